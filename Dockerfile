@@ -1,0 +1,31 @@
+# One image for the code location, the web server and the daemon; docker-compose.yml says which one a container is.
+
+FROM python:3.12-slim AS build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /app
+RUN python -m venv /app/.venv
+COPY constraints.txt ./
+RUN .venv/bin/pip install -c constraints.txt --upgrade pip
+COPY pyproject.toml README.md LICENSE ./
+COPY sourcebook/__init__.py sourcebook/__init__.py
+# The extra index has PyTorch without CUDA, 2 GB smaller; the version is the same.
+RUN .venv/bin/pip install -c constraints.txt --build-constraint constraints.txt \
+        --extra-index-url https://download.pytorch.org/whl/cpu -e '.[pipeline]'
+
+FROM python:3.12-slim
+RUN useradd --uid 10001 --create-home --home-dir /var/lib/sourcebook sourcebook \
+    && install -d -o sourcebook -g sourcebook /var/lib/dagster /var/lib/dagster/storage
+WORKDIR /app
+COPY --from=build /app/.venv /app/.venv
+COPY . /app
+COPY orchestration/dagster.yaml /var/lib/dagster/dagster.yaml
+ENV PATH=/app/.venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    DAGSTER_HOME=/var/lib/dagster \
+    SOURCEBOOK_HOME=/var/lib/sourcebook \
+    HF_HOME=/var/lib/sourcebook/models
+USER sourcebook
+EXPOSE 3000 4000
+HEALTHCHECK --interval=30s --timeout=20s --start-period=60s --retries=3 \
+    CMD ["dagster", "api", "grpc-health-check", "-p", "4000"]
+CMD ["dagster", "code-server", "start", "-h", "0.0.0.0", "-p", "4000", "-m", "orchestration.definitions"]

@@ -1,0 +1,67 @@
+# `make` alone lists what there is. Everything runs from .venv/ in this checkout.
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+LAYERS := unit integration acceptance browser
+TESTS := $(foreach layer,$(LAYERS),$(if $(wildcard tests/$(layer)/test_*.py tests/$(layer)/*/test_*.py),tests/$(layer)))
+
+.PHONY: help install demo up test lint bench constraints clean python
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make …"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+
+install: $(STAMP) ## make .venv/ with everything pinned in constraints.txt
+
+$(STAMP): pyproject.toml constraints.txt | python
+	@echo "Installing into $(VENV)/; the first time takes some minutes."
+	@$(PYTHON) -m venv $(VENV) || { echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip
+	$(BIN)/python -m pip install -c constraints.txt --build-constraint constraints.txt -e '.[pipeline]' --group dev
+	@touch $@
+
+python:
+	@command -v '$(PYTHON)' >/dev/null || { \
+		echo "There is no $(PYTHON). Install Python 3.11 or newer, or name yours: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@'$(PYTHON)' -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python %d.%d. Sourcebook needs 3.11" \
+		" or newer; name one with: make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
+
+demo: install ## take the example library in and search it
+	@$(BIN)/python -m orchestration.demo $(ARGS)
+
+up: install ## start Dagster's web page and its daemon; Ctrl-C stops them
+	@$(BIN)/sourcebook up $(ARGS)
+
+test: install ## run all tests, the quick ones first
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest $(TESTS) $(ARGS)
+
+lint: install ## check style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: install ## print the numbers that the README claims
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+constraints: python ## resolve every version anew and write constraints.txt
+	rm -rf build/constraints
+	$(PYTHON) -m venv build/constraints
+	build/constraints/bin/python -m pip install --upgrade pip
+	build/constraints/bin/python -m pip install '.[pipeline]' --group dev torch==2.13.0 hatchling editables
+	sed -n '/^#/p' constraints.txt > build/constraints.txt
+	build/constraints/bin/python -m pip freeze --all --exclude sourcebook | sed 's/+.*//' >> build/constraints.txt
+	mv build/constraints.txt constraints.txt
+	rm -rf build/constraints
+
+clean: ## remove .venv/, caches and what the demo stored; your own .sourcebook/ stays
+	@for file in $$(find examples/.sourcebook -name postmaster.pid 2>/dev/null); do \
+		if kill -0 "$$(head -n 1 "$$file")" 2>/dev/null; then \
+			echo "The demo's database still runs (process $$(head -n 1 "$$file")). Stop \`make up\` or the demo first." >&2; exit 1; \
+		fi; \
+	done
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis examples/.sourcebook
+	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The asset graph: one asset a file, named after its key."""

@@ -1,0 +1,30 @@
+"""The asset `chunks`: passages cut along each document's structure."""
+
+import dagster as dg
+
+from assets.materialization import materialization
+from resources.collection_partitions import collection_partitions
+from resources.knowledge import Knowledge
+from resources.progress import ProgressLog
+from resources.selection import RunSelection
+from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
+from sourcebook.indexing.generation import ensure_generation
+
+
+@dg.asset(
+    deps=["documents"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"}
+)
+def chunks(
+    context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
+) -> dg.MaterializeResult[None]:
+    """Passages with heading path, anchor, page, character span and token count, prepared beside what is searchable."""
+    with knowledge.database.connection() as connection:
+        generation = ensure_generation(connection, context.partition_key)
+        report = prepare_chunks(
+            connection,
+            generation,
+            tokenizer_of(generation),
+            selection.selection(),
+            progress.reporter(context, "documents"),
+        )
+    return materialization(report)

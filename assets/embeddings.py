@@ -1,0 +1,33 @@
+"""The asset `embeddings`: a vector for every distinct text."""
+
+import dagster as dg
+
+from assets.materialization import materialization
+from resources.collection_partitions import collection_partitions
+from resources.embedder import Embedder
+from resources.knowledge import Knowledge
+from resources.progress import ProgressLog
+from sourcebook.embedding.vectors import embed_missing
+from sourcebook.indexing.generation import ensure_generation
+
+
+@dg.asset(
+    deps=["chunks"],
+    partitions_def=collection_partitions,
+    group_name="knowledge_base",
+    kinds={"pytorch", "postgres"},
+)
+def embeddings(
+    context: dg.AssetExecutionContext, knowledge: Knowledge, embedder: Embedder, progress: ProgressLog
+) -> dg.MaterializeResult[None]:
+    """Vectors by (model, sha256 of the embedded text): equal texts are embedded once, wherever they stand."""
+    with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
+        generation = ensure_generation(reader, context.partition_key)
+        report = embed_missing(
+            reader,
+            writer,
+            generation,
+            lambda: embedder.start(generation.embedding_settings),
+            progress.reporter(context, "chunks"),
+        )
+    return materialization(report)

@@ -1,0 +1,23 @@
+"""The asset `search_index`: what is searchable."""
+
+import dagster as dg
+
+from assets.materialization import materialization
+from resources.collection_partitions import collection_partitions
+from resources.knowledge import Knowledge
+from resources.progress import ProgressLog
+from sourcebook.indexing.generation import ensure_generation
+from sourcebook.indexing.publication import publish
+
+
+@dg.asset(
+    deps=["embeddings"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"}
+)
+def search_index(
+    context: dg.AssetExecutionContext, knowledge: Knowledge, progress: ProgressLog
+) -> dg.MaterializeResult[None]:
+    """The published index: vectors for KNN and lexemes for full-text search, each document whole or not there."""
+    with knowledge.database.connection() as connection:
+        generation = ensure_generation(connection, context.partition_key)
+        report = publish(connection, generation, progress.reporter(context, "documents"))
+    return materialization(report)

@@ -1,0 +1,1 @@
+"""Puts the project together, and runs it."""

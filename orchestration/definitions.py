@@ -1,0 +1,28 @@
+"""The code location: only composes."""
+
+import dagster as dg
+
+from assets.checks import collection_checks
+from orchestration.jobs import ASSETS, ingest
+from orchestration.schedules import nightly
+from resources.embedder import Embedder
+from resources.knowledge import Knowledge
+from resources.progress import ProgressLog
+from resources.selection import RunSelection
+from sensors.changed_files import changed_files_sensor
+from sensors.collections import collections_sensor
+
+defs = dg.Definitions(
+    assets=list(ASSETS),
+    asset_checks=[collection_checks],
+    jobs=[ingest],
+    schedules=[nightly],
+    sensors=[collections_sensor, changed_files_sensor],
+    resources={
+        "knowledge": Knowledge(),
+        "selection": RunSelection(),
+        "progress": ProgressLog(),
+        "embedder": Embedder(),
+    },
+    executor=dg.in_process_executor,
+)

@@ -1,0 +1,1 @@
+"""How the assets reach the outside: one resource a file."""

@@ -1,0 +1,19 @@
+"""The typed run configuration: which part of a collection a run works on."""
+
+import dagster as dg
+from pydantic import Field
+
+from sourcebook.selection import Selection
+
+
+class RunSelection(dg.ConfigurableResource["RunSelection"]):
+    """Everything by default. Set it in the Launchpad under `resources: selection: config`."""
+
+    documents: list[str] = Field(default=[], description="URIs of documents; empty: every document.")
+    sources: list[str] = Field(default=[], description="Locations of sources; empty: every source.")
+    only_failed: bool = Field(default=False, description="Only what failed, without waiting for its retry time.")
+    force: bool = Field(default=False, description="Redo the selected documents even where nothing changed.")
+
+    def selection(self) -> Selection:
+        """Return it as the library's plain type."""
+        return Selection(tuple(self.documents), tuple(self.sources), self.only_failed, self.force)

@@ -1,0 +1,1 @@
+"""What notices change by itself: one sensor a file."""

@@ -1,0 +1,34 @@
+"""The sensor `collections`: partitions follow the configuration."""
+
+import dagster as dg
+
+from resources.collection_partitions import COLLECTIONS, collection_partitions
+from resources.knowledge import Knowledge
+from sourcebook.catalog import apply, collection_names
+
+
+@dg.sensor(
+    name="collections",
+    minimum_interval_seconds=15,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Applies sourcebook.yaml, and adds or removes partitions as its collections come and go.",
+)
+def collections_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
+    """Apply the configuration, and make the partitions those of its collections."""
+    with knowledge.opened() as database, database.connection() as connection:
+        apply(connection, knowledge.configuration())
+        wanted = set(collection_names(connection))
+    present = set(context.instance.get_dynamic_partitions(COLLECTIONS))
+    if wanted == present:
+        return dg.SensorResult(skip_reason=f"the partitions are those of the configuration: {', '.join(sorted(wanted))}")
+    return dg.SensorResult(
+        dynamic_partitions_requests=[
+            request
+            for names, build in (
+                (sorted(wanted - present), collection_partitions.build_add_request),
+                (sorted(present - wanted), collection_partitions.build_delete_request),
+            )
+            if names
+            for request in [build(names)]
+        ]
+    )

@@ -1,0 +1,31 @@
+"""Sourcebook: one hybrid-searchable knowledge base in PostgreSQL, kept true by itself.
+
+>>> from sourcebook import KnowledgeBase
+>>> with KnowledgeBase.connect() as knowledge:  # doctest: +SKIP
+...     hits = knowledge.search("How long do the batteries last?")
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sourcebook.errors import SourcebookError as SourcebookError
+    from sourcebook.knowledge_base import KnowledgeBase as KnowledgeBase
+    from sourcebook.search.results import SearchResult as SearchResult
+    from sourcebook.search.results import SearchResults as SearchResults
+
+__all__ = ["KnowledgeBase", "SearchResult", "SearchResults", "SourcebookError"]
+
+_HOMES = {
+    "KnowledgeBase": "sourcebook.knowledge_base",
+    "SearchResult": "sourcebook.search.results",
+    "SearchResults": "sourcebook.search.results",
+    "SourcebookError": "sourcebook.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public names when they are first asked for: `import sourcebook` itself costs next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

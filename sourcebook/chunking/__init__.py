@@ -1,0 +1,1 @@
+"""Documents into passages that know their headings, their place and their tokens."""

@@ -1,0 +1,37 @@
+"""A passage of a document."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A passage: `text == markdown[start_char:end_char]`, and what leads to it."""
+
+    ordinal: int
+    """Place in the document, counted from 0."""
+    text: str
+    heading_path: tuple[str, ...]
+    """Titles of the headings the passage stands under, outermost first."""
+    anchor: str | None
+    """GitHub's anchor of the nearest H1 to H3 at or above the passage's beginning."""
+    page: int | None
+    """Page, slide or sheet the passage begins on, counted from 1."""
+    start_char: int
+    end_char: int
+    token_count: int
+    """Tokens of `embedding_text`, special tokens included."""
+    embedding_text: str
+    """What is embedded: title and headings, an empty line, the text."""
+
+    @cached_property
+    def hash(self) -> bytes:
+        """SHA-256 of text, heading path and anchor: the same wherever in the document the passage stands."""
+        return sha256(json.dumps([self.text, self.heading_path, self.anchor]).encode()).digest()
+
+    @cached_property
+    def embedding_hash(self) -> bytes:
+        """SHA-256 of the embedded text."""
+        return sha256(self.embedding_text.encode()).digest()

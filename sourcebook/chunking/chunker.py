@@ -1,0 +1,172 @@
+"""Cut a parsed document into passages that follow its structure and fit the embedding model."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sourcebook.chunking.chunk import Chunk
+from sourcebook.chunking.cut import best_cut
+from sourcebook.chunking.embedding_text import Prefixes, embedding_text
+from sourcebook.chunking.groups import Group, common_path, groups
+from sourcebook.chunking.pack import Span, pack
+from sourcebook.chunking.sections import sections
+from sourcebook.chunking.token_index import TokenIndex
+from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.parsing.types import Block, ParsedDocument
+
+_COUNTED_AT_ONCE = 256
+
+
+def chunk_document(
+    document: ParsedDocument,
+    *,
+    title: str | None,
+    tokens: int,
+    overlap: int,
+    tokenizer: TokenCounter,
+) -> list[Chunk]:
+    """Return a document's passages in reading order.
+
+    Together they cover all blocks. A passage keeps to its section; sections below a quarter of the budget join what
+    follows under the same heading.
+
+    Args:
+        document: What a parser returned.
+        title: The document's title, written before the headings in each passage's embedding text.
+        tokens: Most tokens of an embedding text, special tokens included; the model's own limit holds too.
+        overlap: Tokens of the passage before that a passage of the same section repeats.
+        tokenizer: The embedding model's.
+    """
+    if not document.blocks:
+        return []
+    return _Chunker(document, title, min(tokens, tokenizer.max_tokens), overlap, tokenizer).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A passage that is not counted yet."""
+
+    group: Group
+    start: int
+    end: int
+
+
+class _Chunker:
+    def __init__(
+        self,
+        document: ParsedDocument,
+        title: str | None,
+        limit: int,
+        overlap: int,
+        tokenizer: TokenCounter,
+    ) -> None:
+        self._text = document.markdown
+        self._blocks = document.blocks
+        self._block_starts = [block.start for block in document.blocks]
+        self._limit = limit
+        self._room = max(1, limit - tokenizer.special_tokens)
+        self._overlap = min(max(0, overlap), self._room // 4)
+        self._tokenizer = tokenizer
+        self._index = TokenIndex(document.markdown, tokenizer)
+        self._prefixes = Prefixes(title, tokenizer, most_tokens=self._room // 2)
+
+    def run(self) -> list[Chunk]:
+        chunks: list[Chunk] = []
+        waiting: list[_Draft] = []
+        for draft in self._drafts():
+            waiting.append(draft)
+            if len(waiting) == _COUNTED_AT_ONCE:
+                self._finish(waiting, chunks)
+                waiting = []
+        self._finish(waiting, chunks)
+        return chunks
+
+    def _drafts(self) -> Iterator[_Draft]:
+        for group in groups(sections(self._blocks), self._index, budget=self._room):
+            blocks = [block for section in group for block in section.blocks]
+            longest = max((section.path for section in group), key=len)
+            budget = max(1, self._room - self._prefixes.tokens(longest) - self._overlap)
+            previous = -1
+            for start, end in pack(self._text, blocks, self._index, budget=budget):
+                begin = self._overlapping(start, previous) if previous >= 0 else start
+                trimmed = self._trimmed(begin, end)
+                if trimmed is not None:
+                    yield _Draft(group, *trimmed)
+                    previous = trimmed[0]
+
+    def _overlapping(self, start: int, previous: int) -> int:
+        """Return where a passage begins that repeats the end of the one before, at the beginning of a word."""
+        if not self._overlap:
+            return start
+        begin = max(self._index.before(start, self._overlap), previous + 1)
+        while begin < start and not self._text[begin - 1].isspace():
+            begin += 1
+        return begin
+
+    def _trimmed(self, start: int, end: int) -> Span | None:
+        """Return the span without blank lines around it; None where nothing is left."""
+        text = self._text
+        first = start
+        while first < end and text[first].isspace():
+            first += 1
+        while end > first and text[end - 1].isspace():
+            end -= 1
+        while first > start and text[first - 1] in " \t":  # the first line keeps its indentation
+            first -= 1
+        return (first, end) if first < end and not text[first:end].isspace() else None
+
+    def _finish(self, drafts: Sequence[_Draft], chunks: list[Chunk]) -> None:
+        prefixes = [self._prefixes.write(common_path(_touched(draft)), start=draft.start) for draft in drafts]
+        texts = [
+            embedding_text(prefix, self._text[draft.start : draft.end])
+            for draft, (prefix, _) in zip(drafts, prefixes, strict=True)
+        ]
+        counts = [self._known_count(draft, tokens) for draft, (_, tokens) in zip(drafts, prefixes, strict=True)]
+        unknown = [position for position, count in enumerate(counts) if count is None]
+        counted = iter(self._tokenizer.count([texts[position] for position in unknown]) if unknown else ())
+        for draft, embedded, known in zip(drafts, texts, counts, strict=True):
+            count = next(counted) if known is None else known
+            if count <= self._limit or draft.end - draft.start < 2:
+                chunks.append(self._chunk(draft, embedded, count, ordinal=len(chunks)))
+            else:  # a cut within a word, or a longer prefix than reckoned, made more tokens
+                self._finish(list(self._halves(draft)), chunks)
+
+    def _known_count(self, draft: _Draft, prefix_tokens: int) -> int | None:
+        """Return the tokens of the embedding text where the index tells them exactly."""
+        text, start, end = self._text, draft.start, draft.end
+        at_spaces = (start == 0 or text[start - 1].isspace() or text[start].isspace()) and (
+            end == len(text) or text[end].isspace()
+        )
+        if not (at_spaces and self._tokenizer.splits_at_spaces):
+            return None
+        return self._index.tokens(start, end) + prefix_tokens + self._tokenizer.special_tokens
+
+    def _halves(self, draft: _Draft) -> Iterator[_Draft]:
+        middle = draft.start + (draft.end - draft.start + 1) // 2
+        cut = best_cut(self._text, self._block_at(draft.start).kind, draft.start, middle)
+        for start, end in ((draft.start, cut), (cut, draft.end)):
+            trimmed = self._trimmed(start, end)
+            if trimmed is not None:
+                yield _Draft(draft.group, *trimmed)
+
+    def _chunk(self, draft: _Draft, embedded: str, count: int, *, ordinal: int) -> Chunk:
+        touched = _touched(draft)
+        return Chunk(
+            ordinal=ordinal,
+            text=self._text[draft.start : draft.end],
+            heading_path=tuple(heading.title for heading in common_path(touched) if heading.title),
+            anchor=touched[0].anchor,
+            page=self._block_at(draft.start).page,
+            start_char=draft.start,
+            end_char=draft.end,
+            token_count=count,
+            embedding_text=embedded,
+        )
+
+    def _block_at(self, position: int) -> Block:
+        return self._blocks[max(0, bisect_right(self._block_starts, position) - 1)]
+
+
+def _touched(draft: _Draft) -> Group:
+    """Return the sections a passage has a part of."""
+    return [section for section in draft.group if section.start < draft.end and section.end > draft.start]

@@ -1,0 +1,38 @@
+"""Where a passage that is too long is cut best."""
+
+import re
+
+from sourcebook.parsing.types import BlockKind
+
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_LIST_ITEM = re.compile(r"\n(?=(?:[-*+]|\d{1,9}[.)])[ \t])")
+_NESTED_ITEM = re.compile(r"\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t])")
+_LINE = re.compile(r"\n")
+_SENTENCE = re.compile(r"""[.!?…]["'”’)\]*_]*\s+|[。！？]["'”’」』）]*\s*|\n[ \t]*\n""")
+_WORD = re.compile(r"\s+")
+
+_PROSE = (_SENTENCE, _LINE, _WORD)
+_PLACES: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
+    "list": (_LIST_ITEM, _NESTED_ITEM, _SENTENCE, _LINE, _WORD),
+    "table": (_LINE, _WORD),
+    "code": (_BLANK_LINE, _LINE, _WORD),
+    "data": (_LINE, _WORD),
+    "quote": _PROSE,
+    "paragraph": _PROSE,
+    "heading": _PROSE,
+}
+_FULL_ENOUGH = 3
+"""A cut that leaves less than a third of the room filled gives way to the next finer kind of cut."""
+
+
+def best_cut(text: str, kind: BlockKind, start: int, limit: int) -> int:
+    """Return the last good place in `(start, limit]`: between items, rows, lines, sentences, words, or at `limit`."""
+    full_enough = start + (limit - start) // _FULL_ENOUGH
+    for place in _PLACES[kind]:
+        last = None
+        for last in place.finditer(text, full_enough, limit):  # noqa: B007 - the last match is wanted
+            pass
+        if last is not None and last.end() > start:
+            return last.end()
+    word = _WORD.search(text, start + 1, full_enough)
+    return word.end() if word is not None and word.end() < limit and kind != "code" else limit

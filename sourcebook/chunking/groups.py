@@ -1,0 +1,51 @@
+"""Which sections share a passage: small ones join what follows under the same heading."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sourcebook.chunking.sections import Heading, Section
+from sourcebook.chunking.token_index import TokenIndex
+
+_TINY = 4
+"""A section below a quarter of the budget is too small to stand alone."""
+
+Group = Sequence[Section]
+
+
+def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> Iterator[Group]:
+    """Yield the sections that are packed together.
+
+    - A heading without content of its own goes with the section that follows.
+    - A tiny section goes with the siblings or children that follow, as long as all of it fits one passage.
+    """
+    group: list[Section] = []
+    for section in sections:
+        if group and not _joins(group, section, index, budget):
+            yield group
+            group = []
+        group.append(section)
+    if group:
+        yield group
+
+
+def common_path(group: Group) -> tuple[Heading, ...]:
+    """Return the headings that all the content of a group stands under."""
+    paths = [section.path for section in group if section.has_content] or [section.path for section in group]
+    common = paths[0]
+    for path in paths[1:]:
+        shared = 0
+        while shared < min(len(common), len(path)) and common[shared] == path[shared]:
+            shared += 1
+        common = common[:shared]
+    return common
+
+
+def _joins(group: Group, following: Section, index: TokenIndex, budget: int) -> bool:
+    if not group[-1].has_content:
+        return True
+    first = group[0]
+    return (
+        first.has_heading
+        and following.path[: len(first.path) - 1] == first.path[:-1]
+        and index.size(first.start, group[-1].end) * _TINY < budget
+        and index.size(first.start, following.end) <= budget
+    )

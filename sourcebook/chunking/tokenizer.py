@@ -1,0 +1,103 @@
+"""Count tokens as the embedding model will."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self
+
+from sourcebook.errors import MissingDependencyError, ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Offsets = Sequence[tuple[int, int]]
+
+
+class TokenCounter(Protocol):
+    """What chunking asks of a tokenizer."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens the model reads, special tokens included."""
+        ...
+
+    @property
+    def special_tokens(self) -> int:
+        """Tokens added to every text ([CLS] and [SEP] make 2)."""
+        ...
+
+    @property
+    def splits_at_spaces(self) -> bool:
+        """Whether texts parted at white space have, taken together, exactly the tokens of the whole."""
+        ...
+
+    def offsets(self, texts: Sequence[str]) -> list[Offsets]:
+        """Return where each token of each text begins and ends, in characters, without special tokens."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, special tokens included."""
+        ...
+
+
+class FolderTokenizer:
+    """The `tokenizer.json` of a model folder, without transformers or torch."""
+
+    def __init__(self, tokenizer: "Tokenizer", *, max_tokens: int) -> None:
+        self._tokenizer = tokenizer
+        self._max_tokens = max_tokens
+        self._special_tokens = tokenizer.num_special_tokens_to_add(is_pair=False)
+        self._splits_at_spaces = type(tokenizer.pre_tokenizer).__name__ == "BertPreTokenizer"
+
+    @classmethod
+    def from_folder(cls, path: Path, max_tokens: int) -> Self:
+        """Load the tokenizer of a model.
+
+        Args:
+            path: The model's folder.
+            max_tokens: Tokens the model reads, special tokens included.
+
+        Raises:
+            ModelError: The folder holds no readable tokenizer.json.
+            MissingDependencyError: The package tokenizers is not installed.
+        """
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise MissingDependencyError(
+                "counting tokens needs the package tokenizers; install sourcebook[embedding]"
+            ) from error
+        file = path / "tokenizer.json"
+        if not file.is_file():
+            raise ModelError(f"{path} holds no tokenizer.json; give the folder of a model with a fast tokenizer")
+        try:
+            tokenizer = Tokenizer.from_file(str(file))
+        except Exception as error:  # the binding raises bare Exception
+            raise ModelError(f"{file} cannot be read as a tokenizer ({error}); download the model again") from error
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return cls(tokenizer, max_tokens=max_tokens)
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens the model reads, special tokens included."""
+        return self._max_tokens
+
+    @property
+    def special_tokens(self) -> int:
+        """Tokens added to every text."""
+        return self._special_tokens
+
+    @property
+    def splits_at_spaces(self) -> bool:
+        """Whether texts parted at white space have the tokens of the whole: true of BERT's WordPiece."""
+        return self._splits_at_spaces
+
+    def offsets(self, texts: Sequence[str]) -> list[Offsets]:
+        """Return where each token of each text begins and ends, in characters, without special tokens."""
+        if len(texts) == 1:
+            return [self._tokenizer.encode(texts[0], add_special_tokens=False).offsets]
+        return [encoding.offsets for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, special tokens included."""
+        return [len(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))]

@@ -1,0 +1,107 @@
+"""One database: where it is, a pool of connections to it, and its life."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import Connection, sql
+from psycopg_pool import ConnectionPool
+
+from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.location import DAGSTER_DATABASE, LIBRARY_DATABASE, DatabaseLocation
+from sourcebook.database.schema import ensure_schema
+from sourcebook.errors import DatabaseError
+
+
+class Database:
+    """Connections to the knowledge base's database, the embedded server started where there is no other.
+
+    Thread-safe. Use it as a context manager, or call `close()`.
+
+    Args:
+        location: where the database is; see `DatabaseLocation.find`.
+        max_connections: the most connections held at once; a further caller waits.
+
+    Raises:
+        DatabaseError: it cannot be reached, is too old, or lacks pgvector.
+    """
+
+    def __init__(self, location: DatabaseLocation, *, max_connections: int = 8) -> None:
+        self.location = location
+        self._server: EmbeddedServer | None = None
+        url = location.url
+        if url is None:
+            self._server = EmbeddedServer(location.data_folder)
+            _create_database(self._server, LIBRARY_DATABASE)
+            url = self._server.url(LIBRARY_DATABASE)
+        self.url = url
+        try:
+            with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+                connection.execute("SET search_path TO sourcebook, public")
+                ensure_schema(connection)
+        except psycopg.OperationalError as error:
+            self._close_server()
+            raise DatabaseError(f"the database cannot be reached: {str(error).strip()}") from error
+        except BaseException:
+            self._close_server()
+            raise
+        self._pool = ConnectionPool(
+            url,
+            min_size=0,
+            max_size=max_connections,
+            kwargs={"autocommit": True},
+            configure=_configure,
+            open=True,
+            name="sourcebook",
+        )
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """Lend a connection in autocommit mode; open a transaction with `connection.transaction()`."""
+        with self._pool.connection() as connection:
+            yield connection
+
+    def dagster_url(self) -> str:
+        """Return the URL of Dagster's own storage on the same server, making its database where needed."""
+        if self.location.dagster_url is not None:
+            return self.location.dagster_url
+        if self._server is None:
+            return self.url
+        _create_database(self._server, DAGSTER_DATABASE)
+        return self._server.url(DAGSTER_DATABASE)
+
+    def close(self) -> None:
+        """Close every connection and let go of the embedded server."""
+        self._pool.close()
+        self._close_server()
+
+    def _close_server(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _configure(connection: Connection) -> None:
+    connection.execute("SET search_path TO sourcebook, public")
+    register_vector(connection)
+
+
+def _create_database(server: EmbeddedServer, name: str) -> None:
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
+            try:
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+            except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+                return  # another process made it between the look and the deed
+

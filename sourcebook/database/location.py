@@ -1,0 +1,39 @@
+"""Where the database is: what the environment says, else the embedded server in the state folder."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+LIBRARY_DATABASE = "sourcebook"
+DAGSTER_DATABASE = "dagster"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseLocation:
+    """A database URL, or the state folder below which the embedded server keeps its data.
+
+    `SOURCEBOOK_DATABASE_URL` and `SOURCEBOOK_DAGSTER_DATABASE_URL` hold secrets: they are never logged.
+    """
+
+    home: Path
+    url: str | None = None
+    dagster_url: str | None = None
+
+    @property
+    def data_folder(self) -> Path:
+        """The embedded server's data."""
+        return self.home / "postgres"
+
+    @classmethod
+    def find(cls, home: Path) -> Self:
+        """Read the environment; `home` serves where no URL is set."""
+        return cls(
+            home=home,
+            url=os.environ.get("SOURCEBOOK_DATABASE_URL") or None,
+            dagster_url=os.environ.get("SOURCEBOOK_DAGSTER_DATABASE_URL") or None,
+        )
+
+    def __repr__(self) -> str:
+        """Say where it is without the password."""
+        return f"DatabaseLocation({'SOURCEBOOK_DATABASE_URL' if self.url else self.data_folder})"

@@ -1,0 +1,37 @@
+-- name: check_no_failed_items
+WITH failed AS (
+    SELECT uri FROM item WHERE item.collection = %(collection)s AND state = 'failed'
+    UNION ALL
+    SELECT location FROM source
+    WHERE source.collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL
+)
+SELECT count(*), (array_agg(uri ORDER BY uri))[:10] FROM failed;
+
+-- name: check_every_live_document_is_searchable
+WITH unsearchable AS (
+    SELECT document.uri
+    FROM document
+    JOIN collection ON collection.name = document.collection
+    LEFT JOIN indexed_document indexed
+        ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
+    WHERE document.collection = %(collection)s AND document.removed_at IS NULL AND document.content_hash IS NOT NULL
+      AND (indexed.published_hash IS DISTINCT FROM document.content_hash
+           OR indexed.chunk_count <> (
+               SELECT count(*) FROM search_entry entry
+               WHERE entry.generation_id = indexed.generation_id AND entry.document_id = document.id))
+)
+SELECT count(*), (array_agg(uri ORDER BY uri))[:10] FROM unsearchable;
+
+-- name: check_no_orphan_or_null_vector
+WITH wrong AS (
+    SELECT coalesce(document.uri, 'chunk ' || entry.chunk_id) AS uri
+    FROM search_entry entry
+    JOIN generation ON generation.id = entry.generation_id
+    LEFT JOIN chunk ON chunk.id = entry.chunk_id AND chunk.generation_id = entry.generation_id
+    LEFT JOIN document ON document.id = chunk.document_id AND document.id = entry.document_id
+    WHERE generation.collection = %(collection)s
+      AND (document.id IS NULL OR document.removed_at IS NOT NULL
+           OR vector_dims(entry.vector::vector) <> generation.dimensions
+           OR l2_norm(entry.vector) = 0)
+)
+SELECT count(*), (array_agg(uri ORDER BY uri))[:10] FROM wrong;

@@ -1,0 +1,73 @@
+-- name: active_generation
+SELECT generation.id, generation.collection, generation.chunking, generation.embedding, generation.model,
+       generation.dimensions
+FROM collection JOIN generation ON generation.id = collection.active_generation_id
+WHERE collection.name = %(collection)s;
+
+-- name: insert_generation
+INSERT INTO generation (collection, chunking, embedding, model, dimensions)
+VALUES (%(collection)s, %(chunking)s, %(embedding)s, %(model)s, %(dimensions)s)
+RETURNING id;
+
+-- name: activate_generation
+UPDATE collection SET active_generation_id = %(generation)s WHERE name = %(collection)s;
+
+-- name: unprepared_documents
+-- Documents whose chunks were cut from other content or by other rules.
+SELECT document.id, length(parsed.markdown) AS size
+FROM document
+JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+LEFT JOIN indexed_document indexed
+    ON indexed.document_id = document.id AND indexed.generation_id = %(generation)s
+WHERE document.collection = %(collection)s AND document.removed_at IS NULL
+  AND (indexed.document_id IS NULL
+       OR indexed.input_hash <> document.content_hash
+       OR indexed.config_hash <> %(config_hash)s
+       OR (%(force)s AND (cardinality(%(documents)s::text[]) = 0 OR document.uri = ANY(%(documents)s))))
+ORDER BY document.id;
+
+-- name: contents_to_cut
+SELECT document.id AS document_id, document.uri, document.content_hash,
+       parsed.markdown, parsed.blocks, parsed.title, parsed.page_count, parsed.language
+FROM document
+JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+WHERE document.id = ANY(%(documents)s);
+
+-- name: published_chunk_hashes
+SELECT chunk.document_id, chunk.hash
+FROM chunk
+JOIN search_entry entry ON entry.chunk_id = chunk.id AND entry.generation_id = %(generation)s
+WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s);
+
+-- name: drop_prepared_chunks
+DELETE FROM chunk
+WHERE generation_id = %(generation)s AND document_id = ANY(%(documents)s)
+  AND NOT EXISTS (
+      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
+
+-- name: copy_chunks
+COPY chunk (generation_id, document_id, ordinal, text, context, heading_path, anchor, page, start_char, end_char,
+            token_count, hash, embedding_hash)
+FROM STDIN (FORMAT binary);
+
+-- name: record_prepared_documents
+INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count)
+SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count
+FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[])
+    AS prepared (document_id, input_hash, chunk_count)
+ON CONFLICT (generation_id, document_id) DO UPDATE SET
+    input_hash = excluded.input_hash, config_hash = excluded.config_hash,
+    chunk_count = excluded.chunk_count,
+    published_config = NULL;           -- whatever is published is no longer what is prepared
+
+-- name: count_chunks
+SELECT coalesce(sum(indexed.chunk_count), 0)
+FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
+WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NULL;
+
+-- name: chunks_version
+SELECT encode(sha256(convert_to(coalesce(string_agg(
+    document.uri || ' ' || encode(indexed.input_hash, 'hex') || ' ' || indexed.config_hash, E'\n' ORDER BY document.uri),
+    ''), 'UTF8')), 'hex')
+FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
+WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NULL;

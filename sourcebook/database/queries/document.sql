@@ -1,0 +1,156 @@
+-- name: rename_documents
+-- The same bytes under a new path are the same document: it keeps its id, version, chunks and entries.
+WITH newcomer AS (
+    SELECT file.*, row_number() OVER (PARTITION BY file.sha256, file.media_type ORDER BY file.uri) AS nth
+    FROM live_file file
+    WHERE file.collection = %(collection)s
+      AND NOT EXISTS (
+          SELECT FROM document WHERE document.collection = file.collection AND document.uri = file.uri)
+), orphan AS (
+    SELECT document.id, document.input_hash, document.media_type,
+           row_number() OVER (PARTITION BY document.input_hash, document.media_type ORDER BY document.uri) AS nth
+    FROM document
+    WHERE document.collection = %(collection)s AND document.removed_at IS NULL
+      AND NOT EXISTS (
+          SELECT FROM live_file file WHERE file.collection = document.collection AND file.uri = document.uri)
+)
+UPDATE document
+SET uri = newcomer.uri, source_id = newcomer.source_id, tags = newcomer.tags, updated_at = now()
+FROM newcomer
+JOIN orphan ON orphan.input_hash = newcomer.sha256 AND orphan.media_type = newcomer.media_type
+           AND orphan.nth = newcomer.nth
+LEFT JOIN document AS before ON before.id = orphan.id
+LEFT JOIN parsed_content ON parsed_content.sha256 = before.content_sha256 AND parsed_content.parser = before.content_parser
+WHERE document.id = orphan.id
+RETURNING document.id, document.uri, parsed_content.title IS NULL AS named_after_file;
+
+-- name: set_titles
+UPDATE document SET title = named.title
+FROM unnest(%(ids)s::bigint[], %(titles)s::text[]) AS named (id, title)
+WHERE document.id = named.id;
+
+-- name: remove_documents
+UPDATE document
+SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
+WHERE collection = %(collection)s AND removed_at IS NULL
+  AND NOT EXISTS (
+      SELECT FROM live_file file WHERE file.collection = document.collection AND file.uri = document.uri);
+
+-- name: restore_documents
+UPDATE document
+SET removed_at = NULL, updated_at = now()
+FROM live_file file
+WHERE file.collection = document.collection AND file.uri = document.uri
+  AND document.collection = %(collection)s AND document.removed_at IS NOT NULL;
+
+-- name: refresh_document_sources
+-- What changes without the content: tags of the source, and which source provides the file.
+UPDATE document
+SET source_id = file.source_id, tags = file.tags, updated_at = now()
+FROM live_file file
+WHERE file.collection = document.collection AND file.uri = document.uri
+  AND document.collection = %(collection)s
+  AND (document.source_id, document.tags) IS DISTINCT FROM (file.source_id, file.tags);
+
+-- name: stale_documents
+-- Files whose document is missing, was made from other bytes, by another parser, or is due for another try.
+SELECT file.uri, file.source_id, file.sha256, file.media_type, wanted.parser, file.tags,
+       file.size, document.id AS document_id, document.content_hash
+FROM live_file file
+JOIN unnest(%(media_types)s::text[], %(parsers)s::text[]) AS wanted (media_type, parser)
+    ON wanted.media_type = file.media_type
+LEFT JOIN document ON document.collection = file.collection AND document.uri = file.uri
+WHERE file.collection = %(collection)s
+  AND (cardinality(%(documents)s::text[]) = 0 OR file.uri = ANY(%(documents)s))
+  AND (cardinality(%(locations)s::text[]) = 0 OR file.source_id IN (
+      SELECT id FROM source WHERE collection = %(collection)s AND location = ANY(%(locations)s)))
+  AND CASE
+      WHEN %(only_failed)s THEN document.failure IS NOT NULL
+      ELSE document.id IS NULL
+          OR document.input_hash <> file.sha256
+          OR document.config_hash <> wanted.parser
+          OR (document.failure IS NOT NULL AND document.next_retry_at <= now())
+          OR %(force)s
+  END
+ORDER BY file.uri;
+
+-- name: pending_document_changes
+-- Whether files and documents agree, without touching either: how many documents would change.
+SELECT
+    (SELECT count(*) FROM live_file file
+     JOIN unnest(%(media_types)s::text[], %(parsers)s::text[]) AS wanted (media_type, parser)
+         ON wanted.media_type = file.media_type
+     LEFT JOIN document ON document.collection = file.collection AND document.uri = file.uri
+     WHERE file.collection = %(collection)s
+       AND (document.id IS NULL
+            OR document.removed_at IS NOT NULL
+            OR document.input_hash <> file.sha256
+            OR document.config_hash <> wanted.parser
+            OR (document.failure IS NOT NULL AND (%(retry_now)s OR document.next_retry_at <= now()))
+            OR (document.source_id, document.tags) IS DISTINCT FROM (file.source_id, file.tags))),
+    (SELECT count(*) FROM document
+     WHERE collection = %(collection)s AND removed_at IS NULL
+       AND NOT EXISTS (
+           SELECT FROM live_file file WHERE file.collection = document.collection AND file.uri = document.uri));
+
+-- name: parsed_contents
+SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,
+       parsed.markdown <> '' AS has_text
+FROM parsed_content parsed
+JOIN unnest(%(sha256s)s::bytea[], %(parsers)s::text[]) AS wanted (sha256, parser)
+    ON wanted.sha256 = parsed.sha256 AND wanted.parser = parsed.parser;
+
+-- name: record_parsed_contents
+INSERT INTO parsed_content
+    (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash)
+VALUES (%(sha256)s, %(parser)s, %(markdown)s, %(blocks)s, %(title)s, %(page_count)s, %(language)s, %(metadata)s,
+        %(content_hash)s)
+ON CONFLICT (sha256, parser) DO UPDATE SET
+    markdown = excluded.markdown, blocks = excluded.blocks, title = excluded.title,
+    page_count = excluded.page_count, language = excluded.language, metadata = excluded.metadata,
+    content_hash = excluded.content_hash, parsed_at = now();
+
+-- name: record_documents
+INSERT INTO document AS known
+    (collection, source_id, uri, kind, media_type, tags, title, language, metadata, input_hash, config_hash,
+     content_sha256, content_parser, content_hash, version, skip_reason)
+VALUES (%(collection)s, %(source_id)s, %(uri)s, 'file', %(media_type)s, %(tags)s, %(title)s, %(language)s, %(metadata)s,
+        %(sha256)s, %(parser)s, %(sha256)s, %(parser)s, %(content_hash)s, 1, %(skip_reason)s)
+ON CONFLICT (collection, uri) DO UPDATE SET
+    source_id = excluded.source_id, media_type = excluded.media_type, tags = excluded.tags,
+    title = excluded.title, language = excluded.language, metadata = excluded.metadata,
+    input_hash = excluded.input_hash, config_hash = excluded.config_hash,
+    content_sha256 = excluded.content_sha256, content_parser = excluded.content_parser,
+    content_hash = excluded.content_hash,
+    version = known.version + CASE WHEN known.content_hash IS DISTINCT FROM excluded.content_hash THEN 1 ELSE 0 END,
+    removed_at = NULL, skip_reason = excluded.skip_reason, failure = NULL, attempts = 0, next_retry_at = NULL,
+    updated_at = now();
+
+-- name: record_document_failure
+-- The attempt is recorded; what an earlier success made stays, and stays searchable.
+INSERT INTO document AS known
+    (collection, source_id, uri, kind, media_type, tags, title, input_hash, config_hash, failure, attempts, next_retry_at)
+VALUES (%(collection)s, %(source_id)s, %(uri)s, 'file', %(media_type)s, %(tags)s, %(title)s, %(sha256)s, %(parser)s,
+        %(failure)s, 1, now() + interval '1 minute')
+ON CONFLICT (collection, uri) DO UPDATE SET
+    source_id = excluded.source_id, media_type = excluded.media_type, tags = excluded.tags,
+    input_hash = excluded.input_hash, config_hash = excluded.config_hash, removed_at = NULL,
+    failure = excluded.failure, attempts = known.attempts + 1,
+    next_retry_at = now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours'),
+    updated_at = now();
+
+-- name: record_other_bytes
+-- The file changed between listing and reading: the ledger follows the bytes that are parsed.
+UPDATE raw_file
+SET sha256 = %(sha256)s, size = %(size)s, modified = %(modified)s, media_type = %(media_type)s,
+    skip_reason = %(skip_reason)s, hashed_at = now(), changed_at = now()
+WHERE source_id = %(source_id)s AND uri = %(uri)s;
+
+-- name: count_live_documents
+SELECT count(*) FROM document WHERE collection = %(collection)s AND removed_at IS NULL;
+
+-- name: documents_version
+SELECT encode(sha256(convert_to(coalesce(string_agg(
+    uri || ' ' || encode(content_hash, 'hex'), E'\n' ORDER BY uri), ''), 'UTF8')), 'hex')
+FROM document
+WHERE collection = %(collection)s AND removed_at IS NULL AND content_hash IS NOT NULL;

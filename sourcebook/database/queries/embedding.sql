@@ -1,0 +1,48 @@
+-- name: count_embedding_needs
+-- Distinct texts of documents that wait to be published: all of them, and those that have a vector already.
+SELECT count(DISTINCT chunk.embedding_hash),
+       count(DISTINCT chunk.embedding_hash) FILTER (WHERE embedding.text_hash IS NOT NULL)
+FROM indexed_document indexed
+JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
+JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
+LEFT JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
+WHERE indexed.generation_id = %(generation)s
+  AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
+       OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
+  AND NOT EXISTS (
+      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
+
+-- name: texts_to_embed
+-- Longest first: batches hold texts of like length, and memory is highest at the start.
+SELECT needed.embedding_hash, needed.text
+FROM (
+    SELECT DISTINCT ON (chunk.embedding_hash)
+           chunk.embedding_hash, chunk.context || chunk.text AS text, chunk.token_count
+    FROM indexed_document indexed
+    JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
+    JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
+    WHERE indexed.generation_id = %(generation)s
+      AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
+           OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
+      AND NOT EXISTS (
+          SELECT FROM embedding WHERE embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash)
+    ORDER BY chunk.embedding_hash
+) needed
+ORDER BY needed.token_count DESC, needed.embedding_hash;
+
+-- name: create_vector_staging
+CREATE TEMPORARY TABLE IF NOT EXISTS new_embedding (text_hash bytea, vector halfvec) ON COMMIT DELETE ROWS;
+
+-- name: copy_vectors
+COPY pg_temp.new_embedding (text_hash, vector) FROM STDIN (FORMAT binary);
+
+-- name: keep_vectors
+INSERT INTO embedding (model, text_hash, vector)
+SELECT %(model)s, text_hash, vector FROM pg_temp.new_embedding
+ON CONFLICT (model, text_hash) DO NOTHING;
+
+-- name: embeddings_version
+SELECT encode(sha256(convert_to(coalesce(string_agg(DISTINCT encode(chunk.embedding_hash, 'hex'), E'\n'), '')
+    || ' ' || %(model)s::text, 'UTF8')), 'hex')
+FROM chunk JOIN document ON document.id = chunk.document_id AND document.removed_at IS NULL
+WHERE chunk.generation_id = %(generation)s;

@@ -1,0 +1,66 @@
+-- name: collection_sources
+SELECT id, location, include, exclude, max_bytes, listing_error
+FROM source
+WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'files'
+  AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
+ORDER BY id;
+
+-- name: known_files
+SELECT uri, size, modified,
+       removed_at IS NULL AS live,
+       failure IS NOT NULL AND (%(retry_now)s OR next_retry_at <= now()) AS retry_due,
+       failure IS NOT NULL AS failed,
+       (extract(epoch FROM hashed_at) * 1000000000)::bigint AS hashed_ns,
+       skip_reason, media_type
+FROM raw_file
+WHERE source_id = %(source_id)s;
+
+-- name: record_files
+-- One row a file that is new, changed, returned, failed or skipped.
+INSERT INTO raw_file AS known
+    (source_id, uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, attempts, next_retry_at)
+SELECT %(source_id)s, uri, size, modified, sha256, media_type, to_timestamp(hashed_at), skip_reason, failure,
+       CASE WHEN failure IS NULL THEN 0 ELSE 1 END,
+       CASE WHEN failure IS NULL THEN NULL ELSE now() + interval '1 minute' END
+FROM unnest(
+    %(uris)s::text[], %(sizes)s::bigint[], %(modified)s::text[], %(sha256s)s::bytea[], %(media_types)s::text[],
+    %(hashed_at)s::double precision[], %(skip_reasons)s::text[], %(failures)s::text[]
+) AS seen (uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure)
+ON CONFLICT (source_id, uri) DO UPDATE SET
+    size = excluded.size,
+    modified = excluded.modified,
+    -- A file that cannot be read now keeps what was known of it: it is not gone.
+    sha256 = CASE WHEN excluded.failure IS NULL THEN excluded.sha256 ELSE known.sha256 END,
+    media_type = CASE WHEN excluded.failure IS NULL THEN excluded.media_type ELSE known.media_type END,
+    hashed_at = excluded.hashed_at,
+    changed_at = CASE WHEN excluded.sha256 IS DISTINCT FROM known.sha256 THEN now() ELSE known.changed_at END,
+    removed_at = NULL,
+    skip_reason = excluded.skip_reason,
+    failure = excluded.failure,
+    attempts = CASE WHEN excluded.failure IS NULL THEN 0 ELSE known.attempts + 1 END,
+    next_retry_at = CASE WHEN excluded.failure IS NULL THEN NULL
+        ELSE now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours') END
+RETURNING uri;
+
+-- name: remove_files
+UPDATE raw_file
+SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL
+WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s) AND removed_at IS NULL;
+
+-- name: remove_files_of_removed_sources
+UPDATE raw_file
+SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL
+FROM source
+WHERE source.id = raw_file.source_id AND source.collection = %(collection)s AND source.removed_at IS NOT NULL
+  AND raw_file.removed_at IS NULL;
+
+-- name: record_listing
+UPDATE source
+SET listed_at = CASE WHEN %(error)s::text IS NULL THEN now() ELSE listed_at END, listing_error = %(error)s
+WHERE id = %(source_id)s;
+
+-- name: raw_files_version
+SELECT encode(sha256(convert_to(coalesce(string_agg(
+    raw_file.uri || ' ' || encode(raw_file.sha256, 'hex'), E'\n' ORDER BY raw_file.uri, source.location), ''), 'UTF8')), 'hex')
+FROM raw_file JOIN source ON source.id = raw_file.source_id
+WHERE source.collection = %(collection)s AND raw_file.removed_at IS NULL AND source.removed_at IS NULL;

@@ -1,0 +1,157 @@
+-- name: withdraw_removed_documents
+-- A removed document leaves the index; its chunks and vectors stay, so that it can come back without work.
+WITH withdrawn AS (
+    UPDATE indexed_document indexed
+    SET published_hash = NULL, published_config = NULL, published_version = NULL, published_title = NULL,
+        published_language = NULL, published_at = NULL
+    FROM document
+    WHERE document.id = indexed.document_id AND document.removed_at IS NOT NULL
+      AND indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL
+    RETURNING indexed.document_id
+)
+DELETE FROM search_entry entry
+USING withdrawn
+WHERE entry.generation_id = %(generation)s AND entry.document_id = withdrawn.document_id;
+
+-- name: documents_to_publish
+-- Documents whose prepared chunks are those of their newest content, are embedded, and are not what is searchable.
+SELECT indexed.document_id,
+       indexed.published_hash IS DISTINCT FROM indexed.input_hash
+       OR indexed.published_config IS DISTINCT FROM indexed.config_hash AS new_chunks
+FROM indexed_document indexed
+JOIN document ON document.id = indexed.document_id
+WHERE indexed.generation_id = %(generation)s
+  AND document.removed_at IS NULL
+  AND indexed.input_hash = document.content_hash
+  AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
+       OR indexed.published_config IS DISTINCT FROM indexed.config_hash
+       OR indexed.published_version IS DISTINCT FROM document.version
+       OR indexed.published_title IS DISTINCT FROM document.title
+       OR indexed.published_language IS DISTINCT FROM document.language)
+  AND NOT EXISTS (
+      SELECT FROM chunk
+      WHERE chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
+        AND NOT EXISTS (
+            SELECT FROM search_entry entry
+            WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id)
+        AND NOT EXISTS (
+            SELECT FROM embedding
+            WHERE embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash))
+ORDER BY indexed.document_id;
+
+-- name: keep_chunks
+-- Prepared chunks that say what a published one says: the published row stays and takes the new position.
+WITH numbered AS (
+    SELECT chunk.*, entry.chunk_id IS NOT NULL AS published,
+           row_number() OVER (
+               PARTITION BY chunk.document_id, chunk.hash, entry.chunk_id IS NOT NULL ORDER BY chunk.ordinal) AS nth
+    FROM chunk
+    LEFT JOIN search_entry entry ON entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
+    WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
+), pair AS (
+    SELECT published.id AS published_id, prepared.id AS prepared_id, prepared.ordinal, prepared.page,
+           prepared.start_char, prepared.end_char
+    FROM numbered published
+    JOIN numbered prepared USING (document_id, hash, nth)
+    WHERE published.published AND NOT prepared.published
+), moved AS (
+    UPDATE chunk
+    SET ordinal = pair.ordinal, page = pair.page, start_char = pair.start_char, end_char = pair.end_char
+    FROM pair WHERE chunk.id = pair.published_id
+), dropped AS (
+    DELETE FROM chunk USING pair WHERE chunk.id = pair.prepared_id
+)
+SELECT published_id FROM pair;
+
+-- name: delete_replaced_chunks
+-- Published chunks that the new version does not have; their entries go with them.
+DELETE FROM chunk
+USING search_entry entry
+WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
+  AND chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
+  AND NOT chunk.id = ANY(%(kept)s);
+
+-- name: insert_entries
+INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes)
+SELECT chunk.generation_id, chunk.id, chunk.document_id, embedding.vector,
+       setweight(to_tsvector(configuration, coalesce(document.title, '')), 'A')
+       || setweight(to_tsvector(configuration, array_to_string(chunk.heading_path, ' ')), 'B')
+       || to_tsvector(configuration, chunk.text)
+FROM chunk
+JOIN document ON document.id = chunk.document_id
+CROSS JOIN LATERAL text_search_configuration(document.language) AS configuration
+JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
+WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
+  AND NOT EXISTS (
+      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
+
+-- name: refresh_entry_lexemes
+-- A document's title or language changed: its kept entries are found by the new words.
+UPDATE search_entry entry
+SET lexemes = setweight(to_tsvector(configuration, coalesce(document.title, '')), 'A')
+    || setweight(to_tsvector(configuration, array_to_string(chunk.heading_path, ' ')), 'B')
+    || to_tsvector(configuration, chunk.text)
+FROM chunk
+JOIN document ON document.id = chunk.document_id
+JOIN indexed_document indexed
+    ON indexed.document_id = document.id AND indexed.generation_id = %(generation)s
+CROSS JOIN LATERAL text_search_configuration(document.language) AS configuration
+WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
+  AND chunk.document_id = ANY(%(documents)s)
+  AND indexed.published_hash IS NOT NULL
+  AND (indexed.published_title, indexed.published_language) IS DISTINCT FROM (document.title, document.language);
+
+-- name: record_published_documents
+UPDATE indexed_document indexed
+SET published_hash = indexed.input_hash, published_config = indexed.config_hash,
+    published_version = document.version, published_title = document.title,
+    published_language = document.language, published_at = now()
+FROM document
+WHERE document.id = indexed.document_id
+  AND indexed.generation_id = %(generation)s AND indexed.document_id = ANY(%(documents)s);
+
+-- name: record_configurations
+-- Which text-search configurations a query over this generation must be parsed with.
+UPDATE generation
+SET configurations = (
+    SELECT array_agg(DISTINCT configuration)
+    FROM (
+        SELECT unnest(generation.configurations) AS configuration
+        UNION
+        SELECT text_search_configuration(document.language) FROM document WHERE document.id = ANY(%(documents)s)
+    ) known
+)
+WHERE id = %(generation)s AND EXISTS (
+    SELECT FROM document
+    WHERE document.id = ANY(%(documents)s)
+      AND NOT text_search_configuration(document.language) = ANY(generation.configurations));
+
+-- name: count_entries
+SELECT count(*) FROM search_entry WHERE generation_id = %(generation)s;
+
+-- name: search_index_version
+SELECT encode(sha256(convert_to(coalesce(string_agg(
+    document.uri || ' ' || encode(indexed.published_hash, 'hex'), E'\n' ORDER BY document.uri), ''), 'UTF8')), 'hex')
+FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
+WHERE indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL;
+
+-- name: unpublished_documents
+-- Documents for which chunks, embeddings or the index have something to do.
+SELECT
+    (SELECT count(*)
+     FROM document
+     LEFT JOIN indexed_document indexed
+         ON indexed.document_id = document.id AND indexed.generation_id = %(generation)s
+     WHERE document.collection = %(collection)s AND document.removed_at IS NULL AND document.content_hash IS NOT NULL
+       AND (indexed.document_id IS NULL
+            OR indexed.input_hash <> document.content_hash
+            OR indexed.config_hash <> %(config_hash)s
+            OR indexed.published_hash IS DISTINCT FROM indexed.input_hash
+            OR indexed.published_config IS DISTINCT FROM indexed.config_hash
+            OR indexed.published_version IS DISTINCT FROM document.version
+            OR indexed.published_title IS DISTINCT FROM document.title
+            OR indexed.published_language IS DISTINCT FROM document.language)),
+    (SELECT count(*)
+     FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
+     WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NOT NULL
+       AND indexed.published_hash IS NOT NULL);

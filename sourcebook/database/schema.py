@@ -1,0 +1,114 @@
+"""Bring a database to the schema this version of Sourcebook works with."""
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import LiteralString, cast
+
+import psycopg
+from psycopg import Connection, sql
+
+from sourcebook.errors import DatabaseError
+
+SCHEMA = "sourcebook"
+OLDEST_PGVECTOR = (0, 8, 4)
+_LOCK = 0x50_0B00C  # advisory lock: one process at a time changes the schema
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step from an older schema to the next: migrations/0002_name.sql has version 2."""
+
+    version: int
+    name: str
+    text: str
+
+
+def migrations() -> list[Migration]:
+    """Return every migration in the order of its version."""
+    found = []
+    for resource in files(__package__).joinpath("migrations").iterdir():
+        matched = re.fullmatch(r"(\d{4})_(\w+)\.sql", resource.name)
+        if matched:
+            found.append(Migration(int(matched[1]), matched[2], resource.read_text(encoding="utf-8")))
+    return sorted(found, key=lambda migration: migration.version)
+
+
+def ensure_schema(connection: Connection) -> None:
+    """Create the schema where it is missing and apply the migrations that are pending.
+
+    Safe to call from several processes at once. A database that is up to date costs one query.
+
+    Raises:
+        DatabaseError: pgvector is missing or too old, or the database was made by a newer Sourcebook.
+    """
+    wanted = max(migration.version for migration in migrations())
+    if _version(connection) == wanted:
+        return
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        _ensure_pgvector(connection)
+        found = _version(connection)
+        if found is None:
+            build_from_schema(connection)
+        elif found > wanted:
+            raise DatabaseError(
+                f"the database has schema version {found}, this Sourcebook knows {wanted}: upgrade Sourcebook"
+            )
+        else:
+            apply_migrations(connection, after=found)
+
+
+def build_from_schema(connection: Connection) -> None:
+    """Build the newest schema at once, in a database that has none."""
+    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+    _run(connection, files(__package__).joinpath("schema.sql").read_text(encoding="utf-8"))
+    for migration in migrations():
+        _record(connection, migration)
+
+
+def apply_migrations(connection: Connection, after: int) -> None:
+    """Apply the migrations with a version above `after`, in order."""
+    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+    for migration in migrations():
+        if migration.version > after:
+            _run(connection, migration.text)
+            _record(connection, migration)
+
+
+def _run(connection: Connection, text: str) -> None:
+    # The text is a file of this package, as much source code as this line is.
+    connection.execute(sql.SQL(cast("LiteralString", text)))
+
+
+def _record(connection: Connection, migration: Migration) -> None:
+    connection.execute(
+        "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [migration.version, migration.name]
+    )
+
+
+def _version(connection: Connection) -> int | None:
+    """Return the schema's version, None where there is no schema."""
+    if connection.execute("SELECT to_regclass('sourcebook.schema_migration')").fetchone() == (None,):
+        return None
+    row = connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchone()
+    return int(row[0]) if row else None
+
+
+def _ensure_pgvector(connection: Connection) -> None:
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+    except psycopg.Error as error:
+        raise DatabaseError(
+            f"pgvector cannot be enabled in this database ({str(error).strip()}): install it on the server and run "
+            "CREATE EXTENSION vector  as a user who may"
+        ) from error
+    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    found = row[0] if row else "0"
+    if tuple(int(part) for part in re.findall(r"\d+", found)[:3]) < OLDEST_PGVECTOR:
+        oldest = ".".join(str(part) for part in OLDEST_PGVECTOR)
+        raise DatabaseError(
+            f"pgvector {found} is too old, {oldest} or newer is needed (0.8.3 fixed index corruption): "
+            "upgrade it on the server and run  ALTER EXTENSION vector UPDATE"
+        )

@@ -1,0 +1,1 @@
+"""Embedding: texts in, unit vectors out. Importing this package imports no model code."""

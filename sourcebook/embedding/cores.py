@@ -1,0 +1,23 @@
+"""How many processor cores this process may really use: fewer than the machine has, in a container."""
+
+import os
+from math import ceil
+from pathlib import Path
+
+_CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def usable_cores(quota_file: Path = _CGROUP_QUOTA) -> int:
+    """Count the cores: the least of the scheduling affinity and the container's quota, at least 1.
+
+    Args:
+        quota_file: The cgroup's `cpu.max`: microseconds it may run in each period (or `max`), and the period.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    try:
+        quota, period = quota_file.read_text(encoding="ascii").split()
+        cores = min(cores, ceil(int(quota) / int(period)))
+    except (OSError, ValueError):  # no quota: no such file, or the word "max"
+        pass
+    return max(cores, 1)

@@ -1,0 +1,59 @@
+"""Find a model's folder by its Hugging Face name: the local cache first, then a download unless offline."""
+
+from pathlib import Path
+
+from sourcebook.embedding.bundled import BUNDLED_NAME
+from sourcebook.embedding.weights import weights_sha256
+from sourcebook.errors import ModelError
+
+# Exports for other frameworks, which sentence-transformers does not read and which can be gigabytes.
+_OTHER_EXPORTS = ["onnx/*", "openvino/*", "coreml/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf"]
+
+
+def find_snapshot(name: str) -> Path:
+    """Find or download the folder of a model on the Hugging Face hub.
+
+    Args:
+        name: `organisation/model`; a name without organisation is looked for under `sentence-transformers/` first.
+
+    Returns:
+        The folder of the cached snapshot, with its weights in it.
+
+    Raises:
+        ModelError: It is not in the cache, and cannot or may not be downloaded; says what was tried.
+    """
+    try:
+        from huggingface_hub import constants
+    except ImportError as error:
+        raise ModelError(
+            f"The embedding model {name!r} is no folder here, and looking it up in the Hugging Face cache needs "
+            "huggingface_hub: install it with pip install 'sourcebook[embedding]'."
+        ) from error
+    candidates = [name] if "/" in name else [f"sentence-transformers/{name}", name]
+    for candidate in candidates:
+        folder = _snapshot(candidate, local_files_only=True)
+        if isinstance(folder, Path):
+            return folder
+    tried = f"there is no folder {Path(name).absolute()}, it is not in the Hugging Face cache {constants.HF_HUB_CACHE}"
+    remedy = f"Give the path of a model's folder, or use {BUNDLED_NAME!r}, which needs no download."
+    if constants.HF_HUB_OFFLINE:
+        reason = "downloading is switched off (HF_HUB_OFFLINE)"
+    else:
+        for candidate in candidates:
+            folder = _snapshot(candidate, local_files_only=False)
+            if isinstance(folder, Path):
+                return folder
+        reason = f"downloading it failed ({folder})"
+    raise ModelError(f"The embedding model {name!r} was not found: {tried}, and {reason}. {remedy}")
+
+
+def _snapshot(name: str, *, local_files_only: bool) -> Path | str:
+    """Return the folder of a snapshot with weights, or why there is none."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = Path(snapshot_download(name, local_files_only=local_files_only, ignore_patterns=_OTHER_EXPORTS))
+        weights_sha256(folder)
+    except Exception as error:  # noqa: BLE001 - the hub's client raises its own, httpx's and the system's errors
+        return " ".join(str(error).split())[:300] or type(error).__name__
+    return folder

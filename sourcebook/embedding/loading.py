@@ -1,0 +1,75 @@
+"""Load a sentence-transformers folder, quietly. Importing torch and its company takes seconds: import this late."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.embedding.description import Description
+from sourcebook.embedding.precision import Precision
+from sourcebook.errors import ModelError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+# Models of word vectors take texts of any length.
+_UNLIMITED_TOKENS = 1_000_000
+
+
+def load_folder(name: str, folder: Path, precision: Precision) -> "SentenceTransformer":
+    """Load a model from its folder, with no access to the network and nothing printed.
+
+    Args:
+        name: The model's name, for the error's sentence.
+        folder: The sentence-transformers folder.
+        precision: What the weights are held and computed in.
+
+    Raises:
+        ModelError: sentence-transformers is not installed, or cannot load the folder.
+    """
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise ModelError(
+            f"The embedding model {name!r} needs sentence-transformers and torch, which cannot be imported ({error}): "
+            "install them with pip install 'sourcebook[embedding]'."
+        ) from error
+    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
+    try:
+        with _quiet():
+            return SentenceTransformer(str(folder), local_files_only=True, model_kwargs={"dtype": dtype})
+    except Exception as error:
+        raise ModelError(
+            f"The embedding model {name!r} cannot be loaded from {folder}: {first_line(error)} "
+            "Check that the folder is a complete sentence-transformers model."
+        ) from error
+
+
+def describe_loaded(transformer: "SentenceTransformer") -> Description:
+    """Ask a loaded model for its dimensions (by embedding a text) and its context length."""
+    vector = transformer.encode("", show_progress_bar=False, convert_to_numpy=True)
+    length = transformer.max_seq_length
+    whole = length is not None and 0 < length < _UNLIMITED_TOKENS
+    return Description(len(vector), int(length) if whole and length is not None else _UNLIMITED_TOKENS)
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says on its first line, or its type where it says nothing."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:400]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers' "Loading weights" bar and its reports off the terminal, and put its settings back."""
+    from transformers.utils import logging
+
+    bars, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

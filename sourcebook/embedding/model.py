@@ -1,0 +1,113 @@
+"""Which model embeds: its name, where its weights lie, and the identity that its vectors are stored under."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sourcebook.embedding.bundled import (
+    BUNDLED_DIMENSIONS,
+    BUNDLED_MAX_TOKENS,
+    BUNDLED_NAME,
+    BUNDLED_REMEDY,
+    BUNDLED_SHA256,
+    bundled_folder,
+)
+from sourcebook.embedding.description import Description, describe
+from sourcebook.embedding.hub import find_snapshot
+from sourcebook.embedding.weights import weights_sha256
+from sourcebook.errors import ModelError
+
+_DIGEST_LENGTH: Final = 12
+_BUNDLED_IDENTITY: Final = f"{BUNDLED_NAME}:{BUNDLED_SHA256[:_DIGEST_LENGTH]}"
+
+
+@dataclass(frozen=True)
+class EmbeddingModel:
+    """An embedding model that has been found, but not loaded.
+
+    Attributes:
+        name: What it was asked for by, for example `all-MiniLM-L6-v2` or `BAAI/bge-small-en-v1.5`.
+        folder: Where its files lie; None where they lie nowhere on this machine.
+        identity: `<short name>:<first 12 hexadecimal digits of the weights' SHA-256>`; vectors of one identity
+            may be compared.
+        dimensions: The length of a vector.
+        max_tokens: The longest text in tokens; what is beyond is cut off.
+    """
+
+    name: str
+    folder: Path | None
+    identity: str
+    dimensions: int
+    max_tokens: int
+
+
+def find_model(name: str) -> EmbeddingModel:
+    """Find an embedding model by name, without importing torch where its files say what it is.
+
+    Args:
+        name: `all-MiniLM-L6-v2` (the bundled weights), the path of a sentence-transformers folder, or a name on the
+            Hugging Face hub (the local cache first, then a download unless offline).
+
+    Returns:
+        The model. The bundled weights are not read here: `verify` does that where they are loaded.
+
+    Raises:
+        ModelError: No such model was found; says what was tried and what to do.
+    """
+    if name.removeprefix("sentence-transformers/") == BUNDLED_NAME and (bundled := bundled_folder()) is not None:
+        return EmbeddingModel(BUNDLED_NAME, bundled, _BUNDLED_IDENTITY, BUNDLED_DIMENSIONS, BUNDLED_MAX_TOKENS)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        folder = folder.resolve()
+        short_name = folder.name
+    elif _is_path(name):
+        raise ModelError(
+            f"The embedding model {name!r} was not found: there is no folder {folder.absolute()}. Correct the path, "
+            f"or use {BUNDLED_NAME!r}, which needs no download."
+        )
+    else:
+        folder = find_snapshot(name)
+        short_name = name.rpartition("/")[2]
+    digest = weights_sha256(folder)
+    description = describe(folder) or _describe_by_loading(name, folder)
+    identity = f"{short_name}:{digest[:_DIGEST_LENGTH]}"
+    return EmbeddingModel(name, folder, identity, description.dimensions, description.max_tokens)
+
+
+def verify(model: EmbeddingModel, expected: str | None = None) -> Path:
+    """Check that the weights on disk are the ones the model's identity names; reads them whole.
+
+    Args:
+        model: The model whose weights are about to be loaded.
+        expected: The hexadecimal SHA-256 (or its beginning) they must have; by default the published digest for the
+            bundled model, and the one in its identity for any other.
+
+    Returns:
+        The verified folder.
+
+    Raises:
+        ModelError: There are no weights, or they are others.
+    """
+    if model.folder is None:
+        raise ModelError(f"The embedding model {model.name!r} has no folder on this machine to load it from.")
+    bundled = model.identity == _BUNDLED_IDENTITY
+    if expected is None:
+        expected = BUNDLED_SHA256 if bundled else model.identity.rpartition(":")[2]
+    found = weights_sha256(model.folder)
+    if not found.startswith(expected):
+        remedy = BUNDLED_REMEDY if bundled else "restore them, or start again so that they get an identity of their own"
+        raise ModelError(
+            f"The weights of the embedding model {model.name!r} in {model.folder} are damaged or have been changed: "
+            f"their sha256 is {found}, not {expected}; {remedy}."
+        )
+    return model.folder
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name
+
+
+def _describe_by_loading(name: str, folder: Path) -> Description:
+    from sourcebook.embedding.loading import describe_loaded, load_folder
+
+    return describe_loaded(load_folder(name, folder, "float32"))

@@ -1,0 +1,222 @@
+"""An embedder in a child process: importing torch overlaps with the parent's other work, its memory leaves with it."""
+
+import atexit
+import os
+import subprocess
+import tempfile
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Condition, Thread
+from types import TracebackType
+from typing import IO, BinaryIO, Final, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sourcebook.embedding.child import describe_exit, start_child
+from sourcebook.embedding.model import EmbeddingModel
+from sourcebook.embedding.precision import PrecisionSetting
+from sourcebook.embedding.protocol import read_frame, write_frame
+from sourcebook.errors import ModelError
+
+Vectors = NDArray[np.float32]
+
+QUEUE_LENGTH: Final = 4
+_EXIT_SECONDS: Final = 10.0
+
+
+class EmbeddingProcess:
+    """Embeds in a child process that ends with this one, however this one ends. Threads may share it.
+
+    The child is a program of its own (`python -m sourcebook.embedding.worker`), not a `multiprocessing` one: it never
+    runs the parent's `__main__`, and imports only what embedding needs.
+    """
+
+    def __init__(
+        self, model: EmbeddingModel, precision: PrecisionSetting = "auto", *, queue_length: int = QUEUE_LENGTH
+    ) -> None:
+        """Prepare; nothing is started yet.
+
+        Args:
+            model: The model to embed with.
+            precision: See `choose_precision`; the child chooses.
+            queue_length: How many batches may wait in the child before `submit` waits.
+        """
+        self._model = model
+        self._precision = precision
+        self._queue_length = queue_length
+        self._owner = os.getpid()
+        self._state = Condition()
+        self._waiting: deque[Future[Vectors]] = deque()
+        self._ready: Future[None] = Future()
+        self._end: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._receiver: Thread | None = None
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model that the vectors come from."""
+        return self._model
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id; None before `start`."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Start the child, unless it runs already, and return at once: the model loads there.
+
+        Raises:
+            ModelError: It has ended or been closed, or the child cannot be started.
+        """
+        with self._state:
+            self._raise_if_ended()
+            if self._process is not None:
+                return
+            errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+            try:
+                self._process = start_child(errors)
+                write_frame(cast("BinaryIO", self._process.stdin), self._settings())
+            except OSError as error:
+                errors.close()
+                message = f"The embedding process for {self._model.name!r} cannot be started: {error}."
+                raise ModelError(message) from error
+            self._receiver = Thread(target=self._receive, args=(self._process, errors), daemon=True)
+            self._receiver.start()
+            atexit.register(self.close)
+
+    def wait_until_ready(self, timeout: float | None = None) -> None:
+        """Start the child if need be, and wait until it has loaded the model.
+
+        Args:
+            timeout: Seconds to wait at most.
+
+        Raises:
+            ModelError: The model cannot be loaded, or the child has ended.
+            TimeoutError: It is still loading.
+        """
+        self.start()
+        self._ready.result(timeout)
+
+    def submit(self, texts: Sequence[str]) -> Future[Vectors]:
+        """Hand over passages and return, so that the next ones can be read while the child computes.
+
+        Waits while `queue_length` batches are ahead; so do not call it from a future's callback.
+
+        Returns:
+            A future of what `embed` returns; it raises `ModelError` where that would.
+
+        Raises:
+            ModelError: The child has ended or been closed.
+        """
+        return self._submit(list(texts), query=False)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages; see `Embedder.embed`. The first call waits until the model is loaded."""
+        return self.submit(texts).result()
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a question; see `Embedder.embed_query`."""
+        vector: Vectors = self._submit([text], query=True).result()[0]
+        return vector
+
+    def close(self) -> None:
+        """End the child at once; what it has not answered yet fails. May be called more than once."""
+        if os.getpid() != self._owner:
+            return  # a fork's copy: the child is not its own
+        with self._state:
+            self._end = self._end or f"The embedding process for {self._model.name!r} has been closed."
+            process, receiver = self._process, self._receiver
+        if process is not None and receiver is not None:
+            process.kill()  # it holds nothing that would have to be saved
+            receiver.join()
+        atexit.unregister(self.close)
+
+    def __enter__(self) -> Self:
+        """Start the child."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """End the child."""
+        self.close()
+
+    def _submit(self, texts: list[str], *, query: bool) -> Future[Vectors]:
+        self.start()
+        future: Future[Vectors] = Future()
+        future.set_running_or_notify_cancel()
+        with self._state:
+            self._state.wait_for(lambda: self._end is not None or len(self._waiting) < self._queue_length)
+            self._raise_if_ended()
+            self._waiting.append(future)
+            # A broken pipe is the receiver's to report: it knows why the child ended.
+            with suppress(OSError):
+                write_frame(self._requests, {"texts": texts, "query": query})
+        return future
+
+    def _receive(self, process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+        """Hand the child's answers to their futures in order, until the child ends."""
+        replies = cast("BinaryIO", process.stdout)
+        reason: str | None = None
+        while reason is None and (frame := read_frame(replies)) is not None:
+            header, payload = frame
+            if not self._ready.done():
+                if header["state"] == "ready":
+                    self._ready.set_result(None)
+                else:
+                    reason = str(header["reason"])
+                continue
+            with self._state:
+                future = self._waiting.popleft()
+                self._state.notify_all()
+            if header["state"] == "vectors":
+                vectors = np.frombuffer(payload, "<f4").astype(np.float32)
+                future.set_result(vectors.reshape(cast("int", header["rows"]), self._model.dimensions))
+            else:
+                future.set_exception(ModelError(str(header["reason"])))
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_EXIT_SECONDS)
+        self._finish(reason or describe_exit(self._model.name, process.poll(), errors))
+        errors.close()
+
+    def _finish(self, reason: str) -> None:
+        """Fail everything that still waits, and let the pipes go."""
+        with self._state:
+            self._end = self._end or reason
+            unanswered = list(self._waiting)
+            self._waiting.clear()
+            self._state.notify_all()
+            if self._process is not None:
+                for pipe in (self._process.stdin, self._process.stdout):
+                    with suppress(OSError):
+                        cast("IO[bytes]", pipe).close()
+        for future in unanswered:
+            future.set_exception(ModelError(self._end))
+        if not self._ready.done():
+            self._ready.set_exception(ModelError(self._end))
+
+    def _settings(self) -> dict[str, object]:
+        folder = self._model.folder
+        return {
+            "name": self._model.name,
+            "folder": None if folder is None else str(folder),
+            "identity": self._model.identity,
+            "dimensions": self._model.dimensions,
+            "max_tokens": self._model.max_tokens,
+            "precision": self._precision,
+            "parent": os.getpid(),
+        }
+
+    @property
+    def _requests(self) -> BinaryIO:
+        if self._process is None or self._process.stdin is None:
+            raise ModelError(f"The embedding process for {self._model.name!r} has not been started.")
+        return cast("BinaryIO", self._process.stdin)
+
+    def _raise_if_ended(self) -> None:
+        if self._end is not None:
+            raise ModelError(self._end)

@@ -1,0 +1,58 @@
+"""The digest of a model's weight files: what the identity of a vector rests on."""
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from sourcebook.errors import ModelError
+
+_OTHER_BACKENDS = frozenset({"onnx", "openvino"})
+
+
+def weights_sha256(folder: Path) -> str:
+    """Hash the weight files of a model's folder; each file is read once a process.
+
+    Args:
+        folder: A model's folder, with `*.safetensors` (or, where a module has none, `*.bin`) files in it
+            and in the folders of its modules.
+
+    Returns:
+        The hexadecimal SHA-256 of the weights file where there is one, and the SHA-256 over the lines
+        `<digest>  <path>` where there are several.
+
+    Raises:
+        ModelError: The folder has no weights, or they cannot be read.
+    """
+    try:
+        files = _weight_files(folder)
+        if not files:
+            raise ModelError(
+                f"The folder {folder} holds no weights (*.safetensors or *.bin): "
+                "give the folder of a complete sentence-transformers model."
+            )
+        digests = [_file_sha256(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    except OSError as error:
+        raise ModelError(f"The weights in {folder} cannot be read: {error}. Check its permissions.") from error
+    if len(digests) == 1:
+        return digests[0]
+    lines = "".join(
+        f"{digest}  {file.relative_to(folder).as_posix()}\n" for digest, file in zip(digests, files, strict=True)
+    )
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    modules = [path for path in folder.iterdir() if path.is_dir() and path.name not in _OTHER_BACKENDS]
+    return [file for module in (folder, *sorted(modules)) for file in _module_weights(module)]
+
+
+def _module_weights(module: Path) -> list[Path]:
+    return sorted(module.glob("*.safetensors")) or sorted(
+        file for file in module.glob("*.bin") if file.name != "training_args.bin"
+    )
+
+
+@lru_cache(maxsize=64)
+def _file_sha256(file: Path, _size: int, _modified: int) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,1 @@
+"""Stage one: list sources, and keep the inventory of raw files."""

@@ -1,0 +1,217 @@
+"""The stage `raw_files`: bring the inventory of a collection's sources up to date.
+
+Size and modification time are compared first; only what differs is read and hashed. The same bytes under a new
+path and a file that returned are settled later, from the hashes this stage records.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from sourcebook.batches import batched
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+from sourcebook.database.queries import queries
+from sourcebook.files.listing import FileEntry, Listing, list_source
+from sourcebook.files.reading import read_file
+from sourcebook.files.source import Source
+from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.progress import Progress, silent
+from sourcebook.report import StageReport
+from sourcebook.selection import EVERYTHING, Selection
+
+BATCH = 256
+_HEAD = 4096
+_RACY_NANOSECONDS = 2_000_000_000
+"""A file modified this shortly before it was hashed may have been written again within one tick of its clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What the ledger says of one file."""
+
+    uri: str
+    size: int
+    modified: str
+    live: bool
+    retry_due: bool
+    failed: bool
+    hashed_ns: int | None
+    skip_reason: str | None
+    media_type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A source as it is against the source as the ledger knows it."""
+
+    source: Source
+    listing: Listing
+    to_read: list[FileEntry]
+    """New, changed, returned, or due for another try."""
+    known: dict[str, KnownFile]
+    gone: list[str]
+    """URIs; empty where the listing is not complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """One file after a look at its content."""
+
+    entry: FileEntry
+    sha256: bytes | None = None
+    media_type: str | None = None
+    skip_reason: str | None = None
+    failure: str | None = None
+    hashed_at: float | None = None
+
+
+def collection_sources(
+    connection: Connection, collection: str, selection: Selection = EVERYTHING
+) -> list[Source]:
+    """Return the live sources of a collection, or those the selection names."""
+    rows = connection.execute(
+        queries["collection_sources"], {"collection": collection, "locations": list(selection.sources)}
+    )
+    return [
+        Source(number, place, tuple(include), tuple(exclude), most, error)
+        for number, place, include, exclude, most, error in rows
+    ]
+
+
+def compare(connection: Connection, source: Source, selection: Selection = EVERYTHING) -> Difference:
+    """List a source and compare it with the ledger, in one query and without reading any content."""
+    listing = list_source(source)
+    with connection.cursor(row_factory=class_row(KnownFile)) as cursor:
+        cursor.execute(
+            queries["known_files"], {"source_id": source.id, "retry_now": selection.only_failed or selection.force}
+        )
+        known = {file.uri: file for file in cursor}
+    to_read = [
+        entry for entry in listing.entries.values() if _wants_reading(entry, known.get(entry.uri), source, selection)
+    ]
+    gone = [] if listing.error else [uri for uri, file in known.items() if file.live and uri not in listing.entries]
+    return Difference(source, listing, to_read, known, gone)
+
+
+def update_inventory(
+    connection: Connection, collection: str, selection: Selection = EVERYTHING, progress: Progress = silent
+) -> StageReport:
+    """Bring the inventory of a collection up to date.
+
+    A source that cannot be listed completely loses nothing and is reported as failed.
+    """
+    report = StageReport()
+    connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
+    for source in collection_sources(connection, collection, selection):
+        difference = compare(connection, source, selection)
+        connection.execute(
+            queries["record_listing"], {"source_id": source.id, "error": difference.listing.error}
+        )
+        if difference.listing.error:
+            report.fail(source.location, difference.listing.error)
+        done = 0
+        for batch in batched(_read(source, difference.to_read), BATCH):
+            _record(connection, source, batch)
+            for file in batch:
+                _count(report, file, difference.known.get(file.entry.uri))
+            done += len(batch)
+            progress(done, len(difference.to_read))
+        for uris in batched(difference.gone, 1000):
+            connection.execute(queries["remove_files"], {"source_id": source.id, "uris": list(uris)})
+        report.removed += len(difference.gone)
+        report.unchanged += len(difference.listing.entries) - len(difference.to_read)
+    row = connection.execute(queries["raw_files_version"], {"collection": collection}).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def _wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, selection: Selection) -> bool:
+    if selection.documents and entry.uri not in selection.documents:
+        return False
+    if known is None:
+        return not selection.only_failed
+    if known.retry_due:
+        return True
+    if selection.only_failed or (known.failed and not known.retry_due and _same(entry, known)):
+        return False
+    if not known.live or selection.force or not _same(entry, known):
+        return True
+    return _is_racy(entry, known) or _rules_changed(entry, known, source)
+
+
+def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
+    """Return whether an unchanged file is now skipped, or no longer."""
+    skipped_unread = entry.skip_reason is not None or entry.size > source.max_bytes
+    if known.skip_reason is None:
+        return skipped_unread
+    if known.media_type is None:
+        return not skipped_unread
+    return parser_for(known.media_type) is not None
+
+
+def _same(entry: FileEntry, known: KnownFile) -> bool:
+    return entry.size == known.size and entry.modified == known.modified
+
+
+def _is_racy(entry: FileEntry, known: KnownFile) -> bool:
+    if known.hashed_ns is None or not entry.modified.isdigit():
+        return False
+    return int(entry.modified) > known.hashed_ns - _RACY_NANOSECONDS
+
+
+def _read(source: Source, entries: Iterable[FileEntry]) -> Iterator[ReadFile]:
+    for entry in entries:
+        yield _read_one(source, entry)
+
+
+def _read_one(source: Source, entry: FileEntry) -> ReadFile:
+    if entry.skip_reason is not None:
+        return ReadFile(entry, skip_reason=entry.skip_reason)
+    if entry.size > source.max_bytes:
+        return ReadFile(
+            entry,
+            skip_reason=f"{entry.size:,} bytes, more than max_bytes of its source allows ({source.max_bytes:,})",
+        )
+    hashed_at = time.time()
+    try:
+        content = read_file(source, entry.uri).content
+    except FileNotFoundError:
+        return ReadFile(entry, failure="it vanished between listing and reading")
+    except OSError as error:
+        return ReadFile(entry, failure=f"it cannot be read: {error.strerror or error}")
+    media_type = detect_media_type(entry.path, content[:_HEAD])
+    unsupported = None if parser_for(media_type) else skip_reason(media_type)
+    return ReadFile(entry, hashlib.sha256(content).digest(), media_type, unsupported, None, hashed_at)
+
+
+def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
+    connection.execute(
+        queries["record_files"],
+        {
+            "source_id": source.id,
+            "uris": [file.entry.uri for file in files],
+            "sizes": [file.entry.size for file in files],
+            "modified": [file.entry.modified for file in files],
+            "sha256s": [file.sha256 for file in files],
+            "media_types": [file.media_type for file in files],
+            "hashed_at": [file.hashed_at for file in files],
+            "skip_reasons": [file.skip_reason for file in files],
+            "failures": [file.failure for file in files],
+        },
+    )
+
+
+def _count(report: StageReport, file: ReadFile, known: KnownFile | None) -> None:
+    if file.failure is not None:
+        report.fail(file.entry.uri, file.failure)
+    elif known is None or not known.live:
+        report.added += 1
+    elif _same(file.entry, known) and not known.failed:
+        report.unchanged += 1
+    else:
+        report.changed += 1
+    if file.skip_reason is not None:
+        report.count("skipped")

@@ -1,0 +1,1 @@
+"""Publish chunks and embeddings as one searchable index per generation."""

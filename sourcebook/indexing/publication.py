@@ -1,0 +1,58 @@
+"""The stage `search_index`: make prepared chunks searchable, and withdraw what is gone.
+
+A document is published in one short transaction: old entries out, new entries in. A crash at any point leaves its old
+version searchable, whole. Several documents share a transaction because a commit costs more than a document.
+"""
+
+from psycopg import Connection
+
+from sourcebook.batches import batched
+from sourcebook.database.queries import queries
+from sourcebook.indexing.generation import Generation
+from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.progress import Progress, silent
+from sourcebook.report import StageReport
+
+BATCH = 64
+
+
+def publish(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
+    """Publish every document of a generation that is ready, and withdraw removed ones. Counts are entries."""
+    report = StageReport()
+    scope = {"generation": generation.id, "model": generation.model}
+    before = _count(connection, generation)
+    report.removed = connection.execute(queries["withdraw_removed_documents"], scope).rowcount
+    waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
+    done = 0
+    for batch in batched(waiting, BATCH):
+        _publish(connection, generation, batch, report)
+        done += len(batch)
+        progress(done, len(waiting))
+    after = _count(connection, generation)
+    report.unchanged = after - report.added - report.changed
+    if waiting or report.removed:
+        report.count("documents", len(waiting))
+        maintain_indexes(connection, generation, entries=after, moved=abs(after - before) + report.changed)
+    row = connection.execute(queries["search_index_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def _publish(
+    connection: Connection, generation: Generation, batch: tuple[tuple[int, bool], ...], report: StageReport
+) -> None:
+    every = {"generation": generation.id, "model": generation.model, "documents": [number for number, _ in batch]}
+    cut = {**every, "documents": [number for number, new_chunks in batch if new_chunks]}
+    with connection.transaction():
+        if cut["documents"]:
+            kept = [row[0] for row in connection.execute(queries["keep_chunks"], cut)]
+            report.removed += connection.execute(queries["delete_replaced_chunks"], {**cut, "kept": kept}).rowcount
+        report.changed += connection.execute(queries["refresh_entry_lexemes"], every).rowcount
+        if cut["documents"]:
+            report.added += connection.execute(queries["insert_entries"], cut).rowcount
+        connection.execute(queries["record_configurations"], every)
+        connection.execute(queries["record_published_documents"], every)
+
+
+def _count(connection: Connection, generation: Generation) -> int:
+    row = connection.execute(queries["count_entries"], {"generation": generation.id}).fetchone()
+    return int(row[0]) if row else 0

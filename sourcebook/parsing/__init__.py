@@ -1,0 +1,1 @@
+"""Bytes in, Markdown and its blocks out: one small parser a format."""

@@ -1,0 +1,274 @@
+"""The stage `documents`: make every live file's document from the bytes that lie there.
+
+Renames, removals and returns are settled in one statement each. What is left to read is parsed unless the same bytes
+were parsed by the same parser before, wherever they lay.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import class_row, dict_row
+from psycopg.types.json import Jsonb
+
+from sourcebook.batches import batched_by_size
+from sourcebook.database.queries import queries
+from sourcebook.errors import ParseError
+from sourcebook.files.inventory import collection_sources
+from sourcebook.files.reading import file_name, name_as_title, read_file
+from sourcebook.files.source import Source
+from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.parsing.parse import parse
+from sourcebook.parsing.registry import parser_for, parser_identities, skip_reason
+from sourcebook.parsing.types import ParsedDocument
+from sourcebook.progress import Progress, silent
+from sourcebook.report import StageReport
+from sourcebook.selection import EVERYTHING, Selection
+
+BATCH = 64
+BATCH_BYTES = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class StaleDocument:
+    """One file whose document must be made or made again."""
+
+    uri: str
+    source_id: int
+    sha256: bytes
+    media_type: str
+    parser: str
+    tags: list[str]
+    size: int
+    document_id: int | None
+    content_hash: bytes | None
+
+    @property
+    def key(self) -> tuple[bytes, str]:
+        """What its parsed content is kept under."""
+        return (self.sha256, self.parser)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What `parsed_content` says of one key, without the text."""
+
+    title: str | None
+    language: str | None
+    metadata: dict[str, Any]
+    content_hash: bytes
+    has_text: bool
+
+
+def update_documents(
+    connection: Connection, collection: str, selection: Selection = EVERYTHING, progress: Progress = silent
+) -> StageReport:
+    """Bring the documents of a collection up to date with its inventory."""
+    report = StageReport()
+    scope = {"collection": collection}
+    with connection.transaction():
+        _rename(connection, collection, report)
+        report.removed = connection.execute(queries["remove_documents"], scope).rowcount
+        returned = connection.execute(queries["restore_documents"], scope).rowcount
+        if returned:
+            report.added += returned
+            report.count("returned", returned)
+        connection.execute(queries["refresh_document_sources"], scope)
+    stale = _stale_documents(connection, collection, selection)
+    sources = {source.id: source for source in collection_sources(connection, collection)}
+    done = 0
+    for batch in batched_by_size(stale, BATCH, BATCH_BYTES, size=attrgetter("size")):
+        _make(connection, collection, batch, sources, selection, report)
+        done += len(batch)
+        progress(done, len(stale))
+    row = connection.execute(queries["count_live_documents"], scope).fetchone()
+    report.unchanged = max((row[0] if row else 0) - report.added - report.changed - report.failed, 0)
+    row = connection.execute(queries["documents_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def content_hash(document: ParsedDocument) -> bytes:
+    """Return the identity of a document's content: sha256 over its Markdown, blocks and title."""
+    digest = hashlib.sha256(document.markdown.encode())
+    digest.update(b"\0" + json.dumps(blocks_to_json(document), ensure_ascii=False).encode())
+    digest.update(b"\0" + (document.title or "").encode())
+    return digest.digest()
+
+
+def blocks_to_json(document: ParsedDocument) -> list[list[Any]]:
+    """Return the blocks as the compact rows that `parsed_content.blocks` keeps."""
+    return [[block.kind, block.start, block.end, block.level, block.title, block.page] for block in document.blocks]
+
+
+def _rename(connection: Connection, collection: str, report: StageReport) -> None:
+    renamed = connection.execute(queries["rename_documents"], {"collection": collection}).fetchall()
+    if not renamed:
+        return
+    report.count("renamed", len(renamed))
+    report.changed += len(renamed)
+    by_name = [(number, uri) for number, uri, named_after_file in renamed if named_after_file]
+    connection.execute(
+        queries["set_titles"],
+        {"ids": [number for number, _ in by_name], "titles": [name_as_title(uri) for _, uri in by_name]},
+    )
+
+
+def _stale_documents(connection: Connection, collection: str, selection: Selection) -> list[StaleDocument]:
+    identities = parser_identities()
+    with connection.cursor(row_factory=class_row(StaleDocument)) as cursor:
+        cursor.execute(
+            queries["stale_documents"],
+            {
+                "collection": collection,
+                "media_types": list(identities),
+                "parsers": list(identities.values()),
+                "documents": list(selection.documents),
+                "locations": list(selection.sources),
+                "only_failed": selection.only_failed,
+                "force": selection.force,
+            },
+        )
+        return cursor.fetchall()
+
+
+def _make(
+    connection: Connection,
+    collection: str,
+    batch: Sequence[StaleDocument],
+    sources: dict[int, Source],
+    selection: Selection,
+    report: StageReport,
+) -> None:
+    """Parse and record one batch; each document is whole or not there."""
+    cached = {} if selection.force else _cached(connection, batch)
+    parsed: dict[tuple[bytes, str], ParsedDocument] = {}
+    made: list[tuple[StaleDocument, Content]] = []
+    failed: list[tuple[StaleDocument, str]] = []
+    moved: list[tuple[StaleDocument, dict[str, Any]]] = []
+    for stale in batch:
+        if stale.key in cached:
+            made.append((stale, cached[stale.key]))
+            report.count("reused")
+            continue
+        try:
+            read = read_file(sources[stale.source_id], stale.uri)
+            item, other = _follow(stale, read.content, read.modified)
+            if other is not None:
+                moved.append((item, other))
+                if other["skip_reason"] is not None:
+                    continue
+            document = parse(read.content, name=file_name(item.uri), media_type=item.media_type)
+        except FileNotFoundError:
+            failed.append((stale, "it vanished between listing and reading"))
+            continue
+        except OSError as error:
+            failed.append((stale, f"it cannot be read: {error.strerror or error}"))
+            continue
+        except ParseError as error:
+            failed.append((stale, str(error)))
+            continue
+        content = Content(
+            document.title, document.language, dict(document.metadata), content_hash(document), bool(document.blocks)
+        )
+        parsed[item.key] = document
+        cached[item.key] = content
+        made.append((item, content))
+    with connection.transaction(), connection.cursor() as cursor:
+        for item, other in moved:
+            cursor.execute(queries["record_other_bytes"], {"source_id": item.source_id, "uri": item.uri, **other})
+        if parsed:
+            cursor.executemany(
+                queries["record_parsed_contents"],
+                [_content_row(key, document, cached[key]) for key, document in parsed.items()],
+            )
+        if made:
+            cursor.executemany(queries["record_documents"], [_row(collection, *pair) for pair in made])
+        for item, reason in failed:
+            cursor.execute(queries["record_document_failure"], {**_identity(collection, item), "failure": reason})
+    for item, content in made:
+        if item.content_hash is None:
+            report.added += 1
+        elif item.content_hash != content.content_hash:
+            report.changed += 1
+        if not content.has_text:
+            report.count("skipped")
+    for item, reason in failed:
+        report.fail(item.uri, reason)
+
+
+def _follow(stale: StaleDocument, content: bytes, modified: str) -> tuple[StaleDocument, dict[str, Any] | None]:
+    """Return the item for the bytes that were read, and what the inventory must learn where they are others."""
+    digest = hashlib.sha256(content).digest()
+    if digest == stale.sha256:
+        return stale, None
+    media_type = detect_media_type(file_name(stale.uri), content[:4096])
+    parser = parser_for(media_type)
+    item = StaleDocument(
+        stale.uri,
+        stale.source_id,
+        digest,
+        media_type,
+        parser.identity if parser else stale.parser,
+        stale.tags,
+        len(content),
+        stale.document_id,
+        stale.content_hash,
+    )
+    return item, {
+        "sha256": digest,
+        "size": len(content),
+        "modified": modified,
+        "media_type": media_type,
+        "skip_reason": None if parser else skip_reason(media_type),
+    }
+
+
+def _cached(connection: Connection, batch: Sequence[StaleDocument]) -> dict[tuple[bytes, str], Content]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(
+            queries["parsed_contents"],
+            {"sha256s": [item.sha256 for item in batch], "parsers": [item.parser for item in batch]},
+        )
+        return {(row.pop("sha256"), row.pop("parser")): Content(**row) for row in cursor}
+
+
+def _content_row(key: tuple[bytes, str], document: ParsedDocument, content: Content) -> dict[str, Any]:
+    return {
+        "sha256": key[0],
+        "parser": key[1],
+        "markdown": document.markdown,
+        "blocks": Jsonb(blocks_to_json(document)),
+        "title": document.title,
+        "page_count": document.page_count,
+        "language": document.language,
+        "metadata": Jsonb(content.metadata),
+        "content_hash": content.content_hash,
+    }
+
+
+def _identity(collection: str, item: StaleDocument) -> dict[str, Any]:
+    return {
+        "collection": collection,
+        "source_id": item.source_id,
+        "uri": item.uri,
+        "media_type": item.media_type,
+        "tags": item.tags,
+        "title": name_as_title(item.uri),
+        "sha256": item.sha256,
+        "parser": item.parser,
+    }
+
+
+def _row(collection: str, item: StaleDocument, content: Content) -> dict[str, Any]:
+    return {
+        **_identity(collection, item),
+        "title": content.title or name_as_title(item.uri),
+        "language": content.language,
+        "metadata": Jsonb(content.metadata),
+        "content_hash": content.content_hash,
+        "skip_reason": None if content.has_text else "it holds no text",
+    }

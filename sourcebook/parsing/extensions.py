@@ -1,0 +1,159 @@
+"""The media type a file name's ending stands for."""
+
+MARKDOWN = "text/markdown"
+PLAIN_TEXT = "text/plain"
+HTML = "text/html"
+CSV = "text/csv"
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+JSON = "application/json"
+JSON_LINES = "application/jsonl"
+YAML = "application/yaml"
+TOML = "application/toml"
+EPUB = "application/epub+zip"
+EMAIL = "message/rfc822"
+OLE = "application/x-ole-storage"
+ZIP = "application/zip"
+BINARY = "application/octet-stream"
+
+CODE_LANGUAGES = {
+    "bash": ("sh", "bash", "zsh", "fish"),
+    "c": ("c", "h"),
+    "clojure": ("clj", "cljs"),
+    "cpp": ("cpp", "cc", "cxx", "hpp", "hh", "hxx"),
+    "csharp": ("cs",),
+    "css": ("css", "scss", "sass", "less"),
+    "dart": ("dart",),
+    "dockerfile": ("dockerfile",),
+    "elixir": ("ex", "exs"),
+    "erlang": ("erl",),
+    "fsharp": ("fs",),
+    "go": ("go",),
+    "graphql": ("graphql", "gql"),
+    "groovy": ("groovy", "gradle"),
+    "haskell": ("hs",),
+    "hcl": ("tf", "hcl"),
+    "ini": ("ini", "cfg", "conf", "properties", "env", "editorconfig"),
+    "java": ("java",),
+    "javascript": ("js", "mjs", "cjs"),
+    "jsx": ("jsx",),
+    "julia": ("jl",),
+    "kotlin": ("kt", "kts"),
+    "lua": ("lua",),
+    "makefile": ("mk", "makefile"),
+    "ocaml": ("ml", "mli"),
+    "perl": ("pl", "pm"),
+    "php": ("php",),
+    "powershell": ("ps1",),
+    "proto": ("proto",),
+    "python": ("py", "pyi"),
+    "r": ("r",),
+    "ruby": ("rb",),
+    "rust": ("rs",),
+    "scala": ("scala",),
+    "sql": ("sql",),
+    "svelte": ("svelte",),
+    "swift": ("swift",),
+    "tsx": ("tsx",),
+    "typescript": ("ts", "mts", "cts"),
+    "vue": ("vue",),
+    "xml": ("xml", "xsd", "xsl", "xslt", "wsdl"),
+    "zig": ("zig",),
+}
+"""The name a Markdown fence gives a language, and the endings of its files; its media type is `text/x-NAME`."""
+
+_DOCUMENTS = {
+    MARKDOWN: ("md", "markdown", "mdown", "mkd", "mdx"),
+    PLAIN_TEXT: ("txt", "text", "log", "rst", "adoc", "asciidoc", "org", "tex", "srt", "vtt"),
+    HTML: ("html", "htm", "xhtml"),
+    CSV: ("csv", "tsv"),
+    PDF: ("pdf",),
+    DOCX: ("docx", "docm", "dotx", "dotm"),
+    PPTX: ("pptx", "pptm", "ppsx", "potx"),
+    XLSX: ("xlsx", "xlsm", "xltx"),
+    JSON: ("json", "geojson", "ipynb", "webmanifest"),
+    JSON_LINES: ("jsonl", "ndjson"),
+    YAML: ("yaml", "yml"),
+    TOML: ("toml",),
+}
+_NOT_READ = {
+    EPUB: ("epub",),
+    EMAIL: ("eml",),
+    "application/vnd.ms-outlook": ("msg",),
+    "application/msword": ("doc", "dot"),
+    "application/vnd.ms-powerpoint": ("ppt", "pps"),
+    "application/vnd.ms-excel": ("xls",),
+    "application/vnd.ms-excel.sheet.binary": ("xlsb",),
+    "application/vnd.oasis.opendocument.text": ("odt",),
+    "application/vnd.oasis.opendocument.presentation": ("odp",),
+    "application/vnd.oasis.opendocument.spreadsheet": ("ods",),
+    "application/rtf": ("rtf",),
+    "application/gzip": ("gz", "tgz"),
+    "application/x-bzip2": ("bz2",),
+    "application/x-xz": ("xz",),
+    "application/zstd": ("zst",),
+    "application/x-7z-compressed": ("7z",),
+    "application/vnd.rar": ("rar",),
+    "application/x-tar": ("tar",),
+    ZIP: ("zip", "jar", "whl"),
+    "application/vnd.sqlite3": ("sqlite", "sqlite3", "db"),
+    "application/vnd.apache.parquet": ("parquet",),
+    "image/png": ("png",),
+    "image/jpeg": ("jpg", "jpeg"),
+    "image/gif": ("gif",),
+    "image/webp": ("webp",),
+    "image/tiff": ("tif", "tiff"),
+    "image/bmp": ("bmp",),
+    "image/svg+xml": ("svg",),
+    "image/heic": ("heic",),
+    "image/x-icon": ("ico",),
+    "audio/mpeg": ("mp3",),
+    "audio/wav": ("wav",),
+    "audio/flac": ("flac",),
+    "audio/ogg": ("ogg", "oga", "opus"),
+    "audio/mp4": ("m4a",),
+    "video/mp4": ("mp4", "m4v"),
+    "video/quicktime": ("mov",),
+    "video/webm": ("webm",),
+    "video/x-matroska": ("mkv",),
+    "video/x-msvideo": ("avi",),
+    "font/ttf": ("ttf",),
+    "font/otf": ("otf",),
+    "font/woff2": ("woff2",),
+    "application/x-executable": ("exe", "dll", "so", "dylib", "o", "a"),
+    "application/wasm": ("wasm",),
+    "application/x-python-bytecode": ("pyc",),
+    "application/java-vm": ("class",),
+}
+_MEDIA_TYPES = {
+    extension: media_type
+    for group in (_DOCUMENTS, {f"text/x-{name}": endings for name, endings in CODE_LANGUAGES.items()}, _NOT_READ)
+    for media_type, extensions in group.items()
+    for extension in extensions
+}
+_WHOLE_NAMES = {"dockerfile": "text/x-dockerfile", "makefile": "text/x-makefile", "gnumakefile": "text/x-makefile"}
+
+
+def extension_of(name: str) -> str:
+    """Return the ending of a file name or URI in lower case without its dot, "" where it has none."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    stem, dot, extension = last.rpartition(".")
+    return extension.lower() if dot and (stem or extension) else ""
+
+
+def media_type_of_name(name: str) -> str | None:
+    """Return the media type a name's ending stands for, None where it is not known."""
+    known = _MEDIA_TYPES.get(extension_of(name))
+    if known is None:
+        known = _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower())
+    return known
+
+
+def is_text_type(media_type: str) -> bool:
+    """Whether files of this type are text, so that they have no signature to be told by."""
+    return media_type.startswith("text/") or media_type in _TEXTUAL
+
+
+_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, "image/svg+xml"})

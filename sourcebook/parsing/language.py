@@ -1,0 +1,63 @@
+"""Tell which language prose is written in."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import islice
+from typing import Protocol, cast
+
+from sourcebook.parsing.types import Block
+
+_NO_LETTERS = re.compile(r"(?:\]\([^)\s]*\)|https?://\S+|[\x00-\x40\x5b-\x60\x7b-\x7f]+)+")
+_SAMPLE_CHARACTERS = 1500
+_FEWEST_LETTERS = 40
+_FEWEST_DENSE_LETTERS = 12
+_LEAST_PROBABILITY = 0.9
+_PROSE = frozenset({"paragraph", "quote"})
+_LESS_PROSE = frozenset({"heading", "list", "table"})
+
+
+class _Identifier(Protocol):
+    def classify(self, text: str) -> tuple[str, float]: ...
+
+
+def detect_language(markdown: str, blocks: Sequence[Block]) -> str | None:
+    """Return the ISO 639-1 code of a document's prose.
+
+    Looks at the first 1,500 characters of paragraphs, and where they are fewer, of headings, lists and tables.
+
+    Returns:
+        A two-letter code, or None with fewer than 40 letters or a probability below 0.9.
+    """
+    sample: list[str] = []
+    left = _SAMPLE_CHARACTERS
+    for kinds in (_PROSE, _LESS_PROSE):
+        for block in blocks:
+            if block.kind in kinds:
+                text = markdown[block.start : min(block.end, block.start + left)]
+                sample.append(text)
+                left -= len(text)
+                if left <= 0:
+                    break
+        if left <= 0:
+            break
+    letters = _NO_LETTERS.sub(" ", " ".join(sample)).strip()
+    if len(letters) - letters.count(" ") < _FEWEST_LETTERS and not _dense_script(letters):
+        return None
+    code, probability = _identifier().classify(letters)
+    return code if probability >= _LEAST_PROBABILITY else None
+
+
+def _dense_script(letters: str) -> bool:
+    """Whether a short text is long enough in a script that says more per letter (CJK, Hangul, kana)."""
+    dense = sum("\u3040" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7a3" for letter in islice(letters, 100))
+    return dense >= _FEWEST_DENSE_LETTERS
+
+
+@cache
+def _identifier() -> _Identifier:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped] # has no stubs
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([code for code in identifier.labels if len(code) == 2])
+    return cast(_Identifier, identifier)

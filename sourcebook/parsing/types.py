@@ -1,0 +1,41 @@
+"""What every parser returns: Markdown, and the blocks it is made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote", "data"]
+
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A top-level piece of a document: `markdown[start:end]`.
+
+    Blocks are in reading order, do not overlap, and leave out only white space between them.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    """1 to 6 for a heading, 0 otherwise."""
+    title: str = ""
+    """A heading's text without its Markdown."""
+    page: int | None = None
+    """The page the block begins on, counted from 1, where the format has pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """One item's readable content, independent of where it lies and what it is called."""
+
+    markdown: str
+    blocks: tuple[Block, ...]
+    title: str | None = None
+    """The title the content itself gives (first H1, <title>, document properties); None where it gives none."""
+    page_count: int | None = None
+    language: str | None = None
+    """ISO 639-1 code, None where it is not known well enough."""
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)

@@ -1,0 +1,99 @@
+"""What an ingest would have to do, found without doing any of it."""
+
+import hashlib
+from dataclasses import dataclass
+
+from psycopg import Connection
+
+from sourcebook.chunking.rules import chunking_rules
+from sourcebook.database.queries import queries
+from sourcebook.files.inventory import collection_sources, compare
+from sourcebook.indexing.generation import active_generation
+from sourcebook.parsing.registry import parser_identities
+from sourcebook.selection import EVERYTHING, Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """How many items of a collection differ from what the ledger says they should be."""
+
+    changed_files: int
+    """New, changed, returned, or due for another try."""
+    gone_files: int
+    documents: int
+    """Whose document differs from its file."""
+    index: int
+    """Whose chunks, embeddings or entries differ from its document."""
+    unlisted: tuple[str, ...]
+    """Why sources could not be listed."""
+    newly_unlisted: bool
+    """Whether that differs from what the ledger says already."""
+
+    fingerprint: str
+    """Of what is pending: equal while nothing moves, so that a growing file can be told."""
+
+    @property
+    def work(self) -> bool:
+        """Whether an ingest would change anything."""
+        return bool(self.items or self.newly_unlisted)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether there may be something to embed."""
+        return bool(self.changed_files or self.documents or self.index)
+
+    @property
+    def items(self) -> int:
+        """How many items are stale."""
+        return max(self.changed_files + self.gone_files, self.documents, self.index)
+
+
+def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
+    """Compare sources with the ledger by name, size and time, and the ledger's stages with each other.
+
+    A handful of set-based queries; no content is read.
+    """
+    row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
+    gone = int(row[0]) if row else 0
+    changed = 0
+    unlisted: list[str] = []
+    seen = hashlib.sha256()
+    newly_unlisted = False
+    for source in collection_sources(connection, collection, selection):
+        difference = compare(connection, source, selection)
+        for entry in sorted(difference.to_read, key=lambda entry: entry.uri):
+            seen.update(f"{entry.uri} {entry.size} {entry.modified}\n".encode())
+        for uri in sorted(difference.gone):
+            seen.update(f"{uri} gone\n".encode())
+        changed += len(difference.to_read)
+        gone += len(difference.gone)
+        newly_unlisted = newly_unlisted or difference.listing.error != source.listing_error
+        if difference.listing.error:
+            unlisted.append(difference.listing.error)
+    identities = parser_identities()
+    row = connection.execute(
+        queries["pending_document_changes"],
+        {
+            "collection": collection,
+            "media_types": list(identities),
+            "parsers": list(identities.values()),
+            "retry_now": selection.only_failed or selection.force,
+        },
+    ).fetchone()
+    documents = sum(row) if row else 0
+    index = _pending_index(connection, collection)
+    seen.update(f"{documents} {index} {unlisted}".encode("utf-8", "replace"))
+    return Pending(changed, gone, documents, index, tuple(unlisted), newly_unlisted, seen.hexdigest()[:32])
+
+
+def _pending_index(connection: Connection, collection: str) -> int:
+    generation = active_generation(connection, collection)
+    row = connection.execute(
+        queries["unpublished_documents"],
+        {
+            "collection": collection,
+            "generation": generation.id if generation else None,
+            "config_hash": chunking_rules(generation) if generation else "",
+        },
+    ).fetchone()
+    return sum(row) if row else 0

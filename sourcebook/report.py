@@ -1,0 +1,63 @@
+"""What a stage did: counts, seconds, and the failures a person will want to read."""
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFailure:
+    """One item that failed, and why."""
+
+    uri: str
+    reason: str
+
+
+@dataclass(slots=True)
+class StageReport:
+    """Counts of one stage over one collection; filled while the stage works."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    extra: dict[str, int] = field(default_factory=dict)
+    """Counts that only some stages have: renamed, skipped, computed, reused, bytes."""
+    failures: list[ItemFailure] = field(default_factory=list)
+    """Of this run, in the order they happened."""
+    version: str = ""
+    """Digest over the sorted (key, content hash) pairs of the collection after the stage: equal content, equal text."""
+    _started: float = field(default_factory=time.perf_counter, repr=False)
+
+    def fail(self, uri: str, reason: str) -> None:
+        """Count a failed item."""
+        self.failed += 1
+        self.failures.append(ItemFailure(uri, reason))
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Add to one of the extra counts."""
+        self.extra[name] = self.extra.get(name, 0) + number
+
+    def finish(self, version: str) -> "StageReport":
+        """Set the content version and the time taken."""
+        self.version = version
+        self.seconds = round(time.perf_counter() - self._started, 3)
+        return self
+
+    @property
+    def worked(self) -> bool:
+        """Whether anything differs from before."""
+        return bool(self.added or self.changed or self.removed or self.failed)
+
+    def counts(self) -> dict[str, int | float]:
+        """Return every count and the seconds, for programs."""
+        return {
+            "added": self.added,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "failed": self.failed,
+            "seconds": self.seconds,
+            **self.extra,
+        }

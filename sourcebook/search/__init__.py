@@ -1,0 +1,1 @@
+"""Hybrid search: query planning, legs, fusion, results."""

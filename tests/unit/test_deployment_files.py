@@ -1,0 +1,203 @@
+"""The files of the two ways to run must agree with each other: nothing checks them before somebody deploys."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from sourcebook.config import load_configuration
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def read_yaml(path: str) -> Any:
+    return YAML(typ="safe", pure=True).load(CHECKOUT / path)
+
+
+@pytest.fixture(scope="module")
+def services() -> Mapping[str, Any]:
+    services: Mapping[str, Any] = read_yaml("docker-compose.yml")["services"]
+    return services
+
+
+@pytest.fixture(scope="module")
+def dockerfile() -> str:
+    return (CHECKOUT / "Dockerfile").read_text()
+
+
+def option(command: str, name: str) -> str:
+    found = re.search(rf" {name} (\S+)", command)
+    assert found, f"{command!r} has no {name}"
+    return found[1]
+
+
+def mounts(service: Mapping[str, Any]) -> dict[str, str]:
+    """From each path inside the container to what is mounted there."""
+    parts = (re.fullmatch(r"(.+?):(/[^:]+?)(:ro)?", volume) for volume in service.get("volumes", []))
+    return {part[2]: part[1] + (part[3] or "") for part in parts if part}
+
+
+class TestCompose:
+    def test_the_four_services_are_there_and_each_is_watched(self, services: Mapping[str, Any]) -> None:
+        """Every service has a health check, and starts after what it needs is healthy."""
+        assert set(services) == {"postgres", "code", "webserver", "daemon"}
+        for name, service in services.items():
+            check = service["healthcheck"]
+            assert {"test", "interval", "timeout", "start_period", "retries"} <= check.keys(), name
+            for needed, condition in service.get("depends_on", {}).items():
+                assert condition == {"condition": "service_healthy"}, (name, needed)
+
+    def test_no_service_runs_as_root_or_can_become_it(self, services: Mapping[str, Any], dockerfile: str) -> None:
+        """The image's user is not root, no service asks for another, and capabilities are dropped."""
+        users = re.findall(r"^USER (\S+)$", dockerfile, re.MULTILINE)
+        assert users
+        assert users[-1] not in {"root", "0"}
+        for name, service in services.items():
+            assert "user" not in service or name == "postgres"
+            assert service["cap_drop"] == ["ALL"]
+            assert service["security_opt"] == ["no-new-privileges:true"]
+        assert services["postgres"]["user"] == "postgres"
+
+    def test_no_secret_is_written_down(self) -> None:
+        """The password comes from the environment, and its absence stops `docker compose up` with a sentence."""
+        text = (CHECKOUT / "docker-compose.yml").read_text()
+        uses = re.findall(r"\$\{POSTGRES_PASSWORD(.*?)\}", text)
+        assert uses
+        assert all(use.startswith(":?") for use in uses)
+        for line in text.splitlines():
+            if "PASSWORD:" in line:
+                assert "${POSTGRES_PASSWORD:?" in line
+        assert not re.search(r"postgresql://[^@\s]*:[^@\s]*@", text), "a URL with a password in it"
+
+    def test_only_the_web_server_is_reached_from_outside_and_only_from_this_machine(
+        self, services: Mapping[str, Any]
+    ) -> None:
+        """Nothing in front of the web server asks who one is."""
+        published = {name: service["ports"] for name, service in services.items() if "ports" in service}
+        assert published.keys() == {"webserver"}
+        (port,) = published["webserver"]
+        assert port.startswith("127.0.0.1:")
+        assert port.endswith(":" + option(services["webserver"]["command"], "-p"))
+
+    def test_documents_and_configuration_cannot_be_written(self, services: Mapping[str, Any]) -> None:
+        """What belongs to the person is mounted read-only, and the configuration names the folder it is mounted at."""
+        mounted = mounts(services["code"])
+        assert mounted["/documents"].endswith(":ro")
+        configuration = Path(services["code"]["environment"]["SOURCEBOOK_CONFIG"])
+        assert mounted[str(configuration.parent)].endswith(":ro")
+        shipped = load_configuration(CHECKOUT / "deploy" / "configuration" / configuration.name)
+        assert [s.location for c in shipped.collections.values() for s in c.files] == ["/documents"]
+
+    def test_default_mounts_exist(self, services: Mapping[str, Any]) -> None:
+        """A folder that is missing would be made by Docker, empty and owned by root."""
+        for service in services.values():
+            for volume in service.get("volumes", []):
+                local = re.match(r"(?:\$\{\w+:-)?(\./[^:}]+)", volume)
+                assert local is None or (CHECKOUT / local[1]).is_dir(), volume
+
+    def test_every_named_volume_is_declared_and_used(self, services: Mapping[str, Any]) -> None:
+        """State is kept in volumes that outlive the containers."""
+        named = {what for service in services.values() for what in mounts(service).values() if what.isidentifier()}
+        assert named == set(read_yaml("docker-compose.yml")["volumes"])
+
+    def test_postgres_is_pinned_and_new_enough(self, services: Mapping[str, Any]) -> None:
+        """PostgreSQL 18 with pgvector 0.8.4 or later, by a tag that does not move to another version."""
+        tag = re.fullmatch(r"pgvector/pgvector:(\d+)\.(\d+)\.(\d+)-pg18-\w+", services["postgres"]["image"])
+        assert tag
+        assert tuple(map(int, tag.groups())) >= (0, 8, 4)
+
+
+class TestAgreement:
+    def test_both_ways_to_run_load_the_same_code_location(self, services: Mapping[str, Any], dockerfile: str) -> None:
+        """One module and one location name, so that the state of sensors is the same in both."""
+        (embedded,) = read_yaml("workspace.yaml")["load_from"]
+        (deployed,) = read_yaml("deploy/workspace.yaml")["load_from"]
+        module = embedded["python_module"]["module_name"]
+        assert option(services["code"]["command"], "-m") == module
+        assert f'"-m", "{module}"' in dockerfile
+        assert (CHECKOUT / module.split(".")[0]).is_dir()
+        assert embedded["python_module"]["location_name"] == deployed["grpc_server"]["location_name"]
+
+    def test_the_code_location_is_looked_for_where_it_listens(
+        self, services: Mapping[str, Any], dockerfile: str
+    ) -> None:
+        """Host and port in the environment of web server and daemon are those of the service `code`."""
+        (deployed,) = read_yaml("deploy/workspace.yaml")["load_from"]
+        port = option(services["code"]["command"], "-p")
+        for name in ("webserver", "daemon"):
+            environment = services[name]["environment"]
+            assert environment[deployed["grpc_server"]["host"]["env"]] == "code"
+            assert environment[deployed["grpc_server"]["port"]["env"]] == port
+            workspace = option(services[name]["command"], "-w")
+            assert workspace == "deploy/workspace.yaml"
+        assert services["code"]["healthcheck"]["test"][-1] == port
+        assert f'"-p", "{port}"' in dockerfile
+
+    def test_health_checks_ask_the_port_that_is_served(self, services: Mapping[str, Any]) -> None:
+        """The web server is asked over HTTP at the port of its own command."""
+        port = option(services["webserver"]["command"], "-p")
+        assert f"http://127.0.0.1:{port}/server_info" in services["webserver"]["healthcheck"]["test"][-1]
+        assert services["daemon"]["healthcheck"]["test"] == ["CMD", "dagster-daemon", "liveness-check"]
+
+    def test_every_dagster_process_reaches_the_same_databases(self, services: Mapping[str, Any]) -> None:
+        """The variable in dagster.yaml is set everywhere; the URLs name the server's user and databases."""
+        variable = read_yaml("orchestration/dagster.yaml")["storage"]["postgres"]["postgres_url"]["env"]
+        server = services["postgres"]["environment"]
+        created = "".join(
+            path.read_text() for path in sorted((CHECKOUT / "deploy" / "postgres").iterdir()) if path.suffix == ".sql"
+        )
+        for name in ("code", "webserver", "daemon"):
+            url = re.fullmatch(r"postgresql://(\w+)@postgres:5432/(\w+)", services[name]["environment"][variable])
+            assert url
+            assert url[1] == server["POSTGRES_USER"]
+            assert f"CREATE DATABASE {url[2]};" in created
+            assert services[name]["environment"]["PGPASSWORD"] == server["POSTGRES_PASSWORD"]
+        assert services["code"]["environment"]["SOURCEBOOK_DATABASE_URL"] == (
+            f"postgresql://{server['POSTGRES_USER']}@postgres:5432/{server['POSTGRES_DB']}"
+        )
+
+    def test_the_image_holds_dagsters_configuration_where_dagster_looks(
+        self, services: Mapping[str, Any], dockerfile: str
+    ) -> None:
+        """DAGSTER_HOME has dagster.yaml, and the logs of runs are shared with the web server that shows them."""
+        home = re.search(r"DAGSTER_HOME=(\S+)", dockerfile)
+        assert home
+        assert f"COPY orchestration/dagster.yaml {home[1]}/dagster.yaml" in dockerfile
+        for name in ("code", "webserver", "daemon"):
+            assert mounts(services[name])[f"{home[1]}/storage"] == "logs"
+
+    def test_every_file_that_the_image_copies_exists(self, dockerfile: str) -> None:
+        """A renamed file is noticed here and not in the first build."""
+        for line in re.findall(r"^COPY (?!--from)(.+)$", dockerfile, re.MULTILINE):
+            for source in line.split()[:-1]:
+                assert (CHECKOUT / source).exists(), source
+
+
+class TestDagsterConfiguration:
+    def test_dagster_accepts_it(self) -> None:
+        """The file is valid for the pinned Dagster, without a database in reach."""
+        from dagster._core.instance.config import dagster_instance_config  # noqa: TID251 - it is Dagster's file
+
+        settings, _ = dagster_instance_config(str(CHECKOUT / "orchestration"))
+        assert settings["telemetry"] == {"enabled": False}
+        assert settings["run_monitoring"]["enabled"]
+
+    def test_a_collection_has_one_run_at_a_time(self) -> None:
+        """The limit holds for the tag that Dagster itself puts on every run of a partition, and for our own."""
+        limits = read_yaml("orchestration/dagster.yaml")["concurrency"]["runs"]["tag_concurrency_limits"]
+        assert {limit["key"] for limit in limits} == {"dagster/partition", "sourcebook/collection"}
+        assert all(limit["limit"] == 1 for limit in limits)
+        assert all(limit["value"] == {"applyLimitPerUniqueValue": True} for limit in limits)
+
+
+def test_every_dependency_is_pinned_to_one_version() -> None:
+    """constraints.txt has one exact version a package, and no build that only one index has."""
+    lines = [line for line in (CHECKOUT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*", line) for line in lines)
+    names = [re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in lines]
+    assert len(names) == len(set(names))
+    assert {"dagster", "torch", "sentence-transformers", "psycopg", "pytest", "pip"} <= set(names)
+    assert "torchvision" not in names
