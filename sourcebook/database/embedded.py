@@ -5,6 +5,7 @@ stops with the last of them. It listens on a Unix socket only.
 """
 
 import os
+import threading
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,11 @@ synchronous_commit = off
 """
 
 
+_holders: dict[Path, int] = {}
+"""How many handles this process has on each data folder: the wheel counts processes, not handles."""
+_holders_lock = threading.Lock()
+
+
 class EmbeddedServer:
     """A handle on the server of one data folder; the server runs while any process holds one.
 
@@ -41,8 +47,9 @@ class EmbeddedServer:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        with warnings.catch_warnings():
+        self.folder = folder.absolute()
+        self._closed = False
+        with _holders_lock, warnings.catch_warnings():
             # platformdirs remarks that XDG_RUNTIME_DIR is unset, as it is for services and root.
             warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
             try:
@@ -62,15 +69,22 @@ class EmbeddedServer:
                 self._server.start()
             except (OSError, RuntimeError, AssertionError, ValueError) as error:
                 raise DatabaseError(f"the embedded PostgreSQL in {folder} does not start: {error}") from error
+            _holders[self.folder] = _holders.get(self.folder, 0) + 1
 
     def url(self, database: str) -> str:
         """Return the connection URL of a database on this server."""
         return self._server.get_uri(database=database)
 
     def close(self) -> None:
-        """Let go of the server; it stops where this was the last process that held it."""
-        _forget_dead_processes(self._server)
-        self._server.cleanup()
+        """Let go of the server; it stops where this was the last handle of the last process."""
+        with _holders_lock:
+            if self._closed:
+                return
+            self._closed = True
+            _holders[self.folder] -= 1
+            if _holders[self.folder] == 0:
+                _forget_dead_processes(self._server)
+                self._server.cleanup()
 
 
 def _prepare(server: "PostgresServer") -> None:

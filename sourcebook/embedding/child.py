@@ -4,28 +4,43 @@ import os
 import subprocess
 import sys
 from signal import Signals
-from typing import IO
+from typing import IO, BinaryIO
 
 
-def start_child(errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start `sourcebook.embedding.worker` with pipes to its stdin and stdout.
+def start_child(errors: IO[bytes]) -> tuple[subprocess.Popen[bytes], BinaryIO]:
+    """Start `sourcebook.embedding.worker` with a pipe to its stdin and one for its answers.
+
+    The answers have a pipe of their own, not stdout, so that nothing a library prints can get between them.
 
     Args:
         errors: The file that takes its stderr.
+
+    Returns:
+        The process and the readable end of its answers.
 
     Raises:
         OSError: It cannot be started.
     """
     # Without this process's module search path it might not find what this process finds.
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)  # noqa: PTH109 - a string is wanted
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "sourcebook.embedding.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        env={**os.environ, "PYTHONPATH": path},
-        process_group=0,  # Ctrl-C in the terminal reaches the parent alone
-    )
+    readable, writable = os.pipe()
+    replies = os.fdopen(readable, "rb")
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "sourcebook.embedding.worker", str(writable)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            pass_fds=[writable],
+            env={**os.environ, "PYTHONPATH": path},
+            process_group=0,  # Ctrl-C in the terminal reaches the parent alone
+        )
+    except OSError:
+        replies.close()
+        raise
+    finally:
+        os.close(writable)
+    return process, replies
 
 
 def describe_exit(name: str, status: int | None, errors: IO[bytes]) -> str:

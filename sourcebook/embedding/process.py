@@ -53,6 +53,7 @@ class EmbeddingProcess:
         self._ready: Future[None] = Future()
         self._end: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._replies: BinaryIO | None = None
         self._receiver: Thread | None = None
 
     @property
@@ -77,13 +78,13 @@ class EmbeddingProcess:
                 return
             errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
             try:
-                self._process = start_child(errors)
+                self._process, self._replies = start_child(errors)
                 write_frame(cast("BinaryIO", self._process.stdin), self._settings())
             except OSError as error:
                 errors.close()
                 message = f"The embedding process for {self._model.name!r} cannot be started: {error}."
                 raise ModelError(message) from error
-            self._receiver = Thread(target=self._receive, args=(self._process, errors), daemon=True)
+            self._receiver = Thread(target=self._receive, args=(self._process, self._replies, errors), daemon=True)
             self._receiver.start()
             atexit.register(self.close)
 
@@ -158,42 +159,46 @@ class EmbeddingProcess:
                 write_frame(self._requests, {"texts": texts, "query": query})
         return future
 
-    def _receive(self, process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-        """Hand the child's answers to their futures in order, until the child ends."""
-        replies = cast("BinaryIO", process.stdout)
+    def _receive(self, process: subprocess.Popen[bytes], replies: BinaryIO, errors: IO[bytes]) -> None:
+        """Hand the child's answers to their futures in order, until the child ends; then fail what still waits."""
         reason: str | None = None
-        while reason is None and (frame := read_frame(replies)) is not None:
-            header, payload = frame
-            if not self._ready.done():
-                if header["state"] == "ready":
-                    self._ready.set_result(None)
-                else:
-                    reason = str(header["reason"])
-                continue
-            with self._state:
-                future = self._waiting.popleft()
-                self._state.notify_all()
-            if header["state"] == "vectors":
-                vectors = np.frombuffer(payload, "<f4").astype(np.float32)
-                future.set_result(vectors.reshape(cast("int", header["rows"]), self._model.dimensions))
-            else:
-                future.set_exception(ModelError(str(header["reason"])))
-        with suppress(subprocess.TimeoutExpired):
+        try:
+            while reason is None and (frame := read_frame(replies)) is not None:
+                reason = self._hand_over(*frame)
             process.wait(_EXIT_SECONDS)
-        self._finish(reason or describe_exit(self._model.name, process.poll(), errors))
-        errors.close()
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        finally:
+            self._finish(reason or describe_exit(self._model.name, process.poll(), errors))
+            replies.close()
+            errors.close()
+
+    def _hand_over(self, header: dict[str, object], payload: bytes) -> str | None:
+        """Give one answer to whoever waits for it; return why the model could not be loaded, where that is it."""
+        if not self._ready.done():
+            if header["state"] != "ready":
+                return str(header["reason"])
+            self._ready.set_result(None)
+            return None
+        with self._state:
+            future = self._waiting.popleft()
+            self._state.notify_all()
+        if header["state"] == "vectors":
+            vectors = np.frombuffer(payload, "<f4").astype(np.float32)
+            future.set_result(vectors.reshape(cast("int", header["rows"]), self._model.dimensions))
+        else:
+            future.set_exception(ModelError(str(header["reason"])))
+        return None
 
     def _finish(self, reason: str) -> None:
-        """Fail everything that still waits, and let the pipes go."""
         with self._state:
             self._end = self._end or reason
             unanswered = list(self._waiting)
             self._waiting.clear()
             self._state.notify_all()
-            if self._process is not None:
-                for pipe in (self._process.stdin, self._process.stdout):
-                    with suppress(OSError):
-                        cast("IO[bytes]", pipe).close()
+            with suppress(OSError):
+                self._requests.close()
         for future in unanswered:
             future.set_exception(ModelError(self._end))
         if not self._ready.done():

@@ -1,10 +1,11 @@
-"""The program of an `EmbeddingProcess`'s child: reads texts from stdin and writes vectors to stdout.
+"""The program of an `EmbeddingProcess`'s child: reads texts from stdin, writes vectors to a pipe.
 
 It ends by itself, in mid-computation too, as soon as its parent is gone.
 """
 
 import os
 import signal
+import sys
 import time
 import traceback
 from pathlib import Path
@@ -27,7 +28,7 @@ def main() -> None:
     """Serve until the parent is gone, and then leave without Python's shutdown: other threads still read the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     try:
-        _serve(*_take_over_pipes())
+        _serve(sys.stdin.buffer, os.fdopen(int(sys.argv[1]), "wb"))
     except BrokenPipeError:  # the parent is gone
         os._exit(0)
     except BaseException:  # noqa: BLE001 - the parent reads the last line of it
@@ -52,16 +53,6 @@ def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
     write_frame(replies, {"state": "ready"})
     while True:
         _answer(embedder, queue.get(), replies)
-
-
-def _take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep stdin and stdout for frames alone: whatever a library prints goes to stderr instead."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return requests, replies
 
 
 def _receive(requests: BinaryIO, queue: "SimpleQueue[Header]") -> None:

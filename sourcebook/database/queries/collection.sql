@@ -98,3 +98,41 @@ ORDER BY chunk.ordinal;
 
 -- name: collection_settings
 SELECT settings FROM collection WHERE name = %(collection)s AND removed_at IS NULL;
+
+-- name: totals
+-- What each asset holds of a collection: raw files, documents, chunks, embeddings, entries.
+SELECT
+    (SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
+     WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL),
+    (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL),
+    entries.chunks, entries.texts, entries.chunks
+FROM collection
+CROSS JOIN LATERAL (
+    SELECT count(*) AS chunks, count(DISTINCT chunk.embedding_hash) AS texts
+    FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
+    WHERE entry.generation_id = collection.active_generation_id
+) entries
+WHERE collection.name = %(collection)s;
+
+-- name: source_listings
+SELECT location, listed_at, listing_error
+FROM source
+WHERE collection = %(collection)s AND removed_at IS NULL
+ORDER BY id;
+
+-- name: unlisted_sources
+-- Sources that could not be listed, in the form of items.
+SELECT NULL::bigint AS document_id, source.collection, source.location AS uri, NULL AS title, 'source' AS kind,
+       NULL AS media_type, NULL AS language, 0 AS version, 0 AS chunks, 'failed' AS state, source.listing_error AS error
+FROM source
+JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+WHERE source.removed_at IS NULL AND source.listing_error IS NOT NULL
+  AND (cardinality(%(collections)s::text[]) = 0 OR source.collection = ANY(%(collections)s))
+ORDER BY source.collection, source.location;
+
+-- name: items_without_document
+-- Files that never became a document, and why.
+SELECT collection, state, error
+FROM item
+WHERE document_id IS NULL AND uri = %(uri)s AND (%(collection)s::text IS NULL OR collection = %(collection)s)
+ORDER BY collection;

@@ -1,0 +1,165 @@
+"""Run the job `ingest` in this process, for the collections that have something to do."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psycopg import Connection
+
+from orchestration.instance import open_instance
+from resources.embedder import start_early, stop_all
+from sourcebook.catalog import apply, collection_names
+from sourcebook.config import Configuration
+from sourcebook.database.database import Database
+from sourcebook.database.lock import collection_lock
+from sourcebook.database.queries import queries
+from sourcebook.errors import ConfigurationError, SourcebookError
+from sourcebook.indexing.generation import wanted_embedding
+from sourcebook.pending import Pending, find_pending
+from sourcebook.selection import Selection
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+ASSETS = ("raw_files", "documents", "chunks", "embeddings", "search_index")
+_COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
+
+
+class IngestError(SourcebookError):
+    """A run failed as a whole; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedCollection:
+    """What one collection's ingest did."""
+
+    name: str
+    run_id: str | None
+    """None where there was nothing to do."""
+    assets: dict[str, dict[str, Any]]
+    failed_items: int
+    """Items in a failed state after the run, of this run or earlier ones."""
+    pending: Pending = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestEvents:
+    """What a caller may want to hear meanwhile."""
+
+    waiting: Callable[[str], None] = lambda collection: None
+    """Another process works on the collection."""
+    started: Callable[[str, Pending], None] = lambda collection, pending: None
+
+
+def ingest(
+    configuration: Configuration,
+    home: Path,
+    database: Database,
+    *,
+    collections: list[str],
+    selection: Selection,
+    events: IngestEvents,
+) -> Iterator[IngestedCollection]:
+    """Apply the configuration and bring collections up to date, one after the other.
+
+    A collection for which the ledger says there is nothing to do starts no Dagster run.
+
+    Raises:
+        ConfigurationError: the configuration is wrong, or a collection is not in it.
+        IngestError: a run failed.
+    """
+    with database.connection() as connection:
+        apply(connection, configuration)
+        names = collection_names(connection)
+    unknown = sorted(set(collections) - set(names))
+    if unknown:
+        raise ConfigurationError(f"there is no collection {', '.join(unknown)}; there is {', '.join(names)}")
+    instance: dg.DagsterInstance | None = None
+    try:
+        for name in collections or names:
+            with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
+                with database.connection() as connection:
+                    pending = find_pending(connection, name, selection)
+                    if not pending.work and not selection.force:
+                        yield IngestedCollection(
+                            name, None, _nothing_done(connection, name), _count_failed(connection, name), pending
+                        )
+                        continue
+                    if pending.needs_model:
+                        start_early(wanted_embedding(connection, name))
+                events.started(name, pending)
+                instance = instance or open_instance(home, database)
+                run_id, assets = _run(instance, configuration, database, name, selection)
+                with database.connection() as connection:
+                    yield IngestedCollection(name, run_id, assets, _count_failed(connection, name), pending)
+    finally:
+        stop_all()
+        if instance is not None:
+            instance.dispose()
+
+
+def _run(
+    instance: "dg.DagsterInstance", configuration: Configuration, database: Database, name: str, selection: Selection
+) -> tuple[str, dict[str, dict[str, Any]]]:
+    from orchestration.definitions import defs
+    from resources.abandoned_runs import IN_PROCESS, active_runs
+    from resources.collection_partitions import COLLECTIONS
+    from resources.knowledge import Knowledge
+    from resources.selection import RunSelection
+
+    active_runs(instance, database, name)  # records the end of runs that were killed
+    instance.add_dynamic_partitions(COLLECTIONS, [name])
+    result = defs.resolve_job_def("ingest").execute_in_process(
+        instance=instance,
+        partition_key=name,
+        raise_on_error=False,
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        tags={IN_PROCESS: "ingest"},
+        resources={
+            "knowledge": Knowledge(config_path=str(configuration.path), lock=False),
+            "selection": RunSelection(
+                documents=list(selection.documents),
+                sources=list(selection.sources),
+                only_failed=selection.only_failed,
+                force=selection.force,
+            ),
+        },
+    )
+    if not result.success:
+        raise IngestError(f"collection {name}: {_why(result)} (run {result.run_id})")
+    return result.run_id, {asset: _counts(result, asset) for asset in ASSETS}
+
+
+def _why(result: "dg.ExecuteInProcessResult") -> str:
+    """Return the reason of a failed run in one sentence: the innermost error's."""
+    for event in result.all_events:
+        error = getattr(event.event_specific_data, "error", None)
+        if event.is_failure and error is not None:
+            while error.cause is not None:
+                error = error.cause
+            return str(error.message).strip().rpartition("Error: ")[2] or str(error.message).strip()
+    return "the run failed; look at it in the UI"
+
+
+def _counts(result: "dg.ExecuteInProcessResult", asset: str) -> dict[str, Any]:
+    for materialization in result.asset_materializations_for_node(asset):
+        return {
+            name: value.value for name, value in materialization.metadata.items() if isinstance(value.value, int | float)
+        }
+    return {}
+
+
+def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]]:
+    """Return counts that say: everything unchanged."""
+    row = connection.execute(queries["totals"], {"collection": name}).fetchone()
+    unchanged = dict(zip(ASSETS, row or (0,) * len(ASSETS), strict=True))
+    empty: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
+    assets = {asset: {**empty, "unchanged": unchanged[asset]} for asset in ASSETS}
+    assets["embeddings"].update(computed=0, reused=0)
+    return assets
+
+
+def _count_failed(connection: Connection, name: str) -> int:
+    row = connection.execute(queries["count_failed"], {"collection": name}).fetchone()
+    return int(row[0]) if row else 0

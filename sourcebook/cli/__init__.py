@@ -1,0 +1,15 @@
+"""The `sourcebook` command."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command, or say which package it lacks."""
+    try:
+        from sourcebook.cli.app import run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"typer", "rich"}:
+            raise
+        sys.stderr.write(f"sourcebook: {error.name} is not installed: run  pip install 'sourcebook[cli]'\n")
+        sys.exit(1)
+    run()

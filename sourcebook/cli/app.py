@@ -1,0 +1,75 @@
+"""The command's outline: global options, and one module for each command."""
+
+import io
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sourcebook.cli import pipeline
+from sourcebook.cli.commands import apply, doctor, documents, purge, remove, search, show, status
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.errors import GuardedGroup
+
+app = typer.Typer(
+    name="sourcebook",
+    cls=GuardedGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,  # cli/errors.py shows them, without local variables, which hold secrets
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _sourcebook(
+    ctx: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            envvar="SOURCEBOOK_CONFIG",
+            metavar="PATH",
+            help="The configuration; `sourcebook.yaml` in the current folder where it is not given.",
+        ),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback does the work
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda on: _version(on))
+    ] = False,
+) -> None:
+    """Turn folders of documents into one searchable knowledge base, and keep it true.
+
+    Begin with a `sourcebook.yaml` and `sourcebook ingest`, then ask: `sourcebook search "your question"`.
+
+    Exit codes: 0 all well, 3 finished with failed items, 2 wrong usage or configuration, 1 anything else.
+    """
+    ctx.obj = CommandContext(config)
+
+
+pipeline.register(app)
+apply.register(app)
+search.register(app)
+status.register(app)
+documents.register(app)
+show.register(app)
+remove.register(app)
+purge.register(app)
+doctor.register(app)
+
+
+def run() -> None:
+    """Run the command on the process's arguments."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character does not end the command
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"sourcebook {version('sourcebook')}")
+        raise typer.Exit

@@ -1,0 +1,81 @@
+"""What every command shares: which configuration, which state folder, which database."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from sourcebook.config import Configuration
+    from sourcebook.database.database import Database
+    from sourcebook.database.location import DatabaseLocation
+
+
+@dataclass(frozen=True)
+class CommandContext:
+    """The global options, and what follows from them; everything is read when it is first asked for."""
+
+    config_path: Path | None = None
+    """What `--config` or SOURCEBOOK_CONFIG names."""
+
+    @classmethod
+    def of(cls, ctx: typer.Context) -> "CommandContext":
+        """Return the context that the global options made."""
+        found = ctx.find_object(cls)
+        return found if found is not None else cls()
+
+    @cached_property
+    def configuration(self) -> "Configuration":
+        """The configuration file.
+
+        Raises:
+            ConfigurationError: it is missing or wrong.
+        """
+        from sourcebook.config import load_configuration
+
+        return load_configuration(self.config_path)
+
+    @cached_property
+    def home(self) -> Path:
+        """The state folder; it need not exist yet."""
+        from sourcebook.config import configuration_path, sourcebook_home
+
+        return sourcebook_home(configuration_path(self.config_path))
+
+    @cached_property
+    def location(self) -> "DatabaseLocation":
+        """Where the database is.
+
+        Raises:
+            ConfigurationError: nothing says where: there is no configuration, no state folder and no URL.
+        """
+        import os
+
+        from sourcebook.config import configuration_path
+        from sourcebook.database.location import DatabaseLocation
+
+        location = DatabaseLocation.find(self.home)
+        named = location.url or os.environ.get("SOURCEBOOK_HOME") or self.home.exists()
+        if not named and not configuration_path(self.config_path).exists():
+            _ = self.configuration  # raises, saying where it was looked for
+        return location
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the database does not exist yet; opening it would make it, which takes seconds."""
+        location = self.location
+        return location.url is None and not (location.data_folder / "PG_VERSION").exists()
+
+    def open_database(self, *, max_connections: int = 8) -> "Database":
+        """Open the database, made where it does not exist yet. Close it, or use it as a context manager.
+
+        Raises:
+            ConfigurationError: nothing says where it is.
+            DatabaseError: it cannot be reached, is too old, or lacks pgvector.
+            MissingDependencyError: the embedded server is not installed.
+        """
+        from sourcebook.database.database import Database
+
+        return Database(self.location, max_connections=max_connections)

@@ -1,0 +1,29 @@
+"""Keep secrets out of what is printed: database URLs and the passwords in them."""
+
+import os
+import re
+from urllib.parse import unquote
+
+_SECRET_SETTINGS = ("SOURCEBOOK_DATABASE_URL", "SOURCEBOOK_DAGSTER_DATABASE_URL", "PGPASSWORD")
+_PASSWORD = re.compile(r"(?<=:)(?P<url>[^:@/\s]+)(?=@)|password\s*=\s*(?P<word>'[^']*'|[^\s&]+)")
+_ANY_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^:/@\s]*:)[^@/\s]+@", re.IGNORECASE)
+
+
+def redact(text: str) -> str:
+    """Return a text without the passwords that the environment holds, and without any in a URL."""
+    for secret in sorted(_secrets(), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return _ANY_URL.sub(r"\1***@", text)
+
+
+def _secrets() -> set[str]:
+    found: set[str] = set()
+    for setting in _SECRET_SETTINGS:
+        value = os.environ.get(setting, "")
+        if setting == "PGPASSWORD":
+            found.add(value)
+        elif value:
+            for match in _PASSWORD.finditer(value):
+                password = (match["url"] or match["word"] or "").strip("'")
+                found |= {password, unquote(password)}
+    return found - {""}

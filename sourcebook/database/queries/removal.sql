@@ -1,0 +1,117 @@
+-- name: exclude_files
+-- Take a URI out of its collections although the file still lies there: listing does not bring it back.
+UPDATE raw_file
+SET excluded_at = coalesce(excluded_at, now())
+FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+WHERE source.id = raw_file.source_id
+  AND raw_file.uri = %(uri)s
+  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+RETURNING source.collection;
+
+-- name: include_files
+-- Undo exclude_files; the next ingest makes or restores the document.
+UPDATE raw_file
+SET excluded_at = NULL
+FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+WHERE source.id = raw_file.source_id
+  AND raw_file.uri = %(uri)s
+  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+RETURNING source.collection;
+
+-- name: remove_excluded_document
+UPDATE document
+SET removed_at = coalesce(removed_at, now()), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
+WHERE collection = %(collection)s AND uri = %(uri)s;
+
+-- name: document_at
+SELECT id FROM document WHERE collection = %(collection)s AND uri = %(uri)s;
+
+-- name: document_place
+SELECT document.collection, document.uri
+FROM document JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
+WHERE document.id = %(id)s;
+
+-- name: collections_of_uri
+SELECT DISTINCT source.collection
+FROM raw_file
+JOIN source ON source.id = raw_file.source_id
+JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+WHERE raw_file.uri = %(uri)s AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+ORDER BY source.collection;
+
+-- name: count_purgeable
+-- What a purge would delete: removed documents and collections, and whatever only they need.
+WITH kept_document AS (
+    SELECT document.* FROM document
+    JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
+    WHERE document.removed_at IS NULL
+), kept_generation AS (
+    SELECT generation.* FROM generation
+    JOIN collection ON collection.name = generation.collection AND collection.removed_at IS NULL
+), doomed_source AS (
+    SELECT source.id FROM source
+    JOIN collection ON collection.name = source.collection
+    WHERE collection.removed_at IS NOT NULL
+       OR (source.removed_at IS NOT NULL
+           AND NOT EXISTS (SELECT FROM kept_document WHERE kept_document.source_id = source.id))
+)
+SELECT
+    (SELECT count(*) FROM collection WHERE removed_at IS NOT NULL) AS collections,
+    (SELECT count(*) FROM doomed_source) AS sources,
+    (SELECT count(*) FROM raw_file
+     WHERE removed_at IS NOT NULL OR source_id IN (SELECT id FROM doomed_source)) AS files,
+    (SELECT count(*) FROM document WHERE id NOT IN (SELECT id FROM kept_document)) AS documents,
+    (SELECT count(*) FROM chunk
+     WHERE document_id NOT IN (SELECT id FROM kept_document)
+        OR generation_id NOT IN (SELECT id FROM kept_generation)) AS chunks,
+    (SELECT count(*) FROM parsed_content parsed
+     WHERE NOT EXISTS (
+         SELECT FROM kept_document
+         WHERE kept_document.content_sha256 = parsed.sha256 AND kept_document.content_parser = parsed.parser)
+    ) AS parsed_contents,
+    (SELECT count(*) FROM embedding
+     WHERE NOT EXISTS (
+         SELECT FROM chunk
+         JOIN kept_generation ON kept_generation.id = chunk.generation_id AND kept_generation.model = embedding.model
+         JOIN kept_document ON kept_document.id = chunk.document_id
+         WHERE chunk.embedding_hash = embedding.text_hash)
+    ) AS embeddings;
+
+-- name: generations_of_removed_collections
+SELECT generation.id, generation.collection, generation.chunking, generation.embedding, generation.model,
+       generation.dimensions
+FROM generation
+JOIN collection ON collection.name = generation.collection
+WHERE collection.removed_at IS NOT NULL
+ORDER BY generation.id;
+
+-- name: delete_removed_collections
+DELETE FROM collection WHERE removed_at IS NOT NULL;
+
+-- name: delete_removed_documents
+DELETE FROM document WHERE removed_at IS NOT NULL;
+
+-- name: delete_removed_sources
+-- One that still has live documents waits for the ingest that removes them.
+DELETE FROM source
+WHERE removed_at IS NOT NULL AND NOT EXISTS (SELECT FROM document WHERE document.source_id = source.id);
+
+-- name: delete_removed_files
+-- A file that a person took out and that still lies there keeps its row: it must not come back.
+DELETE FROM raw_file WHERE removed_at IS NOT NULL;
+
+-- name: delete_unreferenced_contents
+DELETE FROM parsed_content parsed
+WHERE NOT EXISTS (
+    SELECT FROM document
+    WHERE document.content_sha256 = parsed.sha256 AND document.content_parser = parsed.parser);
+
+-- name: delete_unreferenced_embeddings
+DELETE FROM embedding
+WHERE NOT EXISTS (
+    SELECT FROM chunk
+    JOIN generation ON generation.id = chunk.generation_id AND generation.model = embedding.model
+    WHERE chunk.embedding_hash = embedding.text_hash);
+
+-- name: every_collection
+SELECT name FROM collection ORDER BY name;

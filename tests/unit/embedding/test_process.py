@@ -1,0 +1,193 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from mixed_texts import mixed_texts
+
+from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+from sourcebook.embedding.model import EmbeddingModel
+from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.errors import ModelError
+
+PARENT = """
+import sys, time
+from sourcebook.embedding.model import find_model
+from sourcebook.embedding.process import EmbeddingProcess
+process = EmbeddingProcess(find_model("all-MiniLM-L6-v2"), "float32")
+process.start()
+if {wait}:
+    process.embed(["a"])
+print(process.pid, flush=True)
+{then}
+"""
+
+
+@pytest.fixture(scope="module")
+def process(model: EmbeddingModel) -> Iterator[EmbeddingProcess]:
+    with EmbeddingProcess(model, "float32") as started:
+        yield started
+
+
+def run_parent(*, wait: bool, then: str) -> tuple[subprocess.Popen[str], int]:
+    """Start a program that starts an embedding process; return it and the child's process id."""
+    code = PARENT.format(wait=wait, then=then)
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    return parent, int(parent.stdout.readline())
+
+
+def seconds_until_gone(pid: int, most: float = 10.0) -> float:
+    """Wait until a process is gone and return how long that took."""
+    start = time.monotonic()
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() - start < most, f"process {pid} is still there after {most} seconds"
+        time.sleep(0.05)
+    return time.monotonic() - start
+
+
+def test_it_gives_the_vectors_of_the_embedder_in_process(
+    process: EmbeddingProcess, embedder: SentenceTransformerEmbedder
+) -> None:
+    """A child's vectors are those of this process, rows in the order of the texts, and can be written to."""
+    texts = [*mixed_texts(30), "", "Ünïcödé 日本語", "line\nbreak\x00"]
+    vectors = process.embed(texts)
+    assert vectors.dtype == np.float32
+    assert vectors.flags.writeable
+    np.testing.assert_allclose(vectors, embedder.embed(texts), atol=1e-5)
+    np.testing.assert_allclose(process.embed_query("battery"), embedder.embed_query("battery"), atol=1e-5)
+    assert process.embed([]).shape == (0, 384)
+
+
+def test_batches_are_answered_in_order_while_the_caller_goes_on(process: EmbeddingProcess) -> None:
+    """Futures of more batches than the queue holds each get their own batch's vectors."""
+    batches = [mixed_texts(count) for count in (3, 1, 8, 2, 5, 4, 1, 1, 6)]
+    futures = [process.submit(batch) for batch in batches]
+    assert [len(future.result()) for future in futures] == [len(batch) for batch in batches]
+    np.testing.assert_allclose(futures[1].result()[0], futures[2].result()[0], atol=1e-5)
+
+
+def test_a_batch_that_fails_fails_alone(process: EmbeddingProcess) -> None:
+    """A text that no tokenizer takes is a `ModelError` for its batch; the child serves the next one."""
+    with pytest.raises(ModelError, match="could not embed 1 texts"):
+        process.embed(["\udc80"])
+    assert process.embed(["fine"]).shape == (1, 384)
+
+
+def test_starting_does_not_wait_for_the_model_and_closing_is_prompt(model: EmbeddingModel) -> None:
+    """`start` returns while the child imports torch; `close` ends it at once and may be called again."""
+    started = EmbeddingProcess(model)
+    before = time.monotonic()
+    started.start()
+    assert time.monotonic() - before < 1.0
+    pid = started.pid
+    assert pid is not None
+    future = started.submit(["never answered"])
+    before = time.monotonic()
+    started.close()
+    started.close()
+    assert time.monotonic() - before < 2.0
+    assert not psutil.pid_exists(pid)
+    with pytest.raises(ModelError, match="has been closed"):
+        future.result()
+    with pytest.raises(ModelError, match="has been closed"):
+        started.embed(["a"])
+
+
+def test_a_model_that_cannot_be_loaded_is_the_child_s_reason(tmp_path: Path, model: EmbeddingModel) -> None:
+    """The first `embed` raises what went wrong there, and so does every later one."""
+    broken = replace(model, folder=tmp_path, name="broken")
+    with EmbeddingProcess(broken) as failing:
+        for _ in range(2):
+            with pytest.raises(ModelError, match=r"^The folder .* holds no weights"):
+                failing.embed(["a"])
+        with pytest.raises(ModelError, match="holds no weights"):
+            failing.wait_until_ready()
+
+
+def test_a_child_that_dies_is_an_error_and_no_hang(model: EmbeddingModel) -> None:
+    """A child killed from outside (out of memory) fails what waits, and says by what it ended."""
+    with EmbeddingProcess(model, "float32") as dying:
+        dying.wait_until_ready()
+        assert dying.pid is not None
+        future = dying.submit(mixed_texts(400))
+        os.kill(dying.pid, signal.SIGKILL)
+        with pytest.raises(ModelError, match=r"'all-MiniLM-L6-v2' was ended by SIGKILL \(often a lack of memory"):
+            future.result(timeout=10)
+        with pytest.raises(ModelError, match="SIGKILL"):
+            dying.embed(["a"])
+
+
+@pytest.mark.parametrize("wait", [True, False], ids=["serving", "loading"])
+def test_the_child_leaves_when_its_parent_is_killed(wait: bool) -> None:
+    """`kill -9` on the parent leaves nothing behind, also while the model is still loading."""
+    parent, child = run_parent(wait=wait, then="time.sleep(60)")
+    parent.kill()
+    parent.communicate()
+    assert seconds_until_gone(child) < 2.0
+
+
+def test_the_child_leaves_although_a_fork_of_its_parent_lives_on() -> None:
+    """A process that the parent forked holds the pipe open: the child notices that its parent is another one."""
+    then = "import os\nfork = os.fork()\nif fork: print(fork, flush=True)\ntime.sleep(60)"
+    parent, child = run_parent(wait=True, then=then)
+    assert parent.stdout is not None
+    fork = int(parent.stdout.readline())
+    parent.kill()
+    try:
+        assert seconds_until_gone(child) < 3.0
+        assert psutil.pid_exists(fork)
+    finally:
+        os.kill(fork, signal.SIGKILL)
+        parent.communicate()
+
+
+@pytest.mark.parametrize("wait", [True, False], ids=["serving", "loading"])
+def test_ctrl_c_prints_nothing_of_the_child_s(wait: bool) -> None:
+    """The child ignores SIGINT, so that the parent's own handling is all that a terminal shows."""
+    parent, child = run_parent(
+        wait=wait, then="try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('stopped')"
+    )
+    os.kill(parent.pid, signal.SIGINT)
+    if wait:
+        os.kill(child, signal.SIGINT)
+    out, errors = parent.communicate(timeout=20)
+    assert (out, errors, parent.returncode) == ("stopped\n", "", 0)
+    assert seconds_until_gone(child) < 2.0
+
+
+def test_a_parent_that_forgets_to_close_ends_cleanly() -> None:
+    """Leaving the interpreter ends the child: no warning, no traceback, exit status 0."""
+    code = PARENT.format(wait=True, then="")
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-W", "ignore::DeprecationWarning", "-c", code],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert seconds_until_gone(int(done.stdout)) < 2.0
+
+
+def test_what_a_library_prints_does_not_get_between_the_answers(model: EmbeddingModel, tmp_path: Path) -> None:
+    """A module that prints while the child starts and computes disturbs nothing."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib, sys, threading\n"
+        "def chatter():\n"
+        "    for _ in range(1_000):\n"
+        "        print('chatter' * 1_000, flush=True)\n"
+        f"    pathlib.Path({str(tmp_path / 'printed')!r}).touch()\n"
+        "if 'sourcebook.embedding.worker' in sys.orig_argv:\n"
+        "    chatter()\n"
+        "    threading.Timer(3.0, chatter).start()\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        with EmbeddingProcess(model, "float32") as chatty:
+            assert chatty.embed(mixed_texts(5)).shape == (5, 384)
+    assert (tmp_path / "printed").exists()
