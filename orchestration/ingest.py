@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
@@ -10,7 +9,7 @@ from psycopg import Connection
 from orchestration.instance import open_instance
 from resources.embedder import start_early, stop_all
 from sourcebook.catalog import apply, collection_names
-from sourcebook.config import Configuration
+from sourcebook.config import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
@@ -54,7 +53,6 @@ class IngestEvents:
 
 def ingest(
     configuration: Configuration,
-    home: Path,
     database: Database,
     *,
     collections: list[str],
@@ -89,7 +87,7 @@ def ingest(
                     if pending.needs_model:
                         start_early(wanted_embedding(connection, name))
                 events.started(name, pending)
-                instance = instance or open_instance(home, database)
+                instance = instance or open_instance(sourcebook_home(configuration.path), database)
                 run_id, assets = _run(instance, configuration, database, name, selection)
                 with database.connection() as connection:
                     yield IngestedCollection(name, run_id, assets, _count_failed(connection, name), pending)

@@ -217,8 +217,9 @@ def possible_uris(document: str) -> list[str]:
     from sourcebook.files.listing import file_uri
 
     if "://" in document:
-        without_anchor = [document.partition("#")[0]] if document.startswith("file://") else []
-        return list(dict.fromkeys([document, *without_anchor]))
+        uri = document.encode("utf-8", "replace").decode()
+        without_anchor = [uri.partition("#")[0]] if uri.startswith("file://") else []
+        return list(dict.fromkeys([uri, *without_anchor]))
     path = os.path.abspath(os.path.expanduser(document))  # noqa: PTH100, PTH111 - names need not be valid Unicode
     folder, name = os.path.split(path)
     # A source's root has its links followed; below it files keep the names they were found by.

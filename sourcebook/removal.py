@@ -1,7 +1,7 @@
 """Take documents out of a knowledge base: softly one by one, and for good what was removed before."""
 
-from contextlib import ExitStack
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
 from psycopg import Connection, sql
@@ -93,7 +93,7 @@ def purgeable(connection: Connection) -> Purged:
     return found or Purged(0, 0, 0, 0, 0, 0, 0)
 
 
-def purge(database: Database, *, waiting: Callable[[str], None] = lambda collection: None) -> Purged:
+def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None) -> Purged:
     """Delete for good what was removed, and whatever nothing else needs: texts, passages, vectors, collections.
 
     Waits until no ingest runs; one transaction.

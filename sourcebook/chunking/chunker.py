@@ -34,7 +34,7 @@ def chunk_document(
         document: What a parser returned.
         title: The document's title, written before the headings in each passage's embedding text.
         tokens: Most tokens of an embedding text, special tokens included; the model's own limit holds too.
-        overlap: Tokens of the passage before that a passage of the same section repeats.
+        overlap: Tokens of the passage before that a passage of the same section repeats, a quarter of `tokens` at most.
         tokenizer: The embedding model's.
     """
     if not document.blocks:
@@ -49,6 +49,8 @@ class _Draft:
     group: Group
     start: int
     end: int
+    own_start: int
+    """Where it would begin if it repeated nothing of the passage before."""
 
 
 class _Chunker:
@@ -91,7 +93,7 @@ class _Chunker:
                 begin = self._overlapping(start, previous) if previous >= 0 else start
                 trimmed = self._trimmed(begin, end)
                 if trimmed is not None:
-                    yield _Draft(group, *trimmed)
+                    yield _Draft(group, *trimmed, own_start=max(start, trimmed[0]))
                     previous = trimmed[0]
 
     def _overlapping(self, start: int, previous: int) -> int:
@@ -126,7 +128,10 @@ class _Chunker:
         counted = iter(self._tokenizer.count([texts[position] for position in unknown]) if unknown else ())
         for draft, embedded, known in zip(drafts, texts, counts, strict=True):
             count = next(counted) if known is None else known
-            if count <= self._limit or draft.end - draft.start < 2:
+            behind = bool(chunks) and draft.start <= chunks[-1].start_char
+            if draft.start < draft.own_start and (behind or count > self._limit):
+                self._finish(list(self._without_overlap(draft)), chunks)
+            elif count <= self._limit or draft.end - draft.start < 2:
                 chunks.append(self._chunk(draft, embedded, count, ordinal=len(chunks)))
             else:  # a cut within a word, or a longer prefix than reckoned, made more tokens
                 self._finish(list(self._halves(draft)), chunks)
@@ -141,13 +146,18 @@ class _Chunker:
             return None
         return self._index.tokens(start, end) + prefix_tokens + self._tokenizer.special_tokens
 
+    def _without_overlap(self, draft: _Draft) -> Iterator[_Draft]:
+        trimmed = self._trimmed(draft.own_start, draft.end)
+        if trimmed is not None:
+            yield _Draft(draft.group, *trimmed, own_start=trimmed[0])
+
     def _halves(self, draft: _Draft) -> Iterator[_Draft]:
         middle = draft.start + (draft.end - draft.start + 1) // 2
         cut = best_cut(self._text, self._block_at(draft.start).kind, draft.start, middle)
         for start, end in ((draft.start, cut), (cut, draft.end)):
             trimmed = self._trimmed(start, end)
             if trimmed is not None:
-                yield _Draft(draft.group, *trimmed)
+                yield _Draft(draft.group, *trimmed, own_start=trimmed[0])
 
     def _chunk(self, draft: _Draft, embedded: str, count: int, *, ordinal: int) -> Chunk:
         touched = _touched(draft)

@@ -14,7 +14,7 @@ Group = Sequence[Section]
 def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> Iterator[Group]:
     """Yield the sections that are packed together.
 
-    - A heading without content of its own goes with the section that follows.
+    - A heading without content of its own goes with the section that follows, up to half a passage of headings.
     - A tiny section goes with the siblings or children that follow, as long as all of it fits one passage.
     """
     group: list[Section] = []
@@ -40,9 +40,9 @@ def common_path(group: Group) -> tuple[Heading, ...]:
 
 
 def _joins(group: Group, following: Section, index: TokenIndex, budget: int) -> bool:
-    if not group[-1].has_content:
-        return True
     first = group[0]
+    if not group[-1].has_content:
+        return index.size(first.start, group[-1].end) * 2 < budget
     return (
         first.has_heading
         and following.path[: len(first.path) - 1] == first.path[:-1]

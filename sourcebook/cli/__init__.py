@@ -12,4 +12,6 @@ def main() -> None:
             raise
         sys.stderr.write(f"sourcebook: {error.name} is not installed: run  pip install 'sourcebook[cli]'\n")
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()

@@ -1,11 +1,14 @@
 """What every command shares: which configuration, which state folder, which database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
     from sourcebook.config import Configuration
@@ -62,11 +65,19 @@ class CommandContext:
             _ = self.configuration  # raises, saying where it was looked for
         return location
 
-    @property
-    def is_new(self) -> bool:
-        """Whether the database does not exist yet; opening it would make it, which takes seconds."""
+    def is_empty(self, collections: Sequence[str] = ()) -> bool:
+        """Return whether the database does not exist yet; opening it would make it, which takes seconds.
+
+        Raises:
+            ConfigurationError: nothing says where it is.
+            QueryError: it does not exist and collections are named.
+        """
         location = self.location
-        return location.url is None and not (location.data_folder / "PG_VERSION").exists()
+        if location.url is not None or (location.data_folder / "PG_VERSION").exists():
+            return False
+        if collections:
+            raise QueryError(f"there is no collection {', '.join(collections)} yet: run sourcebook ingest")
+        return True
 
     def open_database(self, *, max_connections: int = 8) -> "Database":
         """Open the database, made where it does not exist yet. Close it, or use it as a context manager.

@@ -17,8 +17,8 @@ def _texts(values: list[str] | None) -> list[str]:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Collections = Annotated[
     list[str] | None,
-    typer.Option("-c", "--collection", metavar="NAME", callback=_texts, help="Only this collection; give it again for more."),
+    typer.Option(
+        "-c", "--collection", metavar="NAME", callback=_texts, help="Only this collection; give it again for more."
+    ),
 ]
-Document = Annotated[
-    str, typer.Argument(metavar="DOCUMENT", help="A document's id, its URI, or the path of its file.")
-]
+Document = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, its URI, or the path of its file.")]

@@ -29,7 +29,8 @@ def read_with_docling(content: bytes, *, name: str, docling_format: DoclingForma
         backend=_backend(docling_format),
         filename=_safe_name(name, docling_format),
     )
-    backend = source._backend  # the converter around it would import every pipeline
+    # The converter around the backend would import every pipeline; a document it refuses has no backend at all.
+    backend = getattr(source, "_backend", None)
     if not source.valid or not isinstance(backend, DeclarativeDocumentBackend):
         raise ParseError(f"it is no readable .{docling_format} file; open it in its program and save it again")
     return backend.convert()

@@ -108,9 +108,18 @@ def _pieces(document: DoclingDocument) -> Iterator[tuple[BlockKind, str, int | N
                 sheet += 1
                 yield "heading", f"## {_sheet_name(node)}", _page(document, node) or sheet
             continue
-        text = clean(serializer.serialize(item=node, visited=visited, level=level).text).strip()
-        if text:
-            yield _kind(node, text), text, _page(document, node) or sheet or None
+        # A table right behind a list in Word is a child of the list in docling's tree.
+        tables = _tables_within(document, node, visited) if isinstance(node, ListGroup) else []
+        visited.update(table.self_ref for table in tables)
+        for part in (node, *tables):
+            text = clean(serializer.serialize(item=part, visited=visited, level=level).text).strip()
+            if text:
+                yield _kind(part, text), text, _page(document, part) or sheet or None
+
+
+def _tables_within(document: DoclingDocument, group: ListGroup, visited: AbstractSet[str]) -> list[TableItem]:
+    inside = document.iterate_items(root=group, with_groups=True)
+    return [node for node, _ in inside if isinstance(node, TableItem) and node.self_ref not in visited]
 
 
 def _caption_references(document: DoclingDocument) -> AbstractSet[str]:

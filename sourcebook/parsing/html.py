@@ -2,18 +2,27 @@
 
 from html.parser import HTMLParser
 
+from sourcebook.errors import ParseError
 from sourcebook.parsing.decode import clean, decode
 from sourcebook.parsing.docling_backends import read_with_docling
 from sourcebook.parsing.headings import LONGEST_TITLE, document_title
+from sourcebook.parsing.html_nesting import nesting
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.types import JsonValue, ParsedDocument
 
 _HEAD_BYTES = 262_144
+_DEEPEST = 400
 _META = {"author": "author", "description": "description", "article:published_time": "published", "date": "published"}
 
 
 def parse_html(content: bytes, *, name: str) -> ParsedDocument:
-    """Parse a page without its scripts, styles and navigation; its title is that of <title>."""
+    """Parse a page without its scripts, styles and navigation; its title is that of <title>.
+
+    Raises:
+        ParseError: Elements are nested so deeply that reading them would take minutes.
+    """
+    if nesting(content) > _DEEPEST:
+        raise ParseError(f"its HTML elements are nested more than {_DEEPEST} deep; save the page's text instead")
     head = _Head()
     head.feed(decode(content[:_HEAD_BYTES]).text)
     docling_document = read_with_docling(content, name=name, docling_format="html")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sourcebook.parsing.fenced import Cut
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _KEY = re.compile(r'\s*[{\[]?\s*"((?:[^"\\]|\\.){1,200}+)"\s*:', re.DOTALL)
 _LONG = 2000
 """Characters of a member above which its own members are cut apart."""

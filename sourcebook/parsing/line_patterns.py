@@ -8,7 +8,6 @@ from sourcebook.parsing.fenced import Cut
 _YAML_KEY = re.compile(r"^(?:---.*|- |([^\s#\-\[\]{}:][^:\n]{0,200}):(?=\s|$)|[\"'\[{])", re.MULTILINE)
 _TOML_TABLE = re.compile(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE)
 _AFTER_BLANK_LINE = re.compile(r"(?<=\n)[ \t]*\n(?=[^\s)\]}])")
-_COMMENT = re.compile(r"(?:#|//|--|;|\*|/\*)")
 
 
 def yaml_cuts(text: str) -> Iterator[Cut]:
@@ -33,7 +32,7 @@ def above_comments(text: str, line_start: int) -> int:
     """Return where the unbroken run of comment lines above a line begins, or the line's own beginning."""
     while line_start > 0:
         previous = text.rfind("\n", 0, line_start - 1) + 1
-        if not _COMMENT.match(text, previous, line_start):
+        if not text.startswith("#", previous):
             break
         line_start = previous
     return line_start

@@ -11,6 +11,7 @@ HEAD_BYTES = 4096
 
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b\x08\x00") + b"\x7f"
+_STRAY_NULS = 2
 _UTF_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
@@ -43,7 +44,7 @@ def looks_like_text(head: bytes) -> bool:
     if head.startswith(_UTF_MARKS) or utf16_without_mark(head) is not None:
         return True
     control = len(head) - len(head.translate(None, _CONTROL))
-    if head.count(0) * 20 > len(head) or control * 50 > len(head):
+    if head.count(0) > max(_STRAY_NULS, len(head) // 20) or control * 50 > len(head):
         return False
     try:
         head.decode("utf-8")

@@ -1,6 +1,7 @@
 """The one entry to all parsers."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 
 from sourcebook.errors import MissingDependencyError, ParseError
@@ -31,7 +32,8 @@ def parse(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and about their own future
-            return _run(parser.name, content, media_type=media_type, name=name)
+            document = _run(parser.name, content, media_type=media_type, name=name)
+            return document if document.markdown.strip() else replace(document, markdown="")
     except (ParseError, MissingDependencyError):
         raise
     except ImportError as error:

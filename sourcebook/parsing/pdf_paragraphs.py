@@ -11,6 +11,7 @@ _LIST_MARK = re.compile(r"(?:[•‣◦▪■●∞·–—*-]|\(?\d{1,3}[.)]|[a
 _SENTENCE_END = re.compile(r"""[.!?:;。！？]["'”’)\]]*$""")
 _LONGEST_HEADING = 160
 _DEEPEST_LEVEL = 4
+_NEAREST_LINES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ def _begins_paragraph(current: Sequence[Line], line: Line) -> bool:
         return True
     if _LIST_MARK.match(line.text):
         return True
-    ends_short = last.right < max(other.right for other in current) - 0.15 * max(other.width for other in current)
+    nearest = current[-_NEAREST_LINES:]
+    ends_short = last.right < max(other.right for other in nearest) - 0.15 * max(other.width for other in nearest)
     return ends_short and _SENTENCE_END.search(last.text) is not None
 
 

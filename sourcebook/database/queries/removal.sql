@@ -42,15 +42,13 @@ ORDER BY source.collection;
 -- name: count_purgeable
 -- What a purge would delete: removed documents and collections, and whatever only they need.
 WITH kept_document AS (
-    SELECT document.* FROM document
+    SELECT document.id, document.source_id, document.content_sha256, document.content_parser
+    FROM document
     JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
     WHERE document.removed_at IS NULL
-), kept_generation AS (
-    SELECT generation.* FROM generation
-    JOIN collection ON collection.name = generation.collection AND collection.removed_at IS NULL
 ), doomed_source AS (
-    SELECT source.id FROM source
-    JOIN collection ON collection.name = source.collection
+    SELECT source.id
+    FROM source JOIN collection ON collection.name = source.collection
     WHERE collection.removed_at IS NOT NULL
        OR (source.removed_at IS NOT NULL
            AND NOT EXISTS (SELECT FROM kept_document WHERE kept_document.source_id = source.id))
@@ -58,12 +56,11 @@ WITH kept_document AS (
 SELECT
     (SELECT count(*) FROM collection WHERE removed_at IS NOT NULL) AS collections,
     (SELECT count(*) FROM doomed_source) AS sources,
-    (SELECT count(*) FROM raw_file
-     WHERE removed_at IS NOT NULL OR source_id IN (SELECT id FROM doomed_source)) AS files,
-    (SELECT count(*) FROM document WHERE id NOT IN (SELECT id FROM kept_document)) AS documents,
-    (SELECT count(*) FROM chunk
-     WHERE document_id NOT IN (SELECT id FROM kept_document)
-        OR generation_id NOT IN (SELECT id FROM kept_generation)) AS chunks,
+    (SELECT count(*) FROM raw_file LEFT JOIN doomed_source ON doomed_source.id = raw_file.source_id
+     WHERE raw_file.removed_at IS NOT NULL OR doomed_source.id IS NOT NULL) AS files,
+    (SELECT count(*) FROM document LEFT JOIN kept_document USING (id) WHERE kept_document.id IS NULL) AS documents,
+    (SELECT count(*) FROM chunk LEFT JOIN kept_document ON kept_document.id = chunk.document_id
+     WHERE kept_document.id IS NULL) AS chunks,
     (SELECT count(*) FROM parsed_content parsed
      WHERE NOT EXISTS (
          SELECT FROM kept_document
@@ -72,7 +69,7 @@ SELECT
     (SELECT count(*) FROM embedding
      WHERE NOT EXISTS (
          SELECT FROM chunk
-         JOIN kept_generation ON kept_generation.id = chunk.generation_id AND kept_generation.model = embedding.model
+         JOIN generation ON generation.id = chunk.generation_id AND generation.model = embedding.model
          JOIN kept_document ON kept_document.id = chunk.document_id
          WHERE chunk.embedding_hash = embedding.text_hash)
     ) AS embeddings;

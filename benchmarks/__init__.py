@@ -1,0 +1,1 @@
+"""What the README claims, runnable: `make bench`, or `python -m benchmarks NAME…`."""

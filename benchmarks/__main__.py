@@ -1,0 +1,81 @@
+"""`python -m benchmarks [NAME…]`: measure, print one table, and end with 1 where a bar is missed."""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.bench import Bench, Options
+from benchmarks.machine import describe
+from benchmarks.report import Row, say, table
+
+PARTS = {
+    "ingest": "first ingest against SentenceTransformer.encode alone",
+    "unchanged": "ingest where nothing changed",
+    "scan": "the scan and the staleness queries over 20,000 unchanged files",
+    "edit": "ingest after one edit",
+    "delete": "ingest after ten deletions",
+    "memory": "peak memory",
+    "search": "search latency",
+    "copy": "loading vectors",
+    "quality": "retrieval quality on SciFact (needs --retrieval)",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts that were asked for; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure what the README claims. Parts: "
+        + "; ".join(f"{name}: {what}" for name, what in PARTS.items()),
+    )
+    default = Options()
+    parser.add_argument("names", nargs="*", metavar="NAME", help="parts to run; all of them where none is named")
+    parser.add_argument("--files", type=int, default=default.files, help="size of the generated corpus (%(default)s)")
+    parser.add_argument(
+        "--many-files", type=int, default=default.many_files, help="of `scan` and `memory` (%(default)s)"
+    )
+    parser.add_argument("--chunks", type=int, default=default.chunks, help="of `search`, about (%(default)s)")
+    parser.add_argument("--repeat", type=int, default=default.repeat, help="medians of how many runs (%(default)s)")
+    parser.add_argument("--corpus", type=Path, help="a folder of documents in place of generated ones")
+    parser.add_argument("--retrieval", type=Path, help="a folder with scifact/: corpus.jsonl, queries.jsonl, qrels.tsv")
+    parser.add_argument("--limit", type=int, help="the most documents of the retrieval set")
+    parser.add_argument(
+        "--full", action="store_true", help="take in --many-files files for `memory`, too: half an hour"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine and rows there, too")
+    given = vars(parser.parse_args(arguments))
+    names, target = given.pop("names") or list(PARTS), given.pop("json")
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; there is {', '.join(PARTS)}")
+    return _measure(Options(**given), [name for name in PARTS if name in names], target)
+
+
+def _measure(options: Options, names: list[str], target: Path | None) -> int:
+    rows: list[Row] = []
+    with Bench(options) as bench:
+        machine = describe(bench)
+        for name in names:
+            say(f"{name}: {PARTS[name]}")
+            started = time.perf_counter()
+            rows += import_module(f"benchmarks.{name}").run(bench)
+            say(f"  took {time.perf_counter() - started:.0f} s")
+    print("\n".join(f"{name:22}{value}" for name, value in machine.items()))
+    print(f"\n{table(rows)}")
+    if target is not None:
+        lines = [{**asdict(row), "met": row.met} for row in rows]
+        target.write_text(json.dumps({"machine": machine, "rows": lines}, indent=1) + "\n", encoding="utf-8")
+    missed = sum(row.met is False for row in rows)
+    print(f"\n{missed} of {sum(row.met is not None for row in rows)} bars missed.")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers stop and files go
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""One folder of files with a configuration and a state folder of its own, and `sourcebook ingest` over it."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Measurement, run
+from sourcebook.config import Configuration, load_configuration
+from sourcebook.database.database import Database
+from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.location import DatabaseLocation
+
+COLLECTION = "benchmark"
+PROJECT = Path(__file__).resolve().parents[1]
+_OF_ANOTHER_DATABASE = (
+    "SOURCEBOOK_DATABASE_URL", "SOURCEBOOK_DAGSTER_DATABASE_URL", "SOURCEBOOK_CONFIG", "SOURCEBOOK_HOME", "DAGSTER_HOME",
+)  # fmt: skip
+_EXIT_CODES = (0, 3)
+"""3: finished with failed items, which a folder given by --corpus may hold."""
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """One run of `sourcebook ingest --json`."""
+
+    measurement: Measurement
+    counts: dict[str, dict[str, Any]]
+    """By asset."""
+
+    @property
+    def computed(self) -> int:
+        """How many texts were embedded."""
+        return int(self.counts["embeddings"]["computed"])
+
+
+@dataclass(frozen=True)
+class Library:
+    """A collection of its own: `files/`, `sourcebook.yaml` and `home/` in one folder."""
+
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path, *, precision: str = "auto") -> "Library":
+        """Make an empty one."""
+        library = cls(folder)
+        library.files.mkdir(parents=True)
+        library.configuration_path.write_text(
+            f"collections:\n  {COLLECTION}:\n    files:\n      - root: ./files\n"
+            f"    embedding: {{model: all-MiniLM-L6-v2, precision: {precision}}}\n",
+            encoding="utf-8",
+        )
+        return library
+
+    @property
+    def files(self) -> Path:
+        """Where its documents lie."""
+        return self.folder / "files"
+
+    @property
+    def home(self) -> Path:
+        """Its state folder."""
+        return self.folder / "home"
+
+    @property
+    def configuration_path(self) -> Path:
+        """Its `sourcebook.yaml`."""
+        return self.folder / "sourcebook.yaml"
+
+    @property
+    def configuration(self) -> Configuration:
+        """Its settings."""
+        return load_configuration(self.configuration_path)
+
+    def paths(self) -> list[Path]:
+        """Return its files, in order."""
+        return sorted(path for path in self.files.rglob("*") if path.is_file())
+
+    def ingest(self) -> Ingest:
+        """Run the whole command as a user would; where nothing else uses it, the embedded server starts and stops."""
+        program = Path(sys.executable).with_name("sourcebook")
+        measured = run(
+            [str(program), "--config", str(self.configuration_path), "ingest", "--json"],
+            {**child_environment(), "SOURCEBOOK_HOME": str(self.home)},
+            server_folder=self.home / "postgres",
+            accept=_EXIT_CODES,
+        )
+        return Ingest(measured, json.loads(measured.output)["collections"][COLLECTION])
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """Open its database; while it is open the embedded server keeps running."""
+        with Database(DatabaseLocation(self.home)) as database:
+            yield database
+
+    def stop(self) -> None:
+        """Stop its embedded server where an ended process left it running."""
+        if (self.home / "postgres" / "postmaster.pid").exists():
+            EmbeddedServer(self.home / "postgres").close()
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of measured programs: no settings of another knowledge base, and no model hub."""
+    kept = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER_DATABASE}
+    return {**kept, "HF_HUB_OFFLINE": "1"}

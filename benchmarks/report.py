@@ -1,0 +1,74 @@
+"""One table: what was measured, what it had to be, and whether it is."""
+
+import sys
+from dataclasses import dataclass
+from statistics import median
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    measure: str
+    value: float | None
+    """None where it was not measured; `note` says why."""
+    unit: str = ""
+    bar: float | None = None
+    """The most it may be; None for a number that is there to be read."""
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is met; None without a bar or a value."""
+        return None if self.bar is None or self.value is None else self.value <= self.bar
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The line's cells: measure, value, bar, ratio, met."""
+        value = self.note if self.value is None else _number(self.value, self.unit)
+        if self.value is not None and self.note:
+            value += f" ({self.note})"
+        ratio = f"{self.value / self.bar:.2f}" if self.bar and self.value is not None else ""
+        bar = "" if self.bar is None else f"≤ {_number(self.bar, self.unit)}"
+        return (self.measure, value, bar, ratio, {None: "", True: "yes", False: "**no**"}[self.met])
+
+
+def middle(values: list[float]) -> float:
+    """Return the median."""
+    return float(median(values))
+
+
+def spread(values: list[float], unit: str) -> str:
+    """Say which values a median was taken of."""
+    return f"median of {', '.join(_number(value, unit) for value in values)}" if len(values) > 1 else ""
+
+
+def table(rows: list[Row]) -> str:
+    """Return the rows as a Markdown table; `ratio` is the value against its bar."""
+    cells = [("measure", "value", "bar", "ratio", "met?"), *(row.cells for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(5)]
+    lines = [
+        "| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in cells
+    ]
+    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+
+
+def say(text: str) -> None:
+    """Tell the one who waits what goes on."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _number(value: float, unit: str) -> str:
+    match unit:
+        case "bytes":
+            return f"{value / MEGABYTE:,.0f} MB"
+        case "s" | "ms":
+            return f"{value:,.2f} {unit}"
+        case "×":
+            return f"{value:.2f} ×"
+        case "nDCG":
+            return f"{value:.4f}"
+        case _:
+            return f"{value:,.0f} {unit}".strip()

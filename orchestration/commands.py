@@ -1,0 +1,102 @@
+"""The commands that run the pipeline, for the `sourcebook` command. Dagster is imported when one of them runs."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.errors import FAILED_ITEMS
+from sourcebook.cli.options import Json, as_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(ingest)
+    app.command()(up)
+
+
+def ingest(
+    ctx: typer.Context,
+    collections: Annotated[
+        list[str] | None, typer.Argument(metavar="[COLLECTION]...", help="Which ones; all of them where none is named.")
+    ] = None,
+    documents: Annotated[
+        list[str] | None, typer.Option("--document", metavar="URI", help="Only this document; give it again for more.")
+    ] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option("--source", metavar="LOCATION", help="Only this source; give it again for more."),
+    ] = None,
+    only_failed: Annotated[
+        bool, typer.Option("--only-failed", help="Only what failed, now instead of at its retry time.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Redo documents even where nothing changed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring collections up to date with their sources: list, parse, chunk, embed, publish.
+
+    Applies the configuration first. Only what changed is done again; where nothing changed, nothing runs. The run
+    shows in the UI (`sourcebook up`) like any other.
+
+    Example: `sourcebook ingest handbook`
+    """
+    from orchestration.ingest import IngestEvents
+    from orchestration.ingest import ingest as run_ingest
+    from orchestration.progress_display import ProgressDisplay
+    from sourcebook.cli.output import print_json
+    from sourcebook.selection import Selection
+
+    context = CommandContext.of(ctx)
+    selection = Selection(
+        tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force
+    )
+    started = time.perf_counter()
+    failed = 0
+    outcomes: dict[str, dict[str, Any]] = {}
+    with ProgressDisplay(quiet=as_json) as display, context.open_database() as database:
+        events = IngestEvents(waiting=display.waiting, started=display.started)
+        for done in run_ingest(
+            context.configuration,
+            database,
+            collections=[as_text(name) for name in collections or ()],
+            selection=selection,
+            events=events,
+        ):
+            failed += done.failed_items
+            outcomes[done.name] = done.assets
+            display.finished(done)
+    if as_json:
+        print_json({"collections": outcomes, "failed_items": failed, "seconds": round(time.perf_counter() - started, 3)})
+    if failed:
+        raise typer.Exit(FAILED_ITEMS)
+
+
+def up(
+    ctx: typer.Context,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Where the web page listens, on 127.0.0.1.")] = 3000,
+    as_json: Json = False,
+) -> None:
+    """Start the web page that shows the pipeline, and the daemon that keeps collections true; Ctrl-C stops both.
+
+    Sensors take changed files in by themselves, a schedule looks at everything at night.
+
+    Example: `sourcebook up --port 3000`
+    """
+    from orchestration.up import up as run_up
+    from sourcebook.cli.output import print_json
+
+    context = CommandContext.of(ctx)
+
+    def ready(address: str) -> None:
+        if as_json:
+            print_json({"address": address})
+        else:
+            typer.echo(f"Sourcebook is up: {address}\nChanged files are taken in by themselves. Ctrl-C stops it.")
+
+    if not as_json:
+        typer.echo("Starting the database, the code server, the web server and the daemon …")
+    with context.open_database() as database:
+        run_up(context.configuration, database, port=port, ready=ready)
+    if not as_json:
+        typer.echo("Stopped.")

@@ -1,0 +1,116 @@
+"""What `sourcebook ingest` shows in a terminal: one bar a stage, then one line a collection."""
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from resources.progress import show_in_terminal
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from orchestration.ingest import IngestedCollection
+    from sourcebook.pending import Pending
+
+_UNITS = {
+    "raw_files": "files",
+    "documents": "documents",
+    "chunks": "documents",
+    "embeddings": "chunks",
+    "search_index": "documents",
+}
+
+
+class ProgressDisplay:
+    """Shows progress on stderr; a quiet one shows nothing, so that stdout and stderr stay clean for programs."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bars: dict[str, TaskID] = {}
+        self._progress: Progress | None = None
+        self._listening = show_in_terminal(self._show)
+
+    def __enter__(self) -> Self:
+        """Begin to listen."""
+        if not self._quiet:
+            self._listening.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Take the bars away."""
+        self._end_bars()
+        if not self._quiet:
+            self._listening.__exit__()
+
+    def waiting(self, collection: str) -> None:
+        """Say that another process works on the collection."""
+        self._say(f"{collection}: another process works on it; waiting until it has finished …")
+
+    def started(self, collection: str, pending: "Pending") -> None:
+        """Say what is going to be done."""
+        counts = [
+            f"{number:,} {what}"
+            for number, what in (
+                (pending.changed_files, "new or changed files"),
+                (pending.gone_files, "files gone"),
+                (0 if pending.changed_files else pending.documents, "documents to make or remove"),
+                (0 if pending.changed_files else pending.index, "documents to index"),
+            )
+            if number
+        ]
+        self._say(f"{collection}: {', '.join(counts) or 'doing it again'}")
+
+    def finished(self, done: "IngestedCollection") -> None:
+        """Say what was done."""
+        self._end_bars()
+        if done.run_id is None:
+            self._say(f"{done.name}: nothing changed, {done.assets['documents']['unchanged']:,} documents are up to date")
+        else:
+            documents, entries = done.assets["documents"], done.assets["search_index"]
+            vectors = done.assets["embeddings"]
+            self._say(
+                f"{done.name}: documents +{documents['added']:,} ~{documents['changed']:,} -{documents['removed']:,}, "
+                f"embedded {vectors['computed']:,} chunks (reused {vectors['reused']:,}), "
+                f"searchable chunks {entries['unchanged'] + entries['added'] + entries['changed']:,}"
+            )
+        if done.failed_items:
+            self._say(f"{done.name}: {done.failed_items:,} failed; see  sourcebook documents --failed")
+        for reason in done.pending.unlisted:
+            self._say(f"{done.name}: {reason}; nothing of it was removed")
+
+    def _say(self, line: str) -> None:
+        if not self._quiet:
+            import sys
+
+            from sourcebook.cli.output import without_controls
+
+            sys.stderr.write(without_controls(line) + "\n")
+
+    def _show(self, stage: str, collection: str, done: int, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        if self._progress is None:
+            self._progress = Progress(
+                TextColumn("{task.description:>14}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._progress.start()
+        if stage not in self._bars:
+            self._bars[stage] = self._progress.add_task(stage.replace("_", " "), total=total, rate="")
+        bar = self._bars[stage]
+        self._progress.update(bar, completed=done, total=total)
+        speed = next((task.finished_speed or task.speed for task in self._progress.tasks if task.id == bar), None)
+        self._progress.update(bar, rate=f"{speed:,.0f} {_UNITS.get(stage, 'items')}/s" if speed else "")
+
+    def _end_bars(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+        self._progress = None
+        self._bars = {}

@@ -1,0 +1,170 @@
+"""Run everything: embedded database, code server, web server and daemon; stop all of it together."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import psutil
+
+from orchestration.instance import prepare_dagster_home
+from sourcebook.config import Configuration, sourcebook_home
+from sourcebook.database.database import Database
+from sourcebook.errors import SourcebookError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+_HOST = "127.0.0.1"
+_SECONDS_TO_START = 120.0
+_SECONDS_TO_STOP = 20.0
+
+
+class ServiceError(SourcebookError):
+    """One of the processes did not start, or ended by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One process and everything it starts: a process group of its own."""
+
+    name: str
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+    def check(self) -> None:
+        """Raise where it has ended."""
+        code = self.process.poll()
+        if code is not None:
+            raise ServiceError(f"the {self.name} ended with exit code {code}; its last words are in {self.log}")
+
+
+def up(
+    configuration: Configuration, database: Database, *, port: int, ready: Callable[[str], None], host: str = _HOST
+) -> None:
+    """Serve until SIGINT or SIGTERM, or until a process ends by itself; leave no process behind.
+
+    Args:
+        configuration: what to keep up to date.
+        database: open; it is the caller's to close.
+        port: of the web server, on loopback.
+        ready: called once with the address of the web page.
+        host: the address the web server listens on.
+
+    Raises:
+        ServiceError: the port is taken, or a process does not start or ends by itself.
+    """
+    home = sourcebook_home(configuration.path)
+    folder = prepare_dagster_home(home, database)
+    environment = {
+        **os.environ,
+        "SOURCEBOOK_CONFIG": str(configuration.path),
+        "SOURCEBOOK_HOME": str(home.absolute()),
+        "PYTHONUNBUFFERED": "1",
+    }
+    if not _is_free(host, port):
+        raise ServiceError(f"port {port} is taken: stop what listens there, or choose another with --port")
+    code_port = _free_port()
+    workspace = folder / "workspace.yaml"
+    workspace.write_text(
+        f"load_from:\n  - grpc_server:\n      host: {_HOST}\n      port: {code_port}\n      location_name: sourcebook\n",
+        encoding="utf-8",
+    )
+    python = [sys.executable, "-m"]
+    with _stopping_on_signals() as stopped, ExitStack() as running:
+        code = _start(running, "code server", folder, environment, [
+            *python, "dagster", "code-server", "start", "-h", _HOST, "-p", str(code_port),
+            "--use-python-environment-entry-point", "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CHECKOUT),
+        ])  # fmt: skip
+        _wait(lambda: not _is_free(_HOST, code_port), [code], stopped)
+        web = _start(running, "web server", folder, environment, [
+            *python, "dagster_webserver", "-h", host, "-p", str(port), "-w", str(workspace),
+        ])  # fmt: skip
+        daemon = _start(
+            running, "daemon", folder, environment, [*python, "dagster._daemon", "run", "-w", str(workspace)]
+        )
+        services = [code, web, daemon]
+        _wait(lambda: not _is_free(host, port), services, stopped)
+        if not stopped():
+            ready(f"http://{host}:{port}")
+        while not stopped():
+            for service in services:
+                service.check()
+            time.sleep(0.5)
+
+
+@contextmanager
+def _stopping_on_signals() -> "Iterator[Callable[[], bool]]":
+    """Turn SIGINT and SIGTERM into an answer, so that everything is stopped in order."""
+    asked: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _start(
+    running: ExitStack, name: str, folder: Path, environment: Mapping[str, str], command: list[str]
+) -> Service:
+    log = folder / f"{name.replace(' ', '_')}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            start_new_session=True,
+        )  # fmt: skip
+    service = Service(name, process, log)
+    running.callback(_stop, service)
+    return service
+
+
+def _stop(service: Service) -> None:
+    """End a process and all it started: politely, then for certain."""
+    try:
+        family = [psutil.Process(service.process.pid), *psutil.Process(service.process.pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        family = []
+    for process in family[:1]:
+        process.terminate()
+    _, alive = psutil.wait_procs(family, timeout=_SECONDS_TO_STOP)
+    for process in alive:
+        process.kill()
+    psutil.wait_procs(alive, timeout=_SECONDS_TO_STOP)
+    service.process.wait()
+
+
+def _wait(reached: Callable[[], bool], services: list[Service], stopped: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _SECONDS_TO_START
+    while not reached() and not stopped():
+        for service in services:
+            service.check()
+        if time.monotonic() > deadline:
+            raise ServiceError(f"the {services[-1].name} does not answer after {_SECONDS_TO_START:.0f} s: "
+                               f"see {services[-1].log}")  # fmt: skip
+        time.sleep(0.1)
+
+
+def _is_free(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((host, port)) != 0
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,55 @@
+"""`sourcebook apply`: record the configuration in the database."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Json
+from sourcebook.cli.output import console, print_json, safe
+
+if TYPE_CHECKING:
+    from sourcebook.catalog import Applied
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("apply")(apply)
+
+
+def apply(
+    ctx: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A configuration to use in place of the usual one.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Record the collections and sources of the configuration in the database, without reading any document.
+
+    `ingest` does this by itself; `apply` alone shows whether the file is well written and what it would change. A
+    collection that left the file is not searched any more but kept until `sourcebook purge`.
+
+    **Example:** `sourcebook apply ./sourcebook.yaml`
+    """
+    from sourcebook.catalog import apply as apply_configuration
+
+    context = CommandContext(file) if file is not None else CommandContext.of(ctx)
+    configuration = context.configuration
+    with context.open_database() as database, database.connection() as connection:
+        applied = apply_configuration(connection, configuration)
+    if as_json:
+        print_json(asdict(applied))
+    else:
+        _show(applied, file)
+
+
+def _show(applied: "Applied", file: Path | None) -> None:
+    for word, names in asdict(applied).items():
+        if names:
+            console().print(safe(f"{word:<10}{', '.join(names)}"), soft_wrap=True)
+    if applied.removed:
+        console().print("Removed collections are kept, but not searched. Delete them: sourcebook purge", soft_wrap=True)
+    command = "sourcebook" if file is None else f"sourcebook --config {file}"
+    console().print(safe(f"Next: {command} ingest"), soft_wrap=True)

@@ -1,0 +1,53 @@
+"""`sourcebook doctor`: what this machine lacks, and the command that mends it."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+from sourcebook.cli import pipeline
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.errors import FAILED
+from sourcebook.cli.options import Json
+from sourcebook.cli.output import console, print_json, safe
+from sourcebook.cli.redaction import redact
+
+if TYPE_CHECKING:
+    from sourcebook.doctor import Check
+
+_MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("doctor")(doctor)
+
+
+def doctor(ctx: typer.Context, as_json: Json = False) -> None:
+    """Check what Sourcebook needs on this machine, and say for each thing that is missing which command mends it.
+
+    Python and packages, the configuration, the state folder and its disk, the database with its versions, the embedding
+    model's weights. Nothing is changed. Exits with 1 where something fails.
+
+    **Example:** `sourcebook doctor`
+    """
+    from sourcebook.doctor import examine
+
+    context = CommandContext.of(ctx)
+    checks = examine(context.config_path, context.home, with_pipeline=pipeline.is_here())
+    if as_json:
+        print_json({"checks": [{name: redact(text) for name, text in asdict(check).items()} for check in checks]})
+    else:
+        for check in checks:
+            _show(check)
+    if any(check.state == "fail" for check in checks):
+        raise typer.Exit(FAILED)
+
+
+def _show(check: "Check") -> None:
+    mark, style = _MARKS[check.state]
+    line = safe(f"{mark} ", style)
+    line.append_text(safe(f"{check.name}: {redact(check.detail)}"))
+    console().print(line, soft_wrap=True)
+    if check.remedy:
+        console().print(safe(f"    → {redact(check.remedy)}"), soft_wrap=True)

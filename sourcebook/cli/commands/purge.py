@@ -1,0 +1,72 @@
+"""`sourcebook purge`: delete for good what was removed."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Json
+from sourcebook.cli.output import console, counted, print_json
+
+if TYPE_CHECKING:
+    from sourcebook.removal import Purged
+
+_NOUNS = {
+    "collections": ("collection", "collections"),
+    "sources": ("source", "sources"),
+    "files": ("file", "files"),
+    "documents": ("document", "documents"),
+    "chunks": ("chunk", "chunks"),
+    "parsed_contents": ("parsed content", "parsed contents"),
+    "embeddings": ("embedding", "embeddings"),
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("purge")(purge)
+
+
+def purge(
+    ctx: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be deleted.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete from the database, for good, what was removed, with the texts and vectors that nothing else needs.
+
+    That is: documents that were removed or whose files are gone, and collections and sources that left the
+    configuration. Files in the sources are never touched. What returns later is read and embedded anew.
+
+    **Example:** `sourcebook purge --dry-run`, then `sourcebook purge --yes`
+    """
+    if as_json and not (yes or dry_run):
+        raise typer.BadParameter("with --json nobody can be asked: add --yes, or --dry-run to count only")
+    context = CommandContext.of(ctx)
+    from sourcebook import removal
+
+    counts = removal.Purged(0, 0, 0, 0, 0, 0, 0)
+    if not context.is_empty():
+        with context.open_database() as database:
+            with database.connection() as connection:
+                counts = removal.purgeable(connection)
+            if not dry_run and counts.total:
+                if not yes:
+                    console().print(f"This deletes {_listed(counts)} from the database, for good.", soft_wrap=True)
+                    typer.confirm("Delete them?", abort=True)
+                counts = removal.purge(database, waiting=_waiting)
+    if as_json:
+        print_json({"purged": counts.as_dict(), "dry_run": dry_run})
+    elif not counts.total:
+        console().print("There is nothing to delete.")
+    else:
+        console().print(f"{'Would delete' if dry_run else 'Deleted'} {_listed(counts)}.", soft_wrap=True)
+
+
+def _listed(counts: "Purged") -> str:
+    parts = [counted(number, *_NOUNS[name]) for name, number in counts.as_dict().items() if number]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+
+
+def _waiting(collection: str) -> None:
+    typer.echo(f"Waiting for the ingest of {collection} that is running.", err=True)

@@ -1,0 +1,95 @@
+"""`sourcebook status`: how each collection stands."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Collections, Json
+from sourcebook.cli.output import console, counted, one_line, print_json, safe
+
+if TYPE_CHECKING:
+    from sourcebook.inspection import CollectionStatus
+
+SHOWN_PROBLEMS = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("status")(status)
+
+
+def status(ctx: typer.Context, collections: Collections = None, as_json: Json = False) -> None:
+    """Show how each collection stands: what is searchable, what is stale, and what failed and why.
+
+    Sources are compared with the ledger by name, size and time; nothing is read or changed. *Stale* counts the items
+    that the next `sourcebook ingest` will work on.
+
+    **Example:** `sourcebook status -c handbook`
+    """
+    context = CommandContext.of(ctx)
+    found: list[CollectionStatus] = []
+    if not context.is_empty(collections or ()):
+        from sourcebook.inspection import collection_statuses
+
+        with context.open_database() as database, database.connection() as connection:
+            found = collection_statuses(connection, collections or ())
+    if as_json:
+        print_json({"collections": [collection.as_dict() for collection in found]})
+    elif not found:
+        console().print(
+            "There is no collection yet. Record those of the configuration: sourcebook ingest", soft_wrap=True
+        )
+    else:
+        _show(found)
+
+
+def _show(found: "list[CollectionStatus]") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("collection", overflow="fold")
+    for heading in ("documents", "chunks", "embeddings", "failed", "skipped", "stale", "removed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("generation", justify="right")
+    table.add_column("model", overflow="fold")
+    for collection in found:
+        table.add_row(
+            safe(collection.name, "bold"),
+            f"{collection.documents:,}",
+            f"{collection.chunks:,}",
+            f"{collection.embeddings:,}",
+            safe(f"{collection.failed:,}", "red" if collection.failed else ""),
+            f"{collection.skipped:,}",
+            safe(f"{collection.stale:,}", "yellow" if collection.stale else ""),
+            f"{collection.removed:,}",
+            "" if collection.generation is None else str(collection.generation),
+            safe(collection.embedding_model),
+        )
+    console().print(table)
+    for collection in found:
+        _show_problems(collection)
+    stale = sum(collection.stale for collection in found)
+    if stale:
+        items = counted(stale, "item")
+        console().print(f"{items} {'is' if stale == 1 else 'are'} stale. Bring them up to date: sourcebook ingest")
+
+
+def _show_problems(collection: "CollectionStatus") -> None:
+    known = {source.listing_error for source in collection.sources}
+    for reason in collection.unlisted:
+        if reason not in known:
+            console().print(safe(f"{collection.name}: {one_line(reason, 500)}", "red"), soft_wrap=True)
+    if not collection.problems:
+        return
+    console().print(safe(f"Not searchable as it lies in {collection.name}:"), soft_wrap=True)
+    for problem in collection.problems[:SHOWN_PROBLEMS]:
+        line = safe(f"  {problem.state:<8}", "red" if problem.state == "failed" else "yellow")
+        line.append_text(safe(f"{one_line(problem.uri, 500)}: {one_line(problem.error, 500)}"))
+        if problem.next_retry_at is not None:
+            line.append_text(safe(f" (next try {problem.next_retry_at.astimezone():%Y-%m-%d %H:%M})", "dim"))
+        console().print(line, soft_wrap=True)
+    more = len(collection.problems) - SHOWN_PROBLEMS
+    if more > 0:
+        console().print(f"  … and {more:,} more: sourcebook documents --failed", soft_wrap=True)

@@ -1,0 +1,33 @@
+"""What Sourcebook needs of the machine it runs on, checked without changing anything."""
+
+from pathlib import Path
+
+from sourcebook.doctor.check import Check as Check
+from sourcebook.doctor.configuration import check_configuration
+from sourcebook.doctor.database import check_database
+from sourcebook.doctor.machine import check_disk, check_python, check_state_folder
+from sourcebook.doctor.model import check_models
+from sourcebook.doctor.packages import check_orchestration_versions, check_packages
+
+__all__ = ["Check", "examine"]
+
+
+def examine(config_path: Path | None, home: Path, *, with_pipeline: bool) -> list[Check]:
+    """Run every check.
+
+    Args:
+        config_path: the configuration that was named, None for the usual one.
+        home: the state folder.
+        with_pipeline: whether `ingest` and `up` are meant to run here.
+    """
+    configuration, check = check_configuration(config_path)
+    return [
+        check_python(),
+        *check_packages(with_pipeline=with_pipeline),
+        *check_orchestration_versions(),
+        check,
+        check_state_folder(home),
+        check_disk(home),
+        *check_database(home),
+        *check_models(configuration),
+    ]

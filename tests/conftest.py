@@ -1,0 +1,123 @@
+"""What more than one layer of tests shares."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from sourcebook.database.database import Database
+from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.location import DatabaseLocation
+from sourcebook.embedding.bundled import BUNDLED_NAME
+from sourcebook.embedding.model import find_model
+from sourcebook.embedding.process import EmbeddingProcess
+from tests.integration.stages import Stages
+
+TEMPLATE = "sourcebook_template"
+_FIRST_CHANGE = 1_700_000_000
+CreateDatabase = Callable[[str], str]
+"""Copy a template to a database of its own and return the URL."""
+
+
+@contextmanager
+def _public_folder() -> Iterator[Path]:
+    """A folder that other users may enter: PostgreSQL is another user where these tests are root.
+
+    Not one of pytest's own: a second pytest beside this one closes those.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="sourcebook-test-")).resolve()
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that other users may enter."""
+    with _public_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[EmbeddedServer]:
+    """A real PostgreSQL with pgvector, and in it a template that has the schema and no rows."""
+    with _public_folder() as folder:
+        server = EmbeddedServer(folder / "postgres")
+        _execute(server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+        Database(DatabaseLocation(folder, server.url(TEMPLATE))).close()
+        yield server
+        server.close()
+
+
+@pytest.fixture(scope="session")
+def create_database(server: EmbeddedServer) -> CreateDatabase:
+    """Make databases on the session's server."""
+    numbers = count(1)
+
+    def create(template: str) -> str:
+        name = f"test_{next(numbers)}"
+        copied = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
+        _execute(server, copied)
+        return server.url(name)
+
+    return create
+
+
+@pytest.fixture
+def database(
+    create_database: CreateDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Database]:
+    """An empty knowledge base of this test's own, which is also the one that the environment names."""
+    url = create_database(TEMPLATE)
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", url)
+    monkeypatch.delenv("SOURCEBOOK_CONFIG", raising=False)
+    with Database(DatabaseLocation(tmp_path / "home", url)) as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Iterator[EmbeddingProcess]:
+    """The real default model, loaded once a session, in a process of its own."""
+    with EmbeddingProcess(find_model(BUNDLED_NAME)) as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def settle() -> Callable[[Path], None]:
+    """Give a file a modification time that lies in the past and differs from every other one given.
+
+    A file that was just written counts as perhaps still being written, and is read again by the next pass.
+    """
+    seconds = count(_FIRST_CHANGE)
+
+    def settle(path: Path) -> None:
+        moment = next(seconds)
+        assert moment < time.time() - 60
+        os.utime(path, (moment, moment), follow_symlinks=False)
+
+    return settle
+
+
+@pytest.fixture
+def stages(
+    database: Database, embedder: EmbeddingProcess, tmp_path: Path, settle: Callable[[Path], None]
+) -> Iterator[Stages]:
+    """The stages over an empty folder `docs` and an empty knowledge base."""
+    root = tmp_path / "docs"
+    root.mkdir()
+    stages = Stages(database, embedder, root, settle)
+    yield stages
+    stages.close()
+
+
+def _execute(server: EmbeddedServer, statement: sql.Composed) -> None:
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(statement)

@@ -1,0 +1,191 @@
+"""Drive the stages one by one, as the assets do, without Dagster."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.catalog import Applied, apply
+from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
+from sourcebook.config import load_configuration
+from sourcebook.database.database import Database
+from sourcebook.database.queries import queries
+from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.vectors import embed_missing
+from sourcebook.files.inventory import update_inventory
+from sourcebook.files.listing import file_uri
+from sourcebook.indexing.generation import Generation, ensure_generation
+from sourcebook.indexing.publication import publish
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.parsing.documents import update_documents
+from sourcebook.pending import Pending, find_pending
+from sourcebook.report import StageReport
+from sourcebook.search.results import SearchResults
+from sourcebook.selection import EVERYTHING, Selection
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Stages:
+    """One configuration over one database, with a folder `root` of documents."""
+
+    database: Database
+    embedder: EmbeddingProcess
+    root: Path
+    settle: Callable[[Path], None]
+    collection: str = "handbook"
+    _knowledge: KnowledgeBase | None = field(default=None, repr=False)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """Write a file below the root, as if long ago."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        self.settle(path)
+        return path
+
+    def uri(self, name: str) -> str:
+        return file_uri(str(self.root / name))
+
+    def configure(self, text: str | None = None) -> Applied:
+        """Apply a `sourcebook.yaml`; by default one collection over the root."""
+        file = self.root.parent / "sourcebook.yaml"
+        file.write_text(text or f"collections:\n  {self.collection}:\n    files:\n      - root: ./{self.root.name}\n")
+        with self.connection() as connection:
+            return apply(connection, load_configuration(file))
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        with self.database.connection() as connection:
+            yield connection
+
+    @property
+    def generation(self) -> Generation:
+        with self.connection() as connection:
+            return ensure_generation(connection, self.collection)
+
+    def raw_files(self, selection: Selection = EVERYTHING) -> StageReport:
+        with self.connection() as connection:
+            return update_inventory(connection, self.collection, selection)
+
+    def documents(self, selection: Selection = EVERYTHING) -> StageReport:
+        with self.connection() as connection:
+            return update_documents(connection, self.collection, selection)
+
+    def chunks(self, selection: Selection = EVERYTHING) -> StageReport:
+        generation = self.generation
+        with self.connection() as connection:
+            return prepare_chunks(connection, generation, tokenizer_of(generation), selection)
+
+    def embeddings(self) -> StageReport:
+        generation = self.generation
+        with self.connection() as reader, self.connection() as writer:
+            return embed_missing(reader, writer, generation, lambda: self.embedder)
+
+    def search_index(self) -> StageReport:
+        generation = self.generation
+        with self.connection() as connection:
+            return publish(connection, generation)
+
+    def run(self, selection: Selection = EVERYTHING) -> dict[str, StageReport]:
+        """Run every stage."""
+        return {
+            "raw_files": self.raw_files(selection),
+            "documents": self.documents(selection),
+            "chunks": self.chunks(selection),
+            "embeddings": self.embeddings(),
+            "search_index": self.search_index(),
+        }
+
+    def pending(self, selection: Selection = EVERYTHING) -> Pending:
+        with self.connection() as connection:
+            return find_pending(connection, self.collection, selection)
+
+    def search(self, query: str, **options: Any) -> SearchResults:
+        if self._knowledge is None:
+            self._knowledge = KnowledgeBase(self.database, query_embedder=self.embedder)
+        return self._knowledge.search(query, **options)
+
+    def found(self, word: str) -> set[str]:
+        """Return the names of the documents in which a word is found."""
+        return {Path(hit.uri).name for hit in self.search(word, mode="keyword", limit=50)}
+
+    def rows(self, statement: str, **parameters: Any) -> list[Row]:
+        with self.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(statement.encode(), parameters).fetchall()
+
+    def document(self, name: str) -> Row:
+        """Return the row of one document, by its file's name."""
+        (row,) = self.rows("SELECT * FROM document WHERE uri = %(uri)s", uri=self.uri(name))
+        return row
+
+    def raw_file(self, name: str) -> Row:
+        (row,) = self.rows("SELECT * FROM raw_file WHERE uri = %(uri)s", uri=self.uri(name))
+        return row
+
+    def item(self, name: str) -> Row:
+        """Return what a person is told of one file."""
+        (row,) = self.rows(
+            "SELECT * FROM item WHERE uri = %(uri)s AND collection = %(collection)s AND state <> 'removed'",
+            uri=self.uri(name),
+            collection=self.collection,
+        )
+        return row
+
+    def chunk_ids(self, name: str) -> dict[str, int]:
+        """Return the published chunks of a document: id by text. Fails where two chunks have one text."""
+        rows = self.rows(
+            "SELECT chunk.id, chunk.text FROM chunk JOIN search_entry entry ON entry.chunk_id = chunk.id "
+            "WHERE chunk.document_id = %(id)s ORDER BY ordinal",
+            id=self.document(name)["id"],
+        )
+        found = {row["text"]: row["id"] for row in rows}
+        assert len(found) == len(rows)
+        return found
+
+    def due_now(self) -> None:
+        """Let the time of every retry come."""
+        self.rows("UPDATE raw_file SET next_retry_at = now() WHERE next_retry_at IS NOT NULL RETURNING 1")
+        self.rows("UPDATE document SET next_retry_at = now() WHERE next_retry_at IS NOT NULL RETURNING 1")
+
+    def assert_sound(self) -> None:
+        """Assert that nothing is half done: every check passes, and no prepared row is left over."""
+        with self.connection() as connection:
+            for check in ("check_every_live_document_is_searchable", "check_no_orphan_or_null_vector"):
+                assert connection.execute(queries[check], {"collection": self.collection}).fetchone() == (0, None)
+        assert not self.rows(
+            "SELECT chunk.id, document.uri FROM chunk JOIN document ON document.id = chunk.document_id "
+            "WHERE document.removed_at IS NULL AND NOT EXISTS "
+            "(SELECT FROM search_entry entry WHERE entry.chunk_id = chunk.id)"
+        )
+        assert not self.rows(
+            "SELECT entry.document_id FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id "
+            "GROUP BY entry.generation_id, entry.document_id "
+            "HAVING min(ordinal) <> 0 OR max(ordinal) <> count(*) - 1 OR count(DISTINCT ordinal) <> count(*)"
+        )
+
+    def close(self) -> None:
+        if self._knowledge is not None:
+            self._knowledge._executor.shutdown()  # noqa: SLF001 - the database is the fixture's to close
+
+
+NOBODY = 65534
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """Let file permissions bind this process, which root's do not."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if before == 0:
+            os.seteuid(before)

@@ -1,0 +1,83 @@
+"""The content of a file decides what it is; its name only where the content cannot."""
+
+import pytest
+
+from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.parsing.registry import parser_for, skip_reason
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+ZIP_HEAD = b"PK\x03\x04\x14\x00\x00\x00\x08\x00" + b"\x00" * 16 + b"\x13\x00\x00\x00"
+OLE_HEAD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "expected"),
+    [
+        ("notes.md", b"# Notes\n", "text/markdown"),
+        ("NOTES.MD", b"# Notes\n", "text/markdown"),
+        ("https://example.org/a/notes.txt", b"text", "text/plain"),
+        ("report.pdf", b"%PDF-1.7\n%\xe2\xe3", "application/pdf"),
+        ("report.txt", b"%PDF-1.7\n%\xe2\xe3", "application/pdf"),
+        ("report.pdf", b"only text\n", "text/plain"),
+        ("report.docx", b"only text\n", "text/plain"),
+        ("picture.png", b"only text\n", "text/plain"),
+        ("picture.md", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/png"),
+        ("letter.docx", ZIP_HEAD, DOCX),
+        ("letter", ZIP_HEAD + b"[Content_Types].xml" + b"\x00" * 40 + b"word/document.xml", DOCX),
+        ("letter.zip", ZIP_HEAD + b"data.txt", "application/zip"),
+        ("letter.doc", OLE_HEAD, "application/msword"),
+        ("letter.docx", OLE_HEAD, "application/x-ole-storage"),
+        ("book.epub", ZIP_HEAD + b"mimetypeapplication/epub+zip", "application/epub+zip"),
+        ("page", b"<!DOCTYPE html><html>", "text/html"),
+        ("page.txt", b"<html><body>", "text/html"),
+        ("page.md", b"<html> is a tag\n", "text/markdown"),
+        ("talk.wav", b"RIFF\x00\x00\x00\x00WAVEfmt ", "audio/wav"),
+        ("talk", b"ID3\x03\x00", "audio/mpeg"),
+        ("tool", b"\x7fELF\x02\x01\x01", "application/x-executable"),
+        ("dump.gz", b"\x1f\x8b\x08\x00", "application/gzip"),
+        ("unknown", b"just words", "text/plain"),
+        ("unknown.xyz", b"just words", "text/plain"),
+        ("unknown.xyz", bytes(range(256)), "application/octet-stream"),
+        ("broken.txt", bytes(range(256)), "application/octet-stream"),
+        ("old.txt", "Grüße aus Köln".encode("latin-1"), "text/plain"),
+        ("wide.txt", "Grüße".encode("utf-16"), "text/plain"),
+        ("wide.txt", "no mark here".encode("utf-16-le"), "text/plain"),
+        ("stray.txt", b"one NUL \x00 in a text", "text/plain"),
+        ("cut.txt", ("x" * 4094 + "ü")[:4095].encode()[:4095], "text/plain"),
+        ("Makefile", b"all:\n", "text/x-makefile"),
+        ("main.rs", b"fn main() {}", "text/x-rust"),
+        ("empty.docx", b"", DOCX),
+        ("empty", b"", "text/plain"),
+    ],
+)
+def test_detects(name: str, head: bytes, expected: str) -> None:
+    """Signatures win over names, names over guesses, and what looks like text is never called a document."""
+    assert detect_media_type(name, head) == expected
+
+
+def test_every_supported_type_names_a_parser_with_its_versions() -> None:
+    """A parser's identity changes with its own revision and with the libraries it uses."""
+    parser = parser_for(DOCX)
+    assert parser is not None
+    assert parser.identity.startswith("docx/1+docling-slim-")
+    markdown = parser_for("text/markdown")
+    assert markdown is not None
+    assert "markdown-it-py-" in markdown.identity
+
+
+@pytest.mark.parametrize(
+    ("media_type", "words"),
+    [
+        ("image/png", "PNG images are not read in this version"),
+        ("application/zip", "archives are not opened"),
+        ("audio/mpeg", "audio"),
+        ("application/msword", "convert it to .docx"),
+        ("application/x-ole-storage", "password"),
+        ("application/octet-stream", "binary file of unknown type"),
+        ("application/x-something", "application/x-something"),
+    ],
+)
+def test_says_why_a_type_is_skipped(media_type: str, words: str) -> None:
+    """What no parser reads has a reason a person understands."""
+    assert parser_for(media_type) is None
+    assert words in skip_reason(media_type)
