@@ -17,9 +17,7 @@ def _spec(name: str, asset: str, description: str) -> dg.AssetCheckSpec:
     with warnings.catch_warnings():
         # Results by partition are what a user wants; Dagster still calls them a preview, at every import.
         warnings.simplefilter("ignore", PreviewWarning)
-        return dg.AssetCheckSpec(
-            name, asset=asset, partitions_def=collection_partitions, description=description
-        )
+        return dg.AssetCheckSpec(name, asset=asset, partitions_def=collection_partitions, description=description)
 
 
 _SPECS = [

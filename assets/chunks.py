@@ -11,9 +11,7 @@ from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
 from sourcebook.indexing.generation import ensure_generation
 
 
-@dg.asset(
-    deps=["documents"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"}
-)
+@dg.asset(deps=["documents"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})
 def chunks(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:

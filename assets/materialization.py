@@ -19,9 +19,7 @@ def materialization(report: StageReport) -> dg.MaterializeResult[None]:
 
 
 def _table(report: StageReport) -> str:
-    rows = [
-        f"| `{_cell(failure.uri)}` | {_cell(failure.reason)} |" for failure in report.failures[:_MOST_FAILURES]
-    ]
+    rows = [f"| `{_cell(failure.uri)}` | {_cell(failure.reason)} |" for failure in report.failures[:_MOST_FAILURES]]
     more = len(report.failures) - len(rows)
     ending = [f"\n… and {more:,} more: `sourcebook documents --failed`"] if more > 0 else []
     return "\n".join(["| item | reason |", "|---|---|", *rows, *ending])

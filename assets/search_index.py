@@ -10,9 +10,7 @@ from sourcebook.indexing.generation import ensure_generation
 from sourcebook.indexing.publication import publish
 
 
-@dg.asset(
-    deps=["embeddings"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"}
-)
+@dg.asset(deps=["embeddings"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})
 def search_index(
     context: dg.AssetExecutionContext, knowledge: Knowledge, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:

@@ -48,9 +48,7 @@ def ingest(
     from sourcebook.selection import Selection
 
     context = CommandContext.of(ctx)
-    selection = Selection(
-        tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force
-    )
+    selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     started = time.perf_counter()
     failed = 0
     outcomes: dict[str, dict[str, Any]] = {}
@@ -67,14 +65,18 @@ def ingest(
             outcomes[done.name] = done.assets
             display.finished(done)
     if as_json:
-        print_json({"collections": outcomes, "failed_items": failed, "seconds": round(time.perf_counter() - started, 3)})
+        print_json(
+            {"collections": outcomes, "failed_items": failed, "seconds": round(time.perf_counter() - started, 3)}
+        )
     if failed:
         raise typer.Exit(FAILED_ITEMS)
 
 
 def up(
     ctx: typer.Context,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Where the web page listens, on 127.0.0.1.")] = 3000,
+    port: Annotated[
+        int, typer.Option("--port", min=1, max=65535, help="Where the web page listens, on 127.0.0.1.")
+    ] = 3000,
     as_json: Json = False,
 ) -> None:
     """Start the web page that shows the pipeline, and the daemon that keeps collections true; Ctrl-C stops both.

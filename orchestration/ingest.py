@@ -143,7 +143,9 @@ def _why(result: "dg.ExecuteInProcessResult") -> str:
 def _counts(result: "dg.ExecuteInProcessResult", asset: str) -> dict[str, Any]:
     for materialization in result.asset_materializations_for_node(asset):
         return {
-            name: value.value for name, value in materialization.metadata.items() if isinstance(value.value, int | float)
+            name: value.value
+            for name, value in materialization.metadata.items()
+            if isinstance(value.value, int | float)
         }
     return {}
 

@@ -65,7 +65,9 @@ class ProgressDisplay:
         """Say what was done."""
         self._end_bars()
         if done.run_id is None:
-            self._say(f"{done.name}: nothing changed, {done.assets['documents']['unchanged']:,} documents are up to date")
+            self._say(
+                f"{done.name}: nothing changed, {done.assets['documents']['unchanged']:,} documents are up to date"
+            )
         else:
             documents, entries = done.assets["documents"], done.assets["search_index"]
             vectors = done.assets["embeddings"]

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 _HOST = "127.0.0.1"
+_WORKSPACE = """\
+load_from:
+  - grpc_server:
+      host: {host}
+      port: {port}
+      location_name: sourcebook
+"""
 _SECONDS_TO_START = 120.0
 _SECONDS_TO_STOP = 20.0
 
@@ -75,15 +82,13 @@ def up(
         raise ServiceError(f"port {port} is taken: stop what listens there, or choose another with --port")
     code_port = _free_port()
     workspace = folder / "workspace.yaml"
-    workspace.write_text(
-        f"load_from:\n  - grpc_server:\n      host: {_HOST}\n      port: {code_port}\n      location_name: sourcebook\n",
-        encoding="utf-8",
-    )
+    workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
     python = [sys.executable, "-m"]
     with _stopping_on_signals() as stopped, ExitStack() as running:
         code = _start(running, "code server", folder, environment, [
             *python, "dagster", "code-server", "start", "-h", _HOST, "-p", str(code_port),
-            "--use-python-environment-entry-point", "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CHECKOUT),
+            "--use-python-environment-entry-point",
+            "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CHECKOUT),
         ])  # fmt: skip
         _wait(lambda: not _is_free(_HOST, code_port), [code], stopped)
         web = _start(running, "web server", folder, environment, [
@@ -118,9 +123,7 @@ def _stopping_on_signals() -> "Iterator[Callable[[], bool]]":
             signal.signal(number, handler)
 
 
-def _start(
-    running: ExitStack, name: str, folder: Path, environment: Mapping[str, str], command: list[str]
-) -> Service:
+def _start(running: ExitStack, name: str, folder: Path, environment: Mapping[str, str], command: list[str]) -> Service:
     log = folder / f"{name.replace(' ', '_')}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(

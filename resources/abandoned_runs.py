@@ -23,9 +23,7 @@ def active_runs(instance: dg.DagsterInstance, database: Database, collection: st
 
     A run holds its collection's lock from its start to its end. One that has started, and does not, is dead.
     """
-    records = instance.get_run_records(
-        dg.RunsFilter(tags={"dagster/partition": collection}, statuses=list(UNFINISHED))
-    )
+    records = instance.get_run_records(dg.RunsFilter(tags={"dagster/partition": collection}, statuses=list(UNFINISHED)))
     if not records:
         return []
     with database.connection() as connection:

@@ -30,7 +30,6 @@ def stop_all() -> None:
 class Embedder(dg.ConfigurableResource["Embedder"]):
     """Starts a model at most once a run, and ends it with the run."""
 
-
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["Embedder"]:
         """End the model with the run."""

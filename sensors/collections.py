@@ -20,7 +20,9 @@ def collections_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge
         wanted = set(collection_names(connection))
     present = set(context.instance.get_dynamic_partitions(COLLECTIONS))
     if wanted == present:
-        return dg.SensorResult(skip_reason=f"the partitions are those of the configuration: {', '.join(sorted(wanted))}")
+        return dg.SensorResult(
+            skip_reason=f"the partitions are those of the configuration: {', '.join(sorted(wanted))}"
+        )
     return dg.SensorResult(
         dynamic_partitions_requests=[
             request

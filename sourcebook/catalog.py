@@ -31,7 +31,9 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
         ImmutableSettingError: chunking or embedding of a collection with a generation was changed; nothing is applied.
     """
     with connection.transaction():
-        known = {name: (chunking, embedding) for name, chunking, embedding in connection.execute(queries["collections"])}
+        known = {
+            name: (chunking, embedding) for name, chunking, embedding in connection.execute(queries["collections"])
+        }
         for name, settings in configuration.collections.items():
             _refuse_changed_generation(connection, name, settings)
         touched = {name for name, settings in configuration.collections.items() if _record(connection, name, settings)}
@@ -83,7 +85,10 @@ def _refuse_changed_generation(connection: Connection, name: str, settings: Coll
         "chunking": ChunkingSettings.model_validate(chunking).model_dump(mode="json"),
         "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json"),
     }
-    now = {"chunking": settings.chunking.model_dump(mode="json"), "embedding": settings.embedding.model_dump(mode="json")}
+    now = {
+        "chunking": settings.chunking.model_dump(mode="json"),
+        "embedding": settings.embedding.model_dump(mode="json"),
+    }
     differences = [
         f"{part}.{key} is {now[part][key]!r} in the file and {before[part][key]!r} in the generation"
         for part in now

@@ -35,7 +35,7 @@ def _sourcebook(
             help="The configuration; `sourcebook.yaml` in the current folder where it is not given.",
         ),
     ] = None,
-    version: Annotated[  # noqa: ARG001 - its callback does the work
+    version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda on: _version(on))
     ] = False,
 ) -> None:

@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _placeholder(name: str, reason: str):  # type: ignore[no-untyped-def]
-    def refuse(arguments: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:  # noqa: ARG001
+    def refuse(arguments: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
         typer.echo(f"sourcebook: {name}: {reason}", err=True)
         raise typer.Exit(FAILED)
 

@@ -104,4 +104,3 @@ def _create_database(server: EmbeddedServer, name: str) -> None:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
             except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
                 return  # another process made it between the look and the deed
-

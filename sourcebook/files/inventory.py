@@ -8,11 +8,11 @@ import hashlib
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from sourcebook.batches import batched
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
+from sourcebook.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.files.listing import FileEntry, Listing, list_source
 from sourcebook.files.reading import read_file
@@ -69,9 +69,7 @@ class ReadFile:
     hashed_at: float | None = None
 
 
-def collection_sources(
-    connection: Connection, collection: str, selection: Selection = EVERYTHING
-) -> list[Source]:
+def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:
     """Return the live sources of a collection, or those the selection names."""
     rows = connection.execute(
         queries["collection_sources"], {"collection": collection, "locations": list(selection.sources)}
@@ -108,9 +106,7 @@ def update_inventory(
     connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
     for source in collection_sources(connection, collection, selection):
         difference = compare(connection, source, selection)
-        connection.execute(
-            queries["record_listing"], {"source_id": source.id, "error": difference.listing.error}
-        )
+        connection.execute(queries["record_listing"], {"source_id": source.id, "error": difference.listing.error})
         if difference.listing.error:
             report.fail(source.location, difference.listing.error)
         done = 0
@@ -135,7 +131,7 @@ def _wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, se
         return not selection.only_failed
     if known.retry_due:
         return True
-    if selection.only_failed or (known.failed and not known.retry_due and _same(entry, known)):
+    if selection.only_failed or (known.failed and _same(entry, known)):
         return False
     if not known.live or selection.force or not _same(entry, known):
         return True

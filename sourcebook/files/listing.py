@@ -108,13 +108,12 @@ def _list_remote(source: Source) -> Iterator[FileEntry]:
     takes = path_filter(source.include, source.exclude)
     try:
         system, root = source.file_system()
-        if not system.exists(root):
-            raise ListingError(f"{source.location} does not exist or cannot be reached")
-        found: dict[str, dict[str, Any]] = system.find(root, detail=True)
-    except ListingError:
-        raise
-    except Exception as error:  # noqa: BLE001 - each file system has its own errors; all mean: not listed
+        reachable = system.exists(root)
+        found: dict[str, dict[str, Any]] = system.find(root, detail=True) if reachable else {}
+    except Exception as error:  # each file system has its own errors; all mean that it is not listed
         raise ListingError(f"{source.location} cannot be listed: {error}") from error
+    if not reachable:
+        raise ListingError(f"{source.location} does not exist or cannot be reached")
     base = root.rstrip("/")
     for path, details in sorted(found.items()):
         if takes(path[len(base) :].lstrip("/") or Path(path).name):

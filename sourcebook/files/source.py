@@ -27,6 +27,6 @@ class Source:
 
     def file_system(self) -> "tuple[AbstractFileSystem, str]":
         """Return the fsspec file system of a URL, and the path of the source within it."""
-        import fsspec
+        import fsspec.core
 
         return fsspec.core.url_to_fs(self.location)  # type: ignore[no-any-return]

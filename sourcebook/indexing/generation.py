@@ -118,7 +118,5 @@ def create_generation(
                 generation.partition, sql.Literal(number)
             )
         )
-        connection.execute(
-            queries["activate_generation"], {"collection": collection, "generation": number}
-        )
+        connection.execute(queries["activate_generation"], {"collection": collection, "generation": number})
     return generation

@@ -46,9 +46,7 @@ def run_search(
     return SearchResults(results, round((time.perf_counter() - started) * 1000, 3), dropped)
 
 
-def _vector_ranking(
-    database: Database, embed_query: EmbedQuery, scope: Scope, request: SearchRequest
-) -> list[int]:
+def _vector_ranking(database: Database, embed_query: EmbedQuery, scope: Scope, request: SearchRequest) -> list[int]:
     nearest: list[tuple[int, float]] = []
     for generations in scope.by_model().values():
         vector = embed_query(generations[0], request.query)

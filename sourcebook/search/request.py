@@ -27,9 +27,7 @@ class SearchRequest:
     mode: Mode
 
     @classmethod
-    def checked(
-        cls, query: str, collections: Sequence[str] | str | None, limit: int, mode: str
-    ) -> "SearchRequest":
+    def checked(cls, query: str, collections: Sequence[str] | str | None, limit: int, mode: str) -> "SearchRequest":
         """Return the request, or say what is wrong with it."""
         # NUL and lone surrogates are no text: Postgres cannot hold them, and no document has them.
         text = query.replace("\0", " ").encode("utf-8", "replace").decode().strip()
