@@ -24,11 +24,11 @@ def run(bench: Bench) -> list[Row]:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     library = bench.library("copy")
     with library.database() as database, database.connection() as connection:
-        connection.execute(_TABLE.format("after"))  # type: ignore[arg-type]
+        connection.execute(_TABLE.format("after"))
         copied = _copy(connection, "after", vectors)
         built = _timed(connection, _INDEX.format("after"))
-        connection.execute(_TABLE.format("in_place"))  # type: ignore[arg-type]
-        connection.execute(_INDEX.format("in_place"))  # type: ignore[arg-type]
+        connection.execute(_TABLE.format("in_place"))
+        connection.execute(_INDEX.format("in_place"))
         in_place = _copy(connection, "in_place", vectors[:_ROWS_IN_PLACE])
         kept = _keep(connection, vectors)
     bench.drop(library)
@@ -52,7 +52,7 @@ def run(bench: Bench) -> list[Row]:
 
 def _copy(connection: Connection, table: str, vectors: NDArray[np.float32]) -> float:
     started = time.perf_counter()
-    with connection.transaction(), connection.cursor().copy(_COPY.format(table)) as copy:  # type: ignore[arg-type]
+    with connection.transaction(), connection.cursor().copy(_COPY.format(table)) as copy:
         copy.set_types(["int8", "halfvec"])
         for number, vector in enumerate(vectors):
             copy.write_row((number, HalfVector(vector)))
@@ -74,5 +74,5 @@ def _keep(connection: Connection, vectors: NDArray[np.float32]) -> float:
 
 def _timed(connection: Connection, statement: str) -> float:
     started = time.perf_counter()
-    connection.execute(statement)  # type: ignore[arg-type]
+    connection.execute(statement)
     return time.perf_counter() - started

@@ -7,7 +7,7 @@ from random import Random
 
 from benchmarks.vocabulary import Vocabulary, vocabulary
 
-BYTES = 2_000
+BYTES = 2_048
 """Of one file, about."""
 FILES_PER_FOLDER = 100
 _MODIFIED = 1_750_000_000
@@ -19,7 +19,7 @@ _PATTERNS = (
     "When {plural} are {past} {adverb}, the {noun} shows {number} {plural} instead of a single {noun}.",
     "It was {adverb} {past} that {plural} from the {noun} had {past} their {adjective} {noun}.",
     "Since the {noun} of {year}, {gerund} the {plural} takes about {number} minutes for each {noun}.",
-    "Nobody {past} why the {adjective} {noun}-{noun} was {past} after the {noun}, although the {plural} were {adjective}.",
+    "Nobody {past} why the {adjective} {noun}-{noun} was {past} after the {noun}, for the {plural} were {adjective}.",
     "A {noun} without {plural} is {adverb} {adjective}; its {noun} should be {past} at once.",
     "{Plural} and {plural} were {past} to the {noun} in {year}, where the {noun} still {past} them.",
     "Whoever is {gerund} the {noun} reads the {adjective} {noun} first, then the {plural}, then the {noun}.",
@@ -53,10 +53,10 @@ def document(number: int, *, seed: int = 1, size: int = BYTES) -> tuple[str, str
     random = Random(f"{seed}/{number}")
     words = vocabulary()
     title = _fill(random.choice(_HEADINGS), random, words)
-    parts = [f"# {title}", _paragraph(random, words)]
+    parts = [f"# {title}", *(_paragraph(random, words) for _ in range(random.randint(1, 4)))]
     length = sum(map(len, parts))
     for part in _parts(random, words):
-        if length >= size:
+        if length >= size * 0.9:
             break
         parts.append(part)
         length += len(part) + 2
@@ -71,9 +71,10 @@ def sentence(random: Random) -> str:
 def _parts(random: Random, words: Vocabulary) -> Iterator[str]:
     """Yield what follows the first paragraph, for ever: sections, some with a list, a table or code."""
     while True:
-        yield f"{'##' if random.random() < 0.7 else '###'} {_fill(random.choice(_HEADINGS), random, words)}"
-        yield _paragraph(random, words)
-        yield _paragraph(random, words)
+        heading = f"{'##' if random.random() < 0.7 else '###'} {_fill(random.choice(_HEADINGS), random, words)}"
+        yield f"{heading}\n\n{_paragraph(random, words)}"
+        for _ in range(random.randint(2, 6)):
+            yield _paragraph(random, words)
         kind = random.random()
         if kind < 0.3:
             yield "\n".join(f"- {_fill(random.choice(_BULLETS), random, words)}" for _ in range(random.randint(3, 6)))
@@ -113,7 +114,7 @@ def _fill(pattern: str, random: Random, words: Vocabulary) -> str:
         "past": words.past,
         "gerund": words.gerunds,
     }
-    pieces = []
+    pieces: list[str] = []
     for piece in pattern.replace("}", "{").split("{"):
         key = piece.lower()
         if key in lists and len(pieces) % 2:

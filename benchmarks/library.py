@@ -18,8 +18,12 @@ from sourcebook.database.location import DatabaseLocation
 COLLECTION = "benchmark"
 PROJECT = Path(__file__).resolve().parents[1]
 _OF_ANOTHER_DATABASE = (
-    "SOURCEBOOK_DATABASE_URL", "SOURCEBOOK_DAGSTER_DATABASE_URL", "SOURCEBOOK_CONFIG", "SOURCEBOOK_HOME", "DAGSTER_HOME",
-)  # fmt: skip
+    "DAGSTER_HOME",
+    "SOURCEBOOK_CONFIG",
+    "SOURCEBOOK_DAGSTER_DATABASE_URL",
+    "SOURCEBOOK_DATABASE_URL",
+    "SOURCEBOOK_HOME",
+)
 _EXIT_CODES = (0, 3)
 """3: finished with failed items, which a folder given by --corpus may hold."""
 

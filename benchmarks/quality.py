@@ -61,7 +61,7 @@ def _through_knowledge_base(bench: Bench, known: RetrievalSet) -> list[Row]:
         for mode in ("vector", "keyword", "hybrid"):
             scores = []
             for question, text in known.questions.items():
-                hits = knowledge.search(text, limit=_PASSAGES, mode=mode)  # type: ignore[arg-type]
+                hits = knowledge.search(text, limit=_PASSAGES, mode=mode)
                 found = list(dict.fromkeys(Path(hit.uri).stem for hit in hits))
                 scores.append(ndcg(found, known.relevant[question]))
             rows.append(Row(f"nDCG@10 on SciFact, {mode} search", float(np.mean(scores)), "nDCG"))

@@ -1,6 +1,7 @@
 """The scan and the staleness queries alone, over many unchanged files."""
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import cached_property
 
@@ -33,7 +34,7 @@ class StandInEmbedder:
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(1)
 
-    def submit(self, texts: "list[str] | tuple[str, ...]") -> "Future[NDArray[np.float32]]":
+    def submit(self, texts: Sequence[str]) -> "Future[NDArray[np.float32]]":
         """Return as many vectors as texts."""
         rows = self._random.standard_normal((len(texts), 384), np.float32)
         done: Future[NDArray[np.float32]] = Future()

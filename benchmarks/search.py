@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.bench import Bench
-from benchmarks.corpus import BYTES, sentence
+from benchmarks.corpus import sentence
 from benchmarks.encode import encode
 from benchmarks.ingest import embedded_texts
 from benchmarks.library import Library
@@ -29,11 +29,12 @@ class KnownQueries:
     """A query embedder that was told all answers before."""
 
     def __init__(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        self._vectors = dict(zip(queries, vectors, strict=True))
+        self._vectors: dict[str, NDArray[np.float32]] = dict(zip(queries, vectors, strict=True))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a known query."""
-        return self._vectors[text]
+        vector: NDArray[np.float32] = self._vectors[text]
+        return vector
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -66,7 +67,7 @@ def _library(bench: Bench) -> Library:
     """SciFact where it is given, or else as many generated files as make the chunks."""
     if bench.retrieval_set is not None:
         return bench.retrieval_library
-    library = bench.filled("search", files=max(int(bench.options.chunks / _CHUNKS_PER_FILE * BYTES / BYTES), 1))
+    library = bench.filled("search", files=max(int(bench.options.chunks / _CHUNKS_PER_FILE), 1))
     say(f"  first ingest of {len(library.paths()):,} files …")
     library.ingest()
     return library

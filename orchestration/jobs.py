@@ -7,14 +7,12 @@ from assets.documents import documents
 from assets.embeddings import embeddings
 from assets.raw_files import raw_files
 from assets.search_index import search_index
-from resources.collection_partitions import collection_partitions
 
 ASSETS = (raw_files, documents, chunks, embeddings, search_index)
 
 ingest = dg.define_asset_job(
     "ingest",
     selection=dg.AssetSelection.assets(*ASSETS),
-    partitions_def=collection_partitions,
     executor_def=dg.in_process_executor,
     description="Bring one collection up to date: list, parse, chunk, embed, publish, check.",
 )

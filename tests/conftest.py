@@ -23,6 +23,7 @@ from tests.integration.stages import Stages
 
 TEMPLATE = "sourcebook_template"
 _FIRST_CHANGE = 1_700_000_000
+_NUMBERS = count(1)
 CreateDatabase = Callable[[str], str]
 """Copy a template to a database of its own and return the URL."""
 
@@ -51,24 +52,28 @@ def server() -> Iterator[EmbeddedServer]:
     """A real PostgreSQL with pgvector, and in it a template that has the schema and no rows."""
     with _public_folder() as folder:
         server = EmbeddedServer(folder / "postgres")
+        _execute(server, sql.SQL("ALTER SYSTEM SET fsync = off"))  # nothing here outlives the machine
+        _execute(server, sql.SQL("SELECT pg_reload_conf()"))
         _execute(server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
         Database(DatabaseLocation(folder, server.url(TEMPLATE))).close()
         yield server
         server.close()
 
 
-@pytest.fixture(scope="session")
-def create_database(server: EmbeddedServer) -> CreateDatabase:
-    """Make databases on the session's server."""
-    numbers = count(1)
+@pytest.fixture
+def create_database(server: EmbeddedServer) -> Iterator[CreateDatabase]:
+    """Make databases on the session's server, which go with the test."""
+    made: list[sql.Identifier] = []
 
     def create(template: str) -> str:
-        name = f"test_{next(numbers)}"
-        copied = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
-        _execute(server, copied)
+        name = f"test_{next(_NUMBERS)}"
+        made.append(sql.Identifier(name))
+        _execute(server, sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(made[-1], sql.Identifier(template)))
         return server.url(name)
 
-    return create
+    yield create
+    for identifier in made:
+        _execute(server, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifier))
 
 
 @pytest.fixture

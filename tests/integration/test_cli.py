@@ -228,13 +228,14 @@ class TestSearch:
         assert answer["took_ms"] > 0
         (result,) = answer["results"]
         assert list(result) == RESULT
-        assert (result["anchor"], result["heading_path"]) == ("winter", ["Batteries", "Winter"])
+        assert result["heading_path"] == ["Batteries", "Winter"]
+        assert (result["vector_rank"], result["keyword_rank"], result["version"]) == (None, 1, 1)
 
     def test_for_people(self, boat: Path) -> None:
         """A hit shows title, heading path, address with anchor and score."""
         out = run("search", "winters", "--mode", "keyword").out
         assert "1. Batteries › Winter" in out
-        assert "battery.md#winter" in out
+        assert f"{file_uri(str(boat / 'docs' / 'battery.md'))}#" in out
         assert "score 0." in out
 
     def test_documents_do_not_control_the_terminal(self, boat: Path) -> None:
@@ -243,22 +244,18 @@ class TestSearch:
         assert "five fathoms [bold]always[/bold]" in " ".join(out.split())
         assert not {"\x1b", "\x07"} & set(out)
 
-    @pytest.mark.parametrize(
-        "query",
-        ["", " ", "x" * 100_000, *([] if sys.platform == "win32" else ["\udcff"])],
-        ids=["empty", "blank", "long", "bytes"],
-    )
-    def test_odd_queries(self, boat: Path, query: str) -> None:
-        """An odd query is answered or refused clearly."""
-        ran = run("search", "--mode", "keyword", "--json", "--", query)
-        assert ran.code in {0, 2}
-        assert ran.out == "" if ran.code else ran.json["results"] == []
-        assert "something went wrong" not in ran.err
+    def test_odd_queries(self, boat: Path) -> None:
+        """An odd query is refused clearly or answered."""
+        for query, code in (("", 2), (" ", 2), ("x" * 100_000, 2), ("\udcff", 0), ("🙂", 0), ("the", 0)):
+            ran = run("search", "--mode", "keyword", "--json", "--", query)
+            assert ran.code == code, query[:10]
+            assert ran.out == "" if code else ran.json["results"] == []
+            assert "something went wrong" not in ran.err
 
-    @pytest.mark.parametrize("query", ["' OR 1=1 --", "anchor & | ! <-> (", "%(x)s %s {}", '"unclosed', "a\\' \\"])
-    def test_operators_are_words(self, boat: Path, query: str) -> None:
+    def test_operators_are_words(self, boat: Path) -> None:
         """Quotes and operators of any language are nothing but text."""
-        assert run("search", "--mode", "keyword", "--json", "--", query).code == 0
+        for query in ("' OR 1=1 --", "anchor & | ! <-> (", "%(x)s %s {}", '"unclosed', "a\\' \\"):
+            assert run("search", "--mode", "keyword", "--json", "--", query).code == 0
 
     def test_wrong_usage(self, boat: Path) -> None:
         """What makes no sense ends with 2, before any model is loaded."""
@@ -390,7 +387,8 @@ class TestProcess:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
-        assert process.stderr.read() == ""
+        with process.stderr as errors:
+            assert errors.read() == ""
         assert process.wait(timeout=60) == 1
 
     def test_terminal_without_unicode(self, boat: Path, monkeypatch: pytest.MonkeyPatch) -> None:

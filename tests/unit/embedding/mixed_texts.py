@@ -10,5 +10,5 @@ SENTENCES = (
 
 
 def mixed_texts(count: int) -> list[str]:
-    """Return texts of 1 to 90 sentences, each starting with its own number."""
-    return [f"{number}. " + " ".join([SENTENCES[number % 5]] * (1 + (number * 37) % 90)) for number in range(count)]
+    """Return texts of 1 to 40 sentences, each starting with its own number."""
+    return [f"{number}. " + " ".join([SENTENCES[number % 5]] * (1 + (number * 37) % 40)) for number in range(count)]
