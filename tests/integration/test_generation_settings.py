@@ -45,7 +45,7 @@ def test_a_collection_that_left_the_file_is_kept_and_comes_back_whole(stages: St
     generation = stages.generation.id
     assert stages.configure("collections:\n  other:\n    files: [{root: ./docs}]\n").removed == ("handbook",)
     assert not stages.search("tide", mode="keyword")
-    assert stages.configure().changed == ("handbook",)
+    stages.configure()
     assert stages.generation.id == generation
     assert stages.found("tide") == {"a.md"}
     assert not stages.pending().work

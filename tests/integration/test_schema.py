@@ -79,7 +79,7 @@ def test_a_database_of_a_newer_version_is_refused(create_database: CreateDatabas
     Database(DatabaseLocation(tmp_path, url)).close()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("INSERT INTO sourcebook.schema_migration (version, name) VALUES (9999, 'from_the_future')")
-    with pytest.raises(DatabaseError, match="newer"):
+    with pytest.raises(DatabaseError, match="schema version 9999, .* upgrade Sourcebook"):
         Database(DatabaseLocation(tmp_path, url))
 
 

@@ -57,7 +57,8 @@ def generations(stages: Stages) -> Iterator[list[Generation]]:
                 """
                 INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes)
                 SELECT %(generation)s, id, document_id,
-                       (SELECT array_agg(random() - 0.5 + id * 0) FROM generate_series(1, %(dimensions)s))::real[]::halfvec,
+                       (SELECT array_agg(random() - 0.5)
+                        FROM generate_series(1, %(dimensions)s + 0 * chunk.ordinal))::real[]::halfvec,
                        to_tsvector('simple', text || ' common')
                 FROM chunk WHERE generation_id = %(generation)s
                 """,

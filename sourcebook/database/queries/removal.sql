@@ -46,32 +46,36 @@ WITH kept_document AS (
     FROM document
     JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
     WHERE document.removed_at IS NULL
+), kept_text AS (
+    SELECT DISTINCT generation.model, chunk.embedding_hash
+    FROM chunk
+    JOIN generation ON generation.id = chunk.generation_id
+    JOIN document ON document.id = chunk.document_id AND document.removed_at IS NULL
+    JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
 ), doomed_source AS (
     SELECT source.id
     FROM source JOIN collection ON collection.name = source.collection
     WHERE collection.removed_at IS NOT NULL
-       OR (source.removed_at IS NOT NULL
-           AND NOT EXISTS (SELECT FROM kept_document WHERE kept_document.source_id = source.id))
+       OR (source.removed_at IS NOT NULL AND source.id NOT IN (SELECT source_id FROM kept_document))
 )
 SELECT
     (SELECT count(*) FROM collection WHERE removed_at IS NOT NULL) AS collections,
     (SELECT count(*) FROM doomed_source) AS sources,
-    (SELECT count(*) FROM raw_file LEFT JOIN doomed_source ON doomed_source.id = raw_file.source_id
-     WHERE raw_file.removed_at IS NOT NULL OR doomed_source.id IS NOT NULL) AS files,
-    (SELECT count(*) FROM document LEFT JOIN kept_document USING (id) WHERE kept_document.id IS NULL) AS documents,
-    (SELECT count(*) FROM chunk LEFT JOIN kept_document ON kept_document.id = chunk.document_id
-     WHERE kept_document.id IS NULL) AS chunks,
-    (SELECT count(*) FROM parsed_content parsed
-     WHERE NOT EXISTS (
-         SELECT FROM kept_document
-         WHERE kept_document.content_sha256 = parsed.sha256 AND kept_document.content_parser = parsed.parser)
+    (SELECT count(*) FROM raw_file
+     WHERE removed_at IS NOT NULL OR source_id IN (SELECT id FROM doomed_source)) AS files,
+    (SELECT count(*) FROM document JOIN collection ON collection.name = document.collection
+     WHERE document.removed_at IS NOT NULL OR collection.removed_at IS NOT NULL) AS documents,
+    (SELECT count(*) FROM chunk
+     JOIN document ON document.id = chunk.document_id
+     JOIN collection ON collection.name = document.collection
+     WHERE document.removed_at IS NOT NULL OR collection.removed_at IS NOT NULL) AS chunks,
+    (SELECT count(*) FROM parsed_content) - (
+        SELECT count(DISTINCT (content_sha256, content_parser)) FROM kept_document WHERE content_sha256 IS NOT NULL
     ) AS parsed_contents,
     (SELECT count(*) FROM embedding
      WHERE NOT EXISTS (
-         SELECT FROM chunk
-         JOIN generation ON generation.id = chunk.generation_id AND generation.model = embedding.model
-         JOIN kept_document ON kept_document.id = chunk.document_id
-         WHERE chunk.embedding_hash = embedding.text_hash)
+         SELECT FROM kept_text
+         WHERE kept_text.model = embedding.model AND kept_text.embedding_hash = embedding.text_hash)
     ) AS embeddings;
 
 -- name: generations_of_removed_collections

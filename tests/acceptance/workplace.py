@@ -1,0 +1,105 @@
+"""A folder with a configuration, documents and a state folder, driven through the `sourcebook` command."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from psycopg.rows import dict_row
+
+from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
+from sourcebook.files.listing import file_uri
+
+COMMAND = str(Path(sys.executable).with_name("sourcebook"))
+CHECKOUT = Path(__file__).resolve().parents[2]
+SECONDS = 240.0
+"""How long one command may take on a busy machine."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where one knowledge base is made."""
+
+    folder: Path
+    home: Path
+    database_url: str | None = None
+
+    @property
+    def configuration(self) -> Path:
+        return self.folder / "sourcebook.yaml"
+
+    @property
+    def docs(self) -> Path:
+        return self.folder / "docs"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a newcomer: nothing is set but where the state lies."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SOURCEBOOK", "DAGSTER"))}
+        urls = {"SOURCEBOOK_DATABASE_URL": self.database_url} if self.database_url else {}
+        return {**clean, "HF_HUB_OFFLINE": "1", "SOURCEBOOK_HOME": str(self.home), **urls}
+
+    def configure(self, **collections: str) -> None:
+        """Write a `sourcebook.yaml`; each collection with the folder it draws from."""
+        lines = [f"  {name}:\n    files:\n      - root: ./{root}\n" for name, root in collections.items()]
+        self.configuration.write_text("collections:\n" + "".join(lines))
+        for root in collections.values():
+            (self.folder / root).mkdir(exist_ok=True)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def uri(self, name: str) -> str:
+        return file_uri(str(self.folder / name))
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Start the command and return at once."""
+        return subprocess.Popen(
+            [COMMAND, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        """Run the command, assert its exit code, and return what it printed."""
+        with self.start(*arguments) as process:
+            out, err = process.communicate(timeout=SECONDS)
+        assert process.returncode == code, f"exit code {process.returncode}\n{out}\n{err}"
+        return out if code in {0, 3} else err
+
+    def json(self, *arguments: str, code: int = 0) -> Json:
+        """Run the command with --json and return what it says."""
+        told: Json = json.loads(self.run(*arguments, "--json", code=code))
+        return told
+
+    def ingest(self, *arguments: str, code: int = 0) -> Json:
+        """Run `ingest` and return its collections."""
+        collections: Json = self.json("ingest", *arguments, code=code)["collections"]
+        return collections
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """Open the knowledge base in this process."""
+        with Database(DatabaseLocation(self.home, self.database_url)) as database:
+            yield database
+
+
+def rows(database: Database, statement: str, **parameters: Any) -> list[Json]:
+    """Return the rows of a statement."""
+    with database.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(statement.encode(), parameters).fetchall()
