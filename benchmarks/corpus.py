@@ -73,8 +73,6 @@ def _parts(random: Random, words: Vocabulary) -> Iterator[str]:
     while True:
         heading = f"{'##' if random.random() < 0.7 else '###'} {_fill(random.choice(_HEADINGS), random, words)}"
         yield f"{heading}\n\n{_paragraph(random, words)}"
-        for _ in range(random.randint(2, 6)):
-            yield _paragraph(random, words)
         kind = random.random()
         if kind < 0.3:
             yield "\n".join(f"- {_fill(random.choice(_BULLETS), random, words)}" for _ in range(random.randint(3, 6)))
@@ -82,6 +80,8 @@ def _parts(random: Random, words: Vocabulary) -> Iterator[str]:
             yield _table(random, words)
         elif kind < 0.5:
             yield _code(random, words)
+        for _ in range(random.randint(2, 6)):
+            yield _paragraph(random, words)
 
 
 def _paragraph(random: Random, words: Vocabulary) -> str:

@@ -17,10 +17,10 @@ def run(bench: Bench) -> list[Row]:
     first = _peak(bench.first_ingests)
     same = _peak(unchanged)
     many = [many_files_ingest(bench) for _ in range(bench.options.repeat)]
-    size = f"{bench.options.many_files:,} files"
+    size, files = f"{bench.options.many_files:,} files", f"{len(library.paths()):,}"
     return [
         Row(
-            f"peak memory, first ingest of {bench.options.files:,} files",
+            f"peak memory, first ingest of {files} files",
             first,
             "bytes",
             _FIRST,
@@ -28,13 +28,13 @@ def run(bench: Bench) -> list[Row]:
         ),
         Row("peak memory, nothing changed", same, "bytes", _UNCHANGED, _parts(unchanged)),
         Row(
-            f"peak memory, nothing changed, {size} / {bench.options.files:,}",
+            f"peak memory, nothing changed, {size} / {files}",
             _peak(many) / same,
             "×",
             _GROWTH,
             _parts(many),
         ),
-        _full(bench, first, size),
+        _full(bench, first, f"{size} / {files}"),
     ]
 
 
@@ -46,7 +46,7 @@ def many_files_ingest(bench: Bench) -> Ingest:
 
 
 def _full(bench: Bench, first: int, size: str) -> Row:
-    measure = f"peak memory, first ingest of {size} / {bench.options.files:,}"
+    measure = f"peak memory, first ingest of {size}"
     if not bench.options.full:
         return Row(measure, None, "×", _GROWTH, "run with --full")
     library = bench.filled("full", files=bench.options.many_files)

@@ -16,7 +16,7 @@ class Chunk:
     heading_path: tuple[str, ...]
     """Titles of the headings the passage stands under, outermost first."""
     anchor: str | None
-    """GitHub's anchor of the nearest H1 to H3 at or above the passage's beginning."""
+    """GitHub's anchor of the nearest H1 to H3 that the heading path ends in, or else of the passage's first heading."""
     page: int | None
     """Page, slide or sheet the passage begins on, counted from 1."""
     start_char: int

@@ -42,6 +42,10 @@ def chunk_document(
     return _Chunker(document, title, min(tokens, tokenizer.max_tokens), overlap, tokenizer).run()
 
 
+_SPACES = frozenset(" \t\n\r")
+"""What every tokenizer takes for a space; some of what Python does (U+0085) is dropped by BERT's, joining two words."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """A passage that is not counted yet."""
@@ -139,8 +143,8 @@ class _Chunker:
     def _known_count(self, draft: _Draft, prefix_tokens: int) -> int | None:
         """Return the tokens of the embedding text where the index tells them exactly."""
         text, start, end = self._text, draft.start, draft.end
-        at_spaces = (start == 0 or text[start - 1].isspace() or text[start].isspace()) and (
-            end == len(text) or text[end].isspace()
+        at_spaces = (start == 0 or text[start - 1] in _SPACES or text[start] in _SPACES) and (
+            end == len(text) or text[end] in _SPACES
         )
         if not (at_spaces and self._tokenizer.splits_at_spaces):
             return None
@@ -161,11 +165,12 @@ class _Chunker:
 
     def _chunk(self, draft: _Draft, embedded: str, count: int, *, ordinal: int) -> Chunk:
         touched = _touched(draft)
+        path = common_path(touched)
         return Chunk(
             ordinal=ordinal,
             text=self._text[draft.start : draft.end],
-            heading_path=tuple(heading.title for heading in common_path(touched) if heading.title),
-            anchor=touched[0].anchor,
+            heading_path=tuple(heading.title for heading in path if heading.title),
+            anchor=next((section.anchor for section in touched if section.path == path), touched[0].anchor),
             page=self._block_at(draft.start).page,
             start_char=draft.start,
             end_char=draft.end,

@@ -42,6 +42,7 @@ class KnownFile:
     hashed_ns: int | None
     skip_reason: str | None
     media_type: str | None
+    sha256: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +82,30 @@ def collection_sources(connection: Connection, collection: str, selection: Selec
 
 
 def compare(connection: Connection, source: Source, selection: Selection = EVERYTHING) -> Difference:
-    """List a source and compare it with the ledger, in one query and without reading any content."""
+    """List a source and compare it with the ledger, in one query.
+
+    No content is read, but of files that were hashed so soon after they were written that their modification time
+    proves nothing; where these are the same, the ledger notes that.
+    """
     listing = list_source(source)
     with connection.cursor(row_factory=class_row(KnownFile)) as cursor:
         cursor.execute(
             queries["known_files"], {"source_id": source.id, "retry_now": selection.only_failed or selection.force}
         )
         known = {file.uri: file for file in cursor}
-    to_read = [
-        entry for entry in listing.entries.values() if _wants_reading(entry, known.get(entry.uri), source, selection)
-    ]
+    to_read: list[FileEntry] = []
+    confirmed: list[str] = []
+    for entry in listing.entries.values():
+        file = known.get(entry.uri)
+        if _wants_reading(entry, file, source, selection):
+            to_read.append(entry)
+        elif file is not None and _is_racy(entry, file):
+            if _has_hash(source, entry, file.sha256):
+                confirmed.append(entry.uri)
+            else:
+                to_read.append(entry)
+    if confirmed:
+        connection.execute(queries["confirm_files"], {"source_id": source.id, "uris": confirmed})
     gone = [] if listing.error else [uri for uri, file in known.items() if file.live and uri not in listing.entries]
     return Difference(source, listing, to_read, known, gone)
 
@@ -135,7 +150,7 @@ def _wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, se
         return False
     if not known.live or selection.force or not _same(entry, known):
         return True
-    return _is_racy(entry, known) or _rules_changed(entry, known, source)
+    return _rules_changed(entry, known, source)
 
 
 def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
@@ -153,9 +168,16 @@ def _same(entry: FileEntry, known: KnownFile) -> bool:
 
 
 def _is_racy(entry: FileEntry, known: KnownFile) -> bool:
-    if known.hashed_ns is None or not entry.modified.isdigit():
+    if known.hashed_ns is None or not known.live or known.failed or not entry.modified.isdigit():
         return False
     return int(entry.modified) > known.hashed_ns - _RACY_NANOSECONDS
+
+
+def _has_hash(source: Source, entry: FileEntry, sha256: bytes | None) -> bool:
+    try:
+        return hashlib.sha256(read_file(source, entry.uri).content).digest() == sha256
+    except OSError:
+        return False
 
 
 def _read(source: Source, entries: Iterable[FileEntry]) -> Iterator[ReadFile]:

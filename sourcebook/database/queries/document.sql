@@ -123,7 +123,10 @@ ON CONFLICT (collection, uri) DO UPDATE SET
     content_sha256 = excluded.content_sha256, content_parser = excluded.content_parser,
     content_hash = excluded.content_hash,
     version = known.version + CASE WHEN known.content_hash IS DISTINCT FROM excluded.content_hash THEN 1 ELSE 0 END,
-    removed_at = NULL, skip_reason = excluded.skip_reason, failure = NULL, attempts = 0, next_retry_at = NULL,
+    -- A person may have taken the file out while it was being parsed.
+    removed_at = (SELECT max(raw_file.excluded_at) FROM raw_file
+                  WHERE raw_file.source_id = excluded.source_id AND raw_file.uri = excluded.uri),
+    skip_reason = excluded.skip_reason, failure = NULL, attempts = 0, next_retry_at = NULL,
     updated_at = now();
 
 -- name: record_document_failure

@@ -11,7 +11,7 @@ SELECT uri, size, modified,
        failure IS NOT NULL AND (%(retry_now)s OR next_retry_at <= now()) AS retry_due,
        failure IS NOT NULL AS failed,
        (extract(epoch FROM hashed_at) * 1000000000)::bigint AS hashed_ns,
-       skip_reason, media_type
+       skip_reason, media_type, sha256
 FROM raw_file
 WHERE source_id = %(source_id)s;
 
@@ -41,6 +41,10 @@ ON CONFLICT (source_id, uri) DO UPDATE SET
     next_retry_at = CASE WHEN excluded.failure IS NULL THEN NULL
         ELSE now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours') END
 RETURNING uri;
+
+-- name: confirm_files
+-- Hashed once more, and the same: their modification time tells their content from now on.
+UPDATE raw_file SET hashed_at = now() WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s);
 
 -- name: remove_files
 UPDATE raw_file
