@@ -148,7 +148,7 @@ def _watch(launcher: "subprocess.Popen[bytes]", server_folder: Path | None) -> _
     while launcher.poll() is None:
         if samples % _SAMPLES_BETWEEN_LOOKS == 0:
             watch.look()
-        if samples % _SAMPLES_BETWEEN_SERVER_READINGS == _SAMPLES_BETWEEN_SERVER_READINGS - 1:
+        if samples % _SAMPLES_BETWEEN_SERVER_READINGS == _SAMPLES_BETWEEN_SERVER_READINGS // 2:
             watch.sample_server()
         watch.sample()
         samples += 1

@@ -1,13 +1,12 @@
 """Run the job `ingest` in this process, for the collections that have something to do."""
 
+import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 
-from orchestration.instance import open_instance
-from resources.embedder import start_early, stop_all
 from sourcebook.catalog import apply, collection_names
 from sourcebook.config import Configuration, sourcebook_home
 from sourcebook.database.database import Database
@@ -85,15 +84,21 @@ def ingest(
                         )
                         continue
                     if pending.needs_model:
+                        from sourcebook.embedding.early import start_early
+
                         start_early(wanted_embedding(connection, name))
                 events.started(name, pending)
+                from orchestration.instance import open_instance
+
                 instance = instance or open_instance(sourcebook_home(configuration.path), database)
                 run_id, assets = _run(instance, configuration, database, name, selection)
                 with database.connection() as connection:
                     yield IngestedCollection(name, run_id, assets, _count_failed(connection, name), pending)
     finally:
-        stop_all()
         if instance is not None:
+            from sourcebook.embedding.early import stop_all
+
+            stop_all()
             instance.dispose()
 
 
@@ -106,6 +111,8 @@ def _run(
     from resources.knowledge import Knowledge
     from resources.selection import RunSelection
 
+    gc.freeze()
+    gc.enable()
     active_runs(instance, database, name)  # records the end of runs that were killed
     instance.add_dynamic_partitions(COLLECTIONS, [name])
     result = defs.resolve_job_def("ingest").execute_in_process(

@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from resources.progress import show_in_terminal
+from sourcebook.progress import listening
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -27,7 +27,7 @@ class ProgressDisplay:
         self._quiet = quiet
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
-        self._listening = show_in_terminal(self._show)
+        self._listening = listening(self._show)
 
     def __enter__(self) -> Self:
         """Begin to listen."""
@@ -41,7 +41,7 @@ class ProgressDisplay:
         """Take the bars away."""
         self._end_bars()
         if not self._quiet:
-            self._listening.__exit__()
+            self._listening.__exit__(None, None, None)
 
     def waiting(self, collection: str) -> None:
         """Say that another process works on the collection."""

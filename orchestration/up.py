@@ -1,5 +1,6 @@
 """Run everything: embedded database, code server, web server and daemon; stop all of it together."""
 
+import gc
 import os
 import signal
 import socket
@@ -84,6 +85,7 @@ def up(
     workspace = folder / "workspace.yaml"
     workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
     python = [sys.executable, "-m"]
+    gc.enable()
     with _stopping_on_signals() as stopped, ExitStack() as running:
         code = _start(running, "code server", folder, environment, [
             *python, "dagster", "code-server", "start", "-h", _HOST, "-p", str(code_port),

@@ -6,25 +6,8 @@ from contextlib import contextmanager
 import dagster as dg
 
 from sourcebook.config import EmbeddingSettings
-from sourcebook.embedding.model import find_model
+from sourcebook.embedding.early import start_early, stop_all
 from sourcebook.embedding.process import EmbeddingProcess
-
-_started: dict[EmbeddingSettings, EmbeddingProcess] = {}
-
-
-def start_early(settings: EmbeddingSettings) -> EmbeddingProcess:
-    """Begin to load a model now, beside whatever else this process does; the run finds it."""
-    if settings not in _started:
-        _started[settings] = EmbeddingProcess(find_model(settings.model), settings.precision)
-        _started[settings].start()
-    return _started[settings]
-
-
-def stop_all() -> None:
-    """End every model process that was started in this process."""
-    while _started:
-        _, process = _started.popitem()
-        process.close()
 
 
 class Embedder(dg.ConfigurableResource["Embedder"]):

@@ -1,15 +1,12 @@
-"""Where long work reports to: the run's log, or a terminal."""
+"""Where long work reports to: the run's log, and whoever listens in this process."""
 
 import time
-from collections.abc import Callable
 
 import dagster as dg
 
-from sourcebook.progress import Progress
+from sourcebook.progress import Progress, announce
 
 _SECONDS_BETWEEN_LINES = 5.0
-
-_terminal: list[Callable[[str, str, int, int], None]] = []
 
 
 class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
@@ -29,23 +26,9 @@ class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
         def report(done: int, total: int) -> None:
             nonlocal last
             now = time.perf_counter()
-            for show in _terminal:
-                show(stage, context.partition_key, done, total)
+            announce(stage, context.partition_key, done, total)
             if now - last >= _SECONDS_BETWEEN_LINES:
                 last = now
                 context.log.info(f"{done:,} of {total:,} {unit}, {done / (now - started):,.1f} a second")
 
         return report
-
-
-class show_in_terminal:  # noqa: N801 - a context manager, read as a verb
-    """Show the progress of runs in this process: `show(stage, collection, done, total)`."""
-
-    def __init__(self, show: Callable[[str, str, int, int], None]) -> None:
-        self._show = show
-
-    def __enter__(self) -> None:
-        _terminal.append(self._show)
-
-    def __exit__(self, *error: object) -> None:
-        _terminal.remove(self._show)

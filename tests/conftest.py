@@ -77,9 +77,7 @@ def create_database(server: EmbeddedServer) -> Iterator[CreateDatabase]:
 
 
 @pytest.fixture
-def database(
-    create_database: CreateDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Database]:
+def database(create_database: CreateDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """An empty knowledge base of this test's own, which is also the one that the environment names."""
     url = create_database(TEMPLATE)
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", url)

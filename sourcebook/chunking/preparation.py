@@ -14,6 +14,7 @@ from sourcebook.chunking.chunker import chunk_document
 from sourcebook.chunking.rules import chunking_rules
 from sourcebook.chunking.tokenizer import FolderTokenizer, TokenCounter
 from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
 from sourcebook.embedding.model import find_model
 from sourcebook.errors import ModelError
 from sourcebook.indexing.generation import Generation
@@ -66,6 +67,7 @@ def prepare_chunks(
     scope = {"generation": generation.id}
     row = connection.execute(queries["count_chunks"], scope).fetchone()
     report.unchanged = int(row[0] if row else 0) - report.added
+    refresh_statistics(connection, "analyze_chunks", report)
     row = connection.execute(queries["chunks_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

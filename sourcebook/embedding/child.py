@@ -6,7 +6,7 @@ import sys
 from signal import Signals
 from typing import IO, BinaryIO
 
-# OpenMP's threads wait for each other by spinning, which starves them where other programs compute too: with both of two
+# OpenMP threads wait for each other by spinning, which starves them where other programs compute too: with both of two
 # cores busy (load 5 to 7), passages were embedded at 6 to 22 a second so, and at 20 to 66 where threads sleep instead.
 _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE"}
 

@@ -11,6 +11,7 @@ from psycopg import Connection
 
 from sourcebook.batches import batched
 from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
 from sourcebook.indexing.generation import Generation
 from sourcebook.progress import Progress, silent
 from sourcebook.report import StageReport
@@ -59,6 +60,7 @@ def embed_missing(
             _embed(writer, generation, batched(cursor, BATCH), missing, start_embedder(), report, progress)
     report.added = report.extra["computed"]
     report.unchanged = present
+    refresh_statistics(reader, "analyze_embeddings", report)
     row = reader.execute(queries["embeddings_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

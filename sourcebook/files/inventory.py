@@ -14,6 +14,7 @@ from psycopg.rows import class_row
 
 from sourcebook.batches import batched
 from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
 from sourcebook.files.listing import FileEntry, Listing, list_source
 from sourcebook.files.reading import read_file
 from sourcebook.files.source import Source
@@ -135,6 +136,7 @@ def update_inventory(
             connection.execute(queries["remove_files"], {"source_id": source.id, "uris": list(uris)})
         report.removed += len(difference.gone)
         report.unchanged += len(difference.listing.entries) - len(difference.to_read)
+    refresh_statistics(connection, "analyze_raw_files", report)
     row = connection.execute(queries["raw_files_version"], {"collection": collection}).fetchone()
     return report.finish(row[0] if row else "")
 

@@ -23,7 +23,7 @@ def maintain_indexes(connection: Connection, generation: Generation, *, entries:
         _ensure(
             connection,
             f"search_entry_{generation.id}_vector",
-            sql.SQL("CREATE INDEX {} ON {} USING hnsw ((vector::halfvec({})) halfvec_cosine_ops)"),
+            sql.SQL("CREATE INDEX {} ON {} USING hnsw ((vector::halfvec({})) halfvec_ip_ops)"),
             generation,
             sql.Literal(generation.dimensions),
         )

@@ -17,6 +17,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.batches import batched_by_size
 from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
 from sourcebook.errors import ParseError
 from sourcebook.files.inventory import collection_sources
 from sourcebook.files.reading import file_name, name_as_title, read_file
@@ -87,6 +88,7 @@ def update_documents(
         progress(done, len(stale))
     row = connection.execute(queries["count_live_documents"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed - report.failed, 0)
+    refresh_statistics(connection, "analyze_documents", report)
     row = connection.execute(queries["documents_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

@@ -13,11 +13,17 @@ from sourcebook.search.scope import Scope, ScopedGeneration
 EF_SEARCH = 100
 """Breadth of an HNSW scan; iterative scans go on from there where a filter leaves too little."""
 
+MOST_CANDIDATES = 500
+"""About how many entries the keyword leg ranks."""
+
 
 def vector_leg(
     connection: Connection, generations: Sequence[ScopedGeneration], vector: NDArray[np.float32], depth: int
 ) -> list[tuple[int, float]]:
-    """Return (chunk id, cosine distance) of the entries nearest to a query vector.
+    """Return (chunk id, distance) of the entries nearest to a query vector.
+
+    The distance is the negative inner product: stored vectors have length 1, so it orders as the cosine does, in half the
+    time.
 
     Args:
         connection: in autocommit mode.
@@ -42,13 +48,18 @@ def vector_leg(
 def keyword_leg(connection: Connection, scope: Scope, query: str, depth: int) -> list[int] | None:
     """Return chunk ids by full-text rank; None where the query has no word to look for."""
     row = connection.execute(
-        queries["keyword_query"], {"query": query, "configurations": scope.configurations}
+        queries["keyword_query"],
+        {
+            "query": query,
+            "configurations": scope.configurations,
+            "partitions": [f"sourcebook.search_entry_{number}" for number in scope.ids],
+            "most": max(MOST_CANDIDATES, 4 * depth),
+        },
     ).fetchone()
-    lexemes = row[0] if row else ""
-    if not lexemes:
+    if row is None or row[0] is None:
         return None
     found = connection.execute(
         queries["matching_entries"],
-        {"query": lexemes, "candidates": lexemes, "generations": scope.ids, "depth": depth},
+        {"query": row[0], "candidates": row[1], "generations": scope.ids, "depth": depth},
     )
     return [chunk for chunk, _ in found]

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sourcebook import KnowledgeBase
+from sourcebook.errors import QueryError
 from sourcebook.files.listing import file_uri
 from tests.acceptance.workplace import Json, Workplace
 
@@ -21,7 +23,7 @@ SEARCHABLE = {
     "nul.txt": b"The keeper left a \x00 mark.\n",
     "latin.txt": "Der keeper sah die Küste.\n".encode("latin-1"),
     "text.pdf": b"The keeper called this a PDF.\n",
-    "it's \"quoted\".md": b"The keeper quotes.\n",
+    'it\'s "quoted".md': b"The keeper quotes.\n",
     "'; DROP TABLE document; --.md": b"The keeper drops no table.\n",
     "%(collection)s {0} $1 \\x.md": b"The keeper formats.\n",
     "two\nlines.md": b"The keeper breaks lines.\n",
@@ -93,28 +95,29 @@ def test_everything_else_is_a_line_with_the_reason(hostile: Workplace) -> None:
     assert status["documents"] == len(SEARCHABLE) + 2 + 2 + len(FAILED), "with content, without text, failed"
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "'; DROP TABLE document; --",
-        "\"unbalanced 'quotes",
-        "keeper & | ! <-> :* ( )",
-        "%s %(name)s {0} \\",
-        "🌊",
-        "the of and",
-        "keeper " * 1400,
-    ],
-)
-def test_any_query_is_answered(hostile: Workplace, query: str) -> None:
-    told = hostile.json("search", "--mode", "keyword", "--", query)
-    assert isinstance(told["results"], list)
-    if "keeper" in query:
-        assert told["results"]
+def test_any_query_is_answered_or_refused_clearly(hostile: Workplace) -> None:
+    """No query is executed: not as SQL, not as a search expression, not as a format."""
+    with KnowledgeBase.connect(home=hostile.home) as knowledge:
+        for query in (
+            "keeper'; DROP TABLE document; --",
+            "\"keeper 'unbalanced",
+            "keeper & | ! <-> :* ( )",
+            "keeper %s %(name)s {0} \\",
+            "keeper \x00 \ud800",
+            "keeper " * 1400,
+        ):
+            assert knowledge.search(query, mode="keyword"), query
+        for query in ("🌊", "the of and", "!!!", "'", "\\"):
+            assert not [hit for hit in knowledge.search(query, mode="keyword") if "keeper" not in hit.text], query
+        for query, told in (("", "empty"), (" \n\0", "empty"), ("x" * 100_000, "100,000 characters")):
+            with pytest.raises(QueryError, match=told):
+                knowledge.search(query)
+        with pytest.raises(QueryError, match="there is no collection"):
+            knowledge.search("keeper", collections="'; DROP TABLE collection; --")
 
 
-@pytest.mark.parametrize(("query", "told"), [("", "empty"), ("  ", "empty"), ("x" * 100_000, "100,000 characters")])
-def test_a_query_that_makes_no_sense_is_refused_with_2(hostile: Workplace, query: str, told: str) -> None:
-    assert told in hostile.run("search", query, code=2)
+def test_a_query_that_is_refused_ends_with_2(hostile: Workplace) -> None:
+    assert "100,000 characters" in hostile.run("search", "x" * 100_000, code=2)
 
 
 def test_a_root_that_vanishes_says_so_and_loses_nothing(hostile: Workplace) -> None:

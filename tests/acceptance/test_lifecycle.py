@@ -122,7 +122,11 @@ def test_a_library_of_every_format_stays_true_through_every_change(
         # A rename is the same document: nothing is parsed, cut or embedded.
         page = page.rename(workplace.docs / "manual.md")
         renamed = workplace.ingest()["handbook"]
-        assert (renamed["documents"]["renamed"], renamed["documents"]["added"], renamed["documents"]["removed"]) == (1, 0, 0)
+        assert (renamed["documents"]["renamed"], renamed["documents"]["added"], renamed["documents"]["removed"]) == (
+            1,
+            0,
+            0,
+        )
         assert renamed["embeddings"]["computed"] == 0
         assert documents(workplace)["manual.md"]["document_id"] == number
         assert chunk_ids(database, workplace.uri("docs/manual.md")) == after
@@ -138,7 +142,9 @@ def test_a_library_of_every_format_stays_true_through_every_change(
 
         # What returns comes back without work, as the document it was.
         shutil.copy(CHECKOUT / "LICENSE", workplace.docs / "license.txt")
-        workplace.write("docs/manual.md", HANDBOOK.replace("batteries last ninety hours", "generators run for a fortnight"))
+        workplace.write(
+            "docs/manual.md", HANDBOOK.replace("batteries last ninety hours", "generators run for a fortnight")
+        )
         restored = workplace.ingest()["handbook"]
         assert restored["documents"]["returned"] == 1
         assert chunk_ids(database, workplace.uri("docs/manual.md")) == after

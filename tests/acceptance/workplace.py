@@ -82,9 +82,9 @@ class Workplace:
         assert process.returncode == code, f"exit code {process.returncode}\n{out}\n{err}"
         return out if code in {0, 3} else err
 
-    def json(self, *arguments: str, code: int = 0) -> Json:
+    def json(self, command: str, *arguments: str, code: int = 0) -> Json:
         """Run the command with --json and return what it says."""
-        told: Json = json.loads(self.run(*arguments, "--json", code=code))
+        told: Json = json.loads(self.run(command, "--json", *arguments, code=code))
         return told
 
     def ingest(self, *arguments: str, code: int = 0) -> Json:

@@ -15,7 +15,9 @@ STEPS: tuple[Callable[[Stages], object], ...] = (
     Stages.embeddings,
     Stages.search_index,
 )
-BEFORE_PUBLISHING = pytest.mark.parametrize("stopped_after", [1, 2, 3, 4], ids=["raw_files", "documents", "chunks", "embeddings"])
+BEFORE_PUBLISHING = pytest.mark.parametrize(
+    "stopped_after", [1, 2, 3, 4], ids=["raw_files", "documents", "chunks", "embeddings"]
+)
 
 
 @pytest.fixture
@@ -70,7 +72,9 @@ def test_an_edit_taken_back_before_it_was_published_leaves_no_trace(edited: Stag
 
 
 @BEFORE_PUBLISHING
-def test_a_file_removed_before_its_edit_was_published_returns_as_one_version(edited: Stages, stopped_after: int) -> None:
+def test_a_file_removed_before_its_edit_was_published_returns_as_one_version(
+    edited: Stages, stopped_after: int
+) -> None:
     """Whichever version returns, the other one's passages do not come with it."""
     for step in STEPS[:stopped_after]:
         step(edited)

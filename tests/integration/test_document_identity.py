@@ -117,9 +117,7 @@ def test_a_file_that_returns_with_other_content_is_a_new_version_and_counted_onc
 
 def test_the_same_bytes_in_two_collections_are_parsed_and_embedded_once(stages: Stages) -> None:
     stages.write("a.md", TIDE)
-    stages.configure(
-        "collections:\n  handbook:\n    files: [{root: ./docs}]\n  copy:\n    files: [{root: ./docs}]\n"
-    )
+    stages.configure("collections:\n  handbook:\n    files: [{root: ./docs}]\n  copy:\n    files: [{root: ./docs}]\n")
     stages.run()
     stages.collection = "copy"
     reports = stages.run()
@@ -154,7 +152,9 @@ def test_force_redoes_the_selected_document_and_changes_nothing(stages: Stages) 
     parsed = {row["sha256"]: row["parsed_at"] for row in stages.rows("SELECT sha256, parsed_at FROM parsed_content")}
     reports = stages.run(Selection(documents=(stages.uri("a.md"),), force=True))
     again = {row["sha256"]: row["parsed_at"] for row in stages.rows("SELECT sha256, parsed_at FROM parsed_content")}
-    assert [again[key] > parsed[key] for key in sorted(parsed, key=lambda key: key != stages.document("a.md")["input_hash"])] == [True, False]
+    assert [
+        again[key] > parsed[key] for key in sorted(parsed, key=lambda key: key != stages.document("a.md")["input_hash"])
+    ] == [True, False]
     assert reports["embeddings"].extra["computed"] == 0
     assert stages.document("a.md")["version"] == 1
     assert stages.chunk_ids("a.md") == chunks

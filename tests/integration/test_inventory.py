@@ -106,9 +106,7 @@ def test_a_root_that_vanishes_removes_nothing_and_is_reported(stages: Stages) ->
 
 def test_one_root_that_vanishes_does_not_keep_another_from_being_read(stages: Stages) -> None:
     stages.write("a.md", "The tide is high.")
-    stages.configure(
-        "collections:\n  handbook:\n    files:\n      - root: ./nowhere\n      - root: ./docs\n"
-    )
+    stages.configure("collections:\n  handbook:\n    files:\n      - root: ./nowhere\n      - root: ./docs\n")
     report = stages.run()["raw_files"]
     assert (report.added, report.failed) == (1, 1)
     assert stages.found("tide") == {"a.md"}

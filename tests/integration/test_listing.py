@@ -94,7 +94,10 @@ def test_links_are_followed_once_and_what_is_no_file_is_named(stages: Stages, tm
     report = stages.run()["raw_files"]
     assert (report.failed, report.extra["skipped"]) == (0, 4)
     assert stages.found("tide") == {"a.md", "linked.md"}
-    told = {Path(row["uri"]).name: row["error"] for row in stages.rows("SELECT uri, error FROM item WHERE state = 'skipped'")}
+    told = {
+        Path(row["uri"]).name: row["error"]
+        for row in stages.rows("SELECT uri, error FROM item WHERE state = 'skipped'")
+    }
     assert told == {
         "loop": "symbolic link to a folder above it: a loop",
         "self": "symbolic link that leads nowhere",
@@ -108,7 +111,7 @@ def test_links_are_followed_once_and_what_is_no_file_is_named(stages: Stages, tm
     "name",
     [
         b"with  spaces.md",
-        b"it's \"quoted\".md",
+        b'it\'s "quoted".md',
         b"semi;colon -- comment.md",
         b"percent%20and%s.md",
         b"new\nline.md",

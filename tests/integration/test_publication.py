@@ -38,7 +38,9 @@ def test_an_edit_in_the_middle_keeps_the_rows_of_all_other_passages(stages: Stag
     kept = before.keys() & after.keys()
     assert len(before) - len(kept) in {1, 2}, "the passages of one section went"
     assert {text: after[text] for text in kept} == {text: before[text] for text in kept}
-    assert {after[text]: entries(stages)[after[text]] for text in kept} == {before[text]: places[before[text]] for text in kept}
+    assert {after[text]: entries(stages)[after[text]] for text in kept} == {
+        before[text]: places[before[text]] for text in kept
+    }
     assert reports["embeddings"].extra == {"computed": len(after) - len(kept), "reused": len(kept)}
     assert reports["chunks"].added == len(after) - len(kept) == reports["search_index"].added
     assert reports["search_index"].removed == len(before) - len(kept)
@@ -60,7 +62,9 @@ def test_passages_that_only_moved_keep_their_rows_and_take_their_new_place(stage
     assert moved
     assert all(after[text] == before[text] for text in moved)
     assert reports["embeddings"].extra["computed"] <= 2
-    (document,) = stages.rows("SELECT markdown FROM parsed_content WHERE sha256 = %(key)s", key=stages.document("a.md")["content_sha256"])
+    (document,) = stages.rows(
+        "SELECT markdown FROM parsed_content WHERE sha256 = %(key)s", key=stages.document("a.md")["content_sha256"]
+    )
     for row in stages.rows("SELECT text, start_char, end_char FROM chunk"):
         assert document["markdown"][row["start_char"] : row["end_char"]] == row["text"]
     stages.assert_sound()

@@ -24,9 +24,7 @@ DIMENSIONS = 16
 @pytest.fixture
 def generations(stages: Stages) -> Iterator[list[Generation]]:
     """Two generations of many entries, each with its indexes built and its statistics fresh."""
-    stages.configure(
-        "collections:\n  handbook:\n    files: [{root: ./docs}]\n  other:\n    files: [{root: ./docs}]\n"
-    )
+    stages.configure("collections:\n  handbook:\n    files: [{root: ./docs}]\n  other:\n    files: [{root: ./docs}]\n")
     with stages.connection() as connection:
         made = []
         for collection in ("handbook", "other"):
@@ -72,7 +70,9 @@ def generations(stages: Stages) -> Iterator[list[Generation]]:
 
 def plan(stages: Stages, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the nodes of the plan that PostgreSQL chooses by itself."""
-    statement = sql.Composed([sql.SQL("EXPLAIN (FORMAT json) "), queries[name].format(dimensions=sql.Literal(DIMENSIONS))])
+    statement = sql.Composed(
+        [sql.SQL("EXPLAIN (FORMAT json) "), queries[name].format(dimensions=sql.Literal(DIMENSIONS))]
+    )
     if "dimensions" not in queries[name].as_string():
         statement = sql.Composed([sql.SQL("EXPLAIN (FORMAT json) "), queries[name]])
     with stages.connection() as connection:
@@ -117,7 +117,9 @@ def test_nearest_entries_of_two_generations_merge_two_indexes(stages: Stages, ge
     assert not [node for node in nodes if node["Node Type"] == "Seq Scan"]
 
 
-def test_matching_entries_come_from_the_generations_own_gin_index(stages: Stages, generations: list[Generation]) -> None:
+def test_matching_entries_come_from_the_generations_own_gin_index(
+    stages: Stages, generations: list[Generation]
+) -> None:
     first = generations[0]
     parameters = {"query": "'word17'", "candidates": "'word17'", "generations": [first.id], "depth": 10}
     nodes = plan(stages, "matching_entries", parameters)
@@ -127,7 +129,9 @@ def test_matching_entries_come_from_the_generations_own_gin_index(stages: Stages
 
 def test_results_are_looked_up_by_key(stages: Stages, generations: list[Generation]) -> None:
     first = generations[0]
-    chunks = [row["id"] for row in stages.rows("SELECT id FROM chunk WHERE generation_id = %(id)s LIMIT 5", id=first.id)]
+    chunks = [
+        row["id"] for row in stages.rows("SELECT id FROM chunk WHERE generation_id = %(id)s LIMIT 5", id=first.id)
+    ]
     nodes = plan(stages, "results", {"generations": [first.id], "chunks": chunks})
     large = {f"search_entry_{first.id}", "chunk"}
     assert not [node for node in nodes if node["Node Type"] == "Seq Scan" and node["Relation Name"] in large]
@@ -162,7 +166,9 @@ def test_a_small_generation_is_scanned_exactly_and_a_large_one_gets_its_index(st
     assert stages.rows("SELECT FROM pg_indexes WHERE indexname LIKE 'search_entry_%%_lexemes'") == []
     stages.run()
     generation = stages.generation
-    names = {row["indexname"] for row in stages.rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'sourcebook'")}
+    names = {
+        row["indexname"] for row in stages.rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'sourcebook'")
+    }
     assert f"search_entry_{generation.id}_lexemes" in names
     with stages.connection() as connection:
         assert not has_vector_index(connection, generation.id)

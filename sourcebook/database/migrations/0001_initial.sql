@@ -192,10 +192,9 @@ RETURN CASE language
     ELSE 'simple'
 END::regconfig;
 
--- The files that ought to be documents now: one row a collection and URI, from the first source that holds it.
-CREATE VIEW live_file AS
-SELECT DISTINCT ON (source.collection, raw_file.uri)
-    source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
+-- The files that ought to be documents now. A file that two overlapping sources hold is there twice.
+CREATE VIEW present_file AS
+SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
     source.tags
 FROM raw_file
 JOIN source ON source.id = raw_file.source_id
@@ -203,8 +202,11 @@ WHERE raw_file.removed_at IS NULL
   AND raw_file.sha256 IS NOT NULL
   AND raw_file.skip_reason IS NULL
   AND raw_file.excluded_at IS NULL
-  AND source.removed_at IS NULL
-ORDER BY source.collection, raw_file.uri, raw_file.source_id;
+  AND source.removed_at IS NULL;
+
+-- The same, one row a collection and URI: the first source that holds a file provides it.
+CREATE VIEW live_file AS
+SELECT DISTINCT ON (collection, uri) * FROM present_file ORDER BY collection, uri, source_id;
 
 -- Everything a person may ask about: documents, and files that did not become one.
 CREATE VIEW item AS

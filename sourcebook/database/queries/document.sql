@@ -12,7 +12,7 @@ WITH newcomer AS (
     FROM document
     WHERE document.collection = %(collection)s AND document.removed_at IS NULL
       AND NOT EXISTS (
-          SELECT FROM live_file file WHERE file.collection = document.collection AND file.uri = document.uri)
+          SELECT FROM present_file file WHERE file.collection = document.collection AND file.uri = document.uri)
 )
 UPDATE document
 SET uri = newcomer.uri, source_id = newcomer.source_id, tags = newcomer.tags, updated_at = now()
@@ -34,7 +34,7 @@ UPDATE document
 SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s AND removed_at IS NULL
   AND NOT EXISTS (
-      SELECT FROM live_file file WHERE file.collection = document.collection AND file.uri = document.uri);
+      SELECT FROM present_file file WHERE file.collection = document.collection AND file.uri = document.uri);
 
 -- name: restore_documents
 UPDATE document
@@ -91,7 +91,7 @@ SELECT
     (SELECT count(*) FROM document
      WHERE collection = %(collection)s AND removed_at IS NULL
        AND NOT EXISTS (
-           SELECT FROM live_file file WHERE file.collection = document.collection AND file.uri = document.uri));
+           SELECT FROM present_file file WHERE file.collection = document.collection AND file.uri = document.uri));
 
 -- name: parsed_contents
 SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,

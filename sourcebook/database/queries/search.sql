@@ -11,20 +11,39 @@ ORDER BY collection.name;
 -- name: nearest_entries
 -- KNN stands alone; whatever is joined comes after it.
 WITH nearest AS MATERIALIZED (
-    SELECT chunk_id, vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
+    SELECT chunk_id, vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) AS distance
     FROM search_entry
     WHERE generation_id = ANY(%(generations)s)
-    ORDER BY vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})
+    ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})
     LIMIT %(depth)s
 )
 SELECT chunk_id, distance FROM nearest ORDER BY distance, chunk_id;
 
 -- name: keyword_query
--- Any of the query's lexemes, under every configuration that the scope's documents were indexed with.
-SELECT coalesce(string_agg(
-    '(' || replace(plainto_tsquery(configuration::regconfig, %(query)s)::text, ' & ', ' | ') || ')', ' | '), '')
-FROM unnest(%(configurations)s::text[]) AS configuration
-WHERE numnode(plainto_tsquery(configuration::regconfig, %(query)s)) > 0;
+-- The query's lexemes under every configuration of the scope's documents, as two tsqueries of alternatives: all of them
+-- to rank by, and those to look for. Ranking costs by the entry, and a word that is nearly everywhere finds nearly
+-- everything: the rarest words are looked for, as many as together stand in about so many entries as may be ranked, at least one.
+-- How common a word is, ANALYZE has counted; where it has not, every word is looked for.
+WITH word AS (
+    SELECT DISTINCT unnest(tsvector_to_array(to_tsvector(configuration::regconfig, %(query)s))) AS word
+    FROM unnest(%(configurations)s::text[]) AS configuration
+), common AS (
+    SELECT element.word, sum(element.share * pg_class.reltuples) AS entries
+    FROM pg_class
+    JOIN pg_stats ON pg_stats.schemaname = 'sourcebook' AND pg_stats.tablename = pg_class.relname
+    CROSS JOIN LATERAL unnest(most_common_elems::text::text[], most_common_elem_freqs) AS element (word, share)
+    WHERE pg_class.oid = ANY(%(partitions)s::regclass[]) AND attname = 'lexemes' AND element.word IS NOT NULL
+    GROUP BY element.word
+), counted AS (
+    SELECT '''' || replace(replace(word, '\', '\\'), '''', '''''') || '''' AS quoted,
+           sum(coalesce(entries, 0)) OVER rarest_first AS entries_so_far,
+           row_number() OVER rarest_first AS nth
+    FROM word LEFT JOIN common USING (word)
+    WINDOW rarest_first AS (ORDER BY coalesce(entries, 0), word)
+)
+SELECT string_agg(quoted, ' | ' ORDER BY nth),
+       string_agg(quoted, ' | ' ORDER BY nth) FILTER (WHERE nth = 1 OR entries_so_far <= %(most)s)
+FROM counted;
 
 -- name: matching_entries
 WITH matching AS MATERIALIZED (

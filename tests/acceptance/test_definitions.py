@@ -1,0 +1,118 @@
+"""The code location: what it defines, and what loading it costs."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.processes import free_port
+from tests.acceptance.workplace import CHECKOUT, Json
+
+GRAPH = {
+    "assets": {
+        "chunks": {"deps": ["documents"], "group": "knowledge_base", "partitions": "collection"},
+        "documents": {"deps": ["raw_files"], "group": "knowledge_base", "partitions": "collection"},
+        "embeddings": {"deps": ["chunks"], "group": "knowledge_base", "partitions": "collection"},
+        "raw_files": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
+        "search_index": {"deps": ["embeddings"], "group": "knowledge_base", "partitions": "collection"},
+    },
+    "checks": [
+        "documents:no_failed_items collection",
+        "search_index:every_live_document_is_searchable collection",
+        "search_index:no_orphan_or_null_vector collection",
+    ],
+    "jobs": {"ingest": {"partitions": "collection", "executor": "in_process"}},
+    "sensors": {
+        "changed_files": {"seconds": 10, "status": "RUNNING"},
+        "collections": {"seconds": 15, "status": "RUNNING"},
+    },
+    "schedules": {"nightly": {"cron": "0 2 * * *", "job": "ingest", "status": "RUNNING"}},
+    "resources": ["embedder", "knowledge", "progress", "selection"],
+}
+
+
+@pytest.fixture(scope="module")
+def nowhere() -> dict[str, str]:
+    """An environment whose database does not answer."""
+    url = f"postgresql://nobody@127.0.0.1:{free_port()}/nothing"
+    return {**os.environ, "SOURCEBOOK_DATABASE_URL": url, "SOURCEBOOK_DAGSTER_DATABASE_URL": url}
+
+
+@pytest.fixture(scope="module")
+def described(nowhere: dict[str, str]) -> Json:
+    """What the code location defines, as a process sees it that imports it alone."""
+    command = [sys.executable, "-m", "tests.acceptance.describe_definitions"]
+    done = subprocess.run(command, cwd=CHECKOUT, env=nowhere, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    told: Json = json.loads(done.stdout)
+    return told
+
+
+def test_the_asset_graph_is_what_was_reviewed(described: Json) -> None:
+    """A changed key, edge, partition, check, job, sensor or schedule is a change to this file."""
+    assert {name: described[name] for name in GRAPH} == GRAPH
+
+
+def test_loading_the_code_location_loads_no_model_no_parser_and_no_server(described: Json) -> None:
+    assert described["loaded"] == []
+
+
+def test_the_code_location_is_valid_with_no_database_running(nowhere: dict[str, str], tmp_path: Path) -> None:
+    """It takes less than 5 s where nothing else runs; the bound leaves room for a busy machine."""
+    environment = {**nowhere, "DAGSTER_HOME": str(tmp_path)}
+    started = time.perf_counter()
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("dagster")), "definitions", "validate", "-w", "workspace.yaml"],
+        cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    seconds = time.perf_counter() - started
+    print(f"\ndagster definitions validate: {seconds:.1f} s")
+    assert done.returncode == 0, done.stderr
+    assert seconds < 15
+
+
+def test_importing_the_library_takes_less_than_0_3_seconds() -> None:
+    """Measured within a process, best of five: what a program pays for the line, whatever else the machine does."""
+    code = "import time; t = time.perf_counter(); import sourcebook; print(time.perf_counter() - t)"
+    command = [sys.executable, "-c", code]
+    times = [float(subprocess.check_output(command, cwd=CHECKOUT, text=True, timeout=60)) for _ in range(5)]
+    print(f"\nimport sourcebook: {min(times):.3f} s")
+    assert min(times) < 0.3
+
+
+def test_asking_for_the_knowledge_base_takes_less_than_0_3_seconds_too() -> None:
+    """The public names are imported when they are first asked for; torch and Dagster are not among what that takes."""
+    code = (
+        "import sys, time; t = time.perf_counter(); from sourcebook import KnowledgeBase; s = time.perf_counter() - t; "
+        "assert not {'torch', 'dagster', 'docling'} & set(sys.modules); print(s)"
+    )
+    command = [sys.executable, "-c", code]
+    times = [float(subprocess.check_output(command, cwd=CHECKOUT, text=True, timeout=60)) for _ in range(5)]
+    assert min(times) < 0.3
+
+
+def test_the_library_knows_no_dagster() -> None:
+    """Imports point one way: orchestration → sensors, assets → resources → sourcebook."""
+    allowed = {
+        "sourcebook": set(),
+        "resources": {"dagster"},
+        "assets": {"dagster", "resources"},
+        "sensors": {"dagster", "resources"},
+    }
+    folders = {"dagster", "dagster_postgres", "dagster_webserver", "resources", "assets", "sensors", "orchestration"}
+    for package, may in allowed.items():
+        for path in (CHECKOUT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                names: list[str] = []
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom):
+                    assert node.level == 0, f"{path}: a relative import"
+                    names = [node.module or ""]
+                used = {name.partition(".")[0] for name in names} & folders
+                assert used <= may | {package}, f"{path.relative_to(CHECKOUT)} imports {used}"
