@@ -3,9 +3,8 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg.rows import dict_row
 
 from sourcebook.database.database import Database
@@ -16,7 +15,11 @@ from sourcebook.search.request import SearchRequest
 from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.search.scope import Scope, ScopedGeneration, find_scope
 
-EmbedQuery = Callable[[ScopedGeneration, str], NDArray[np.float32]]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EmbedQuery = Callable[[ScopedGeneration, str], "NDArray[np.float32]"]
 """Return the vector of a query, shape (dimensions,), by the model of a generation."""
 
 

@@ -1,14 +1,17 @@
 """The two legs of a search: by meaning and by words. Each returns chunk ids, best first."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from pgvector import HalfVector
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
 from sourcebook.search.scope import Scope, ScopedGeneration
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 EF_SEARCH = 100
 """Breadth of an HNSW scan; iterative scans go on from there where a filter leaves too little."""
@@ -18,12 +21,12 @@ MOST_CANDIDATES = 500
 
 
 def vector_leg(
-    connection: Connection, generations: Sequence[ScopedGeneration], vector: NDArray[np.float32], depth: int
+    connection: Connection, generations: Sequence[ScopedGeneration], vector: "NDArray[np.float32]", depth: int
 ) -> list[tuple[int, float]]:
     """Return (chunk id, distance) of the entries nearest to a query vector.
 
-    The distance is the negative inner product: stored vectors have length 1, so it orders as the cosine does, in half the
-    time.
+    The distance is the negative inner product: stored vectors have length 1, so it orders as the cosine
+    does, in half the time.
 
     Args:
         connection: in autocommit mode.

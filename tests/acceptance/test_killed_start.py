@@ -1,0 +1,34 @@
+"""Kill -9 while the embedded database is being made: the next command makes it."""
+
+import time
+from contextlib import suppress
+
+import psutil
+import pytest
+
+from tests.acceptance.processes import family
+from tests.acceptance.workplace import Workplace
+
+
+@pytest.mark.parametrize("with_children", [False, True], ids=["the command alone", "all its processes"])
+@pytest.mark.parametrize("stage", ["PG_VERSION", "postgresql.conf", "sourcebook.conf", "postmaster.pid"])
+def test_a_database_half_made_is_made_whole(workplace: Workplace, stage: str, with_children: bool) -> None:
+    """Killed at the moment at which one of the server's files appears."""
+    workplace.configure(handbook="docs")
+    workplace.write("docs/a.md", "The tide is high.\n")
+    mark = workplace.home / "postgres" / stage
+    with workplace.start("apply", "--json") as process:
+        deadline = time.monotonic() + 60
+        while not mark.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        doomed = family(process.pid)
+        for one in doomed if with_children else doomed[:1]:
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
+        process.communicate(timeout=60)
+    assert mark.exists()
+    assert set(workplace.json("apply")) == {"added", "changed", "unchanged", "removed"}
+    (status,) = workplace.json("status")["collections"]
+    assert (status["name"], status["stale"]) == ("handbook", 1)
+    settings = (workplace.home / "postgres" / "postgresql.conf").read_text()
+    assert settings.count("include_if_exists = 'sourcebook.conf'") == 1, "with Sourcebook's own settings"
