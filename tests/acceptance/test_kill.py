@@ -17,14 +17,15 @@ KILLS = 20
 KILLS_WITH_THE_SERVER = 6
 """After so many, starting the database is no longer part of what is killed."""
 FILES = 40
-WORDS = "tide gauge harbour pier battery levelling benchmark radar storm island winter observer chart datum".split()
+WORDS = ["tide", "gauge", "harbour", "pier", "battery", "levelling", "radar", "storm", "island", "winter", "chart"]
 
 # An entry is of its document's published version when its text stands where the chunk says in that version's text.
 ENTRIES = """
     SELECT document.uri, document.removed_at IS NULL AS live, indexed.chunk_count, indexed.published_hash,
            indexed.published_hash = indexed.input_hash AND indexed.published_config = indexed.config_hash AS settled,
            array_agg(chunk.ordinal ORDER BY chunk.ordinal) FILTER (WHERE entry.chunk_id IS NOT NULL) AS ordinals,
-           coalesce(bool_and(substr(parsed.markdown, chunk.start_char + 1, chunk.end_char - chunk.start_char) = chunk.text)
+           coalesce(
+               bool_and(substr(parsed.markdown, chunk.start_char + 1, chunk.end_char - chunk.start_char) = chunk.text)
                FILTER (WHERE entry.chunk_id IS NOT NULL), true) AS of_its_version
     FROM indexed_document indexed
     JOIN document ON document.id = indexed.document_id

@@ -3,12 +3,15 @@
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
+from sourcebook.embedding.process import EmbeddingProcess
 from tests.acceptance.workplace import CHECKOUT, Json, Workplace, rows
 
 ASSETS = ("raw_files", "documents", "chunks", "embeddings", "search_index")
@@ -42,11 +45,6 @@ def chunk_ids(database: Database, uri: str) -> dict[str, int]:
     return {row["text"]: row["id"] for row in found}
 
 
-def hits(workplace: Workplace, query: str, *options: str) -> list[Json]:
-    found: list[Json] = workplace.json("search", query, "-n", "5", *options)["results"]
-    return found
-
-
 def documents(workplace: Workplace, *options: str) -> dict[str, Json]:
     """Return the items of a workplace by the names of their files."""
     return {Path(item["uri"]).name: item for item in workplace.json("documents", *options)["documents"]}
@@ -54,7 +52,7 @@ def documents(workplace: Workplace, *options: str) -> dict[str, Json]:
 
 @pytest.mark.timeout(900)
 def test_a_library_of_every_format_stays_true_through_every_change(
-    workplace: Workplace, settle: Callable[[Path], None]
+    workplace: Workplace, settle: Callable[[Path], None], embedder: EmbeddingProcess
 ) -> None:
     workplace.configure(handbook="docs")
     shutil.copytree(CHECKOUT / "examples" / "library", workplace.docs, dirs_exist_ok=True)
@@ -65,7 +63,7 @@ def test_a_library_of_every_format_stays_true_through_every_change(
         settle(path)
     readable = len(files) - 1  # one PNG
 
-    with workplace.database() as database:
+    with workplace.database() as database, closing(KnowledgeBase(database, query_embedder=embedder)) as knowledge:
         # A first ingest takes everything in; what cannot be read is named with the reason.
         first = workplace.ingest()["handbook"]
         assert set(first) == set(ASSETS)
@@ -90,8 +88,12 @@ def test_a_library_of_every_format_stays_true_through_every_change(
         assert (status["name"], status["documents"], status["chunks"]) == ("handbook", readable, entries)
         assert (status["failed"], status["stale"], status["removed"]) == (0, 0, 0)
         assert status["embedding_model"] == "all-MiniLM-L6-v2"
-        best = hits(workplace, "How long do the batteries last without electricity?")[0]
-        assert best["version"] == 1
+        best = workplace.json("search", "How many hours do the batteries last?", "-c", "handbook", "-n", "1")["results"]
+        assert [hit["version"] for hit in best] == [1]
+        assert set(best[0]) >= {
+            "document_id", "collection", "uri", "title", "heading_path", "anchor", "page", "ordinal", "text", "score",
+            "vector_rank", "keyword_rank", "version",
+        }  # fmt: skip
         assert runs(database) == 1
 
         # Nothing changed: the ledger says so, and Dagster runs nothing.
@@ -114,9 +116,9 @@ def test_a_library_of_every_format_stays_true_through_every_change(
         assert {text: after[text] for text in after.keys() & before.keys()} == {
             text: before[text] for text in after.keys() & before.keys()
         }
-        (hit, *_) = hits(workplace, "generators for a fortnight")
-        assert (Path(hit["uri"]).name, hit["version"], hit["heading_path"]) == ("handbook.md", 2, ["Handbook", "Power"])
-        assert (hit["anchor"], hit["vector_rank"], hit["keyword_rank"]) == ("power", 1, 1)
+        hit = knowledge.search("generators for a fortnight")[0]
+        assert (Path(hit.uri).name, hit.version, hit.heading_path) == ("handbook.md", 2, ("Handbook", "Power"))
+        assert (hit.anchor, hit.vector_rank, hit.keyword_rank) == ("power", 1, 1)
         number = documents(workplace)["handbook.md"]["document_id"]
 
         # A rename is the same document: nothing is parsed, cut or embedded.
@@ -136,7 +138,7 @@ def test_a_library_of_every_format_stays_true_through_every_change(
         removed = workplace.ingest()["handbook"]
         assert added_changed_removed(removed["documents"]) == (0, 0, 1)
         assert removed["search_index"]["removed"] == len(after)
-        assert not [hit for hit in hits(workplace, "fortnight", "--mode", "keyword") if "manual" in hit["uri"]]
+        assert not [hit for hit in knowledge.search("fortnight", mode="keyword") if "manual" in hit.uri]
         assert workplace.json("status")["collections"][0]["removed"] == 1
         assert documents(workplace, "--removed")["manual.md"]["state"] == "removed"
 
@@ -187,9 +189,7 @@ def test_two_ingests_at_once_end_as_one(
         assert not rows(database, "SELECT collection, uri FROM document GROUP BY 1, 2 HAVING count(*) > 1")
         assert not rows(
             database,
-            "SELECT document_id FROM search_entry JOIN chunk ON chunk.id = chunk_id GROUP BY document_id "
-            "HAVING NOT EXISTS (SELECT FROM search_entry entry, indexed_document indexed WHERE indexed.document_id = "
-            "search_entry.document_id AND indexed.chunk_count = (SELECT count(*) FROM search_entry same "
-            "WHERE same.document_id = indexed.document_id))",
+            "SELECT FROM indexed_document indexed WHERE chunk_count <> (SELECT count(*) FROM search_entry entry "
+            "WHERE entry.generation_id = indexed.generation_id AND entry.document_id = indexed.document_id)",
         )
     assert {item["state"] for item in documents(workplace).values()} == {"ready"}

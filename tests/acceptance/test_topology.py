@@ -53,7 +53,7 @@ class Deployment:
 
     def ask(self, query: str, **variables: Any) -> Json:
         """Ask the web server's GraphQL."""
-        request = urllib.request.Request(  # noqa: S310 - loopback
+        request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/graphql",
             json.dumps({"query": query, "variables": variables}).encode(),
             {"Content-Type": "application/json"},
@@ -99,9 +99,7 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
 
         def start(name: str, *command: str) -> None:
             log = workplace.folder / f"{name}.log"
-            running.enter_context(
-                service([*python, *command], cwd=CHECKOUT, environment=environment, log=log)
-            )
+            running.enter_context(service([*python, *command], cwd=CHECKOUT, environment=environment, log=log))
 
         start("code", "dagster", "code-server", "start", "-h", "127.0.0.1", "-p", str(code_port),
               "-m", "orchestration.definitions")  # fmt: skip
@@ -146,7 +144,7 @@ def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment
     def over() -> bool:
         told = deployment.ask(BACKFILL, id=backfill)["partitionBackfillOrError"]
         assert told["status"] not in {"FAILED", "COMPLETED_FAILED", "CANCELED"}, told
-        return told["status"] == "COMPLETED_SUCCESS"
+        return bool(told["status"] == "COMPLETED_SUCCESS")
 
     wait_for(over, seconds=SECONDS, what="the backfill is complete")
     runs = deployment.runs(dagster__backfill=backfill)

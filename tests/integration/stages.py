@@ -172,7 +172,7 @@ class Stages:
 
     def close(self) -> None:
         if self._knowledge is not None:
-            self._knowledge._executor.shutdown()  # noqa: SLF001 - the database is the fixture's to close
+            self._knowledge._executor.shutdown()  # the database is the fixture's to close
 
 
 NOBODY = 65534

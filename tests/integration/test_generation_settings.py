@@ -5,7 +5,13 @@ import pytest
 from sourcebook.errors import ImmutableSettingError
 from tests.integration.stages import Stages
 
-TEXT = "collections:\n  handbook:\n    files: [{root: ./docs}]\n    chunking: {tokens: %s}\n    embedding: {precision: %s}\n"
+TEXT = """\
+collections:
+  handbook:
+    files: [{root: ./docs}]
+    chunking: {tokens: %s}
+    embedding: {precision: %s}
+"""
 
 
 def test_settings_may_change_until_the_first_ingest(stages: Stages) -> None:
@@ -29,7 +35,7 @@ def test_a_change_after_it_is_refused_and_points_to_a_new_generation(
     stages.configure(TEXT % (64, "auto"))
     stages.run()
     with pytest.raises(ImmutableSettingError) as refused:
-        stages.configure((TEXT % changed).replace("- root", "- exclude: [x]\n        root"))
+        stages.configure((TEXT % changed).replace("{root: ./docs}", "{root: ./docs, exclude: [x]}"))
     assert told in str(refused.value)
     assert "need a new generation" in str(refused.value)
     assert stages.generation.chunking_settings.tokens == 64

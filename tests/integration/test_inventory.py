@@ -148,11 +148,12 @@ def test_selected_documents_alone_are_read(stages: Stages) -> None:
 def test_a_source_that_left_the_configuration_loses_its_documents(stages: Stages) -> None:
     stages.write("a.md", "The tide is high.")
     stages.write("more/b.md", "The tide is low.")
-    both = "collections:\n  handbook:\n    files:\n      - root: ./docs\n        exclude: [more]\n      - root: ./docs/more\n"
+    one = "collections:\n  handbook:\n    files:\n      - {root: ./docs, exclude: [more]}\n"
+    both = one + "      - {root: ./docs/more}\n"
     stages.configure(both)
     stages.run()
     assert stages.found("tide") == {"a.md", "b.md"}
-    stages.configure(both.rpartition("      - root")[0])
+    stages.configure(one)
     reports = stages.run()
     assert reports["documents"].removed == 1
     assert stages.found("tide") == {"a.md"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import Connection, sql
+from psycopg import Connection
 
 from sourcebook.database import schema
 from sourcebook.database.database import Database
@@ -20,8 +20,8 @@ CATALOGS = {
         FROM pg_class WHERE relnamespace = 'sourcebook'::regnamespace""",
     "columns": """
         SELECT attrelid::regclass::text, attnum, attname, format_type(atttypid, atttypmod), attnotnull, attidentity,
-               attgenerated, attstorage, attcompression, attcollation::regcollation::text, col_description(attrelid, attnum),
-               pg_get_expr(adbin, adrelid)
+               attgenerated, attstorage, attcompression, attcollation::regcollation::text, pg_get_expr(adbin, adrelid),
+               col_description(attrelid, attnum)
         FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
         LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
         WHERE relnamespace = 'sourcebook'::regnamespace AND attnum > 0 AND NOT attisdropped""",
@@ -79,7 +79,7 @@ def test_a_database_of_a_newer_version_is_refused(create_database: CreateDatabas
     Database(DatabaseLocation(tmp_path, url)).close()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("INSERT INTO sourcebook.schema_migration (version, name) VALUES (9999, 'from_the_future')")
-    with pytest.raises(DatabaseError, match="schema version 9999, .* upgrade Sourcebook"):
+    with pytest.raises(DatabaseError, match=r"schema version 9999, .* upgrade Sourcebook"):
         Database(DatabaseLocation(tmp_path, url))
 
 
@@ -114,4 +114,4 @@ def test_a_server_that_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None
 
 
 def _rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
-    return sorted(connection.execute(sql.SQL("{}").format(sql.SQL(query))).fetchall(), key=repr)  # type: ignore[arg-type]
+    return sorted(connection.execute(query.encode()).fetchall(), key=repr)

@@ -19,11 +19,12 @@ from tests.integration.stages import Stages
 
 ROWS = 3000
 DIMENSIONS = 16
+QUERY = np.full(DIMENSIONS, 1 / np.sqrt(DIMENSIONS), np.float32)
 
 
 @pytest.fixture
-def generations(stages: Stages) -> Iterator[list[Generation]]:
-    """Two generations of many entries, each with its indexes built and its statistics fresh."""
+def generations(stages: Stages) -> list[Generation]:
+    """Two generations of many entries with vectors of length 1, their indexes built and statistics fresh."""
     stages.configure("collections:\n  handbook:\n    files: [{root: ./docs}]\n  other:\n    files: [{root: ./docs}]\n")
     with stages.connection() as connection:
         made = []
@@ -35,7 +36,8 @@ def generations(stages: Stages) -> Iterator[list[Generation]]:
             connection.execute(
                 """
                 WITH made AS (
-                    INSERT INTO document (collection, source_id, uri, kind, media_type, tags, input_hash, config_hash, version)
+                    INSERT INTO document
+                        (collection, source_id, uri, kind, media_type, tags, input_hash, config_hash, version)
                     SELECT %(collection)s, id, 'file:///made', 'file', 'text/plain', '{}', '', '', 1
                     FROM source WHERE collection = %(collection)s
                     RETURNING id
@@ -44,8 +46,8 @@ def generations(stages: Stages) -> Iterator[list[Generation]]:
                         (generation_id, document_id, input_hash, config_hash, chunk_count, published_version)
                     SELECT %(generation)s, id, '', '', %(rows)s, 1 FROM made
                 )
-                INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, start_char, end_char,
-                                   token_count, hash, embedding_hash)
+                INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, start_char,
+                                   end_char, token_count, hash, embedding_hash)
                 SELECT %(generation)s, made.id, number, 'word' || number, '', '{}', 0, 0, 1, '', ''
                 FROM made, generate_series(1, %(rows)s) number
                 """,
@@ -55,8 +57,8 @@ def generations(stages: Stages) -> Iterator[list[Generation]]:
                 """
                 INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes)
                 SELECT %(generation)s, id, document_id,
-                       (SELECT array_agg(random() - 0.5)
-                        FROM generate_series(1, %(dimensions)s + 0 * chunk.ordinal))::real[]::halfvec,
+                       l2_normalize((SELECT array_agg(random() - 0.5)
+                        FROM generate_series(1, %(dimensions)s + 0 * chunk.ordinal))::real[]::halfvec),
                        to_tsvector('simple', text || ' common')
                 FROM chunk WHERE generation_id = %(generation)s
                 """,
@@ -65,7 +67,7 @@ def generations(stages: Stages) -> Iterator[list[Generation]]:
             maintain_indexes(connection, generation, entries=HNSW_FROM, moved=ROWS)
             made.append(generation)
         connection.execute("ANALYZE")
-    yield made
+    return made
 
 
 def plan(stages: Stages, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
@@ -97,7 +99,7 @@ def indexes(nodes: list[dict[str, Any]]) -> set[str]:
 
 def nearest(generations: list[Generation]) -> dict[str, Any]:
     return {
-        "vector": HalfVector(np.ones(DIMENSIONS, np.float32)),
+        "vector": HalfVector(QUERY),
         "generations": [generation.id for generation in generations],
         "depth": 10,
     }
@@ -144,17 +146,28 @@ def test_the_scope_is_read_without_touching_entries(stages: Stages, generations:
     assert relations(nodes) == {"collection", "generation"}
 
 
+def test_a_query_is_parsed_without_touching_entries(stages: Stages, generations: list[Generation]) -> None:
+    """How common its words are, PostgreSQL's own statistics tell."""
+    partitions = [f"sourcebook.search_entry_{generation.id}" for generation in generations]
+    parameters = {"query": "common word17", "configurations": ["simple"], "partitions": partitions, "most": 500}
+    nodes = plan(stages, "keyword_query", parameters)
+    assert {name for name in relations(nodes) if not name.startswith("pg_")} == set()
+    with stages.connection() as connection:
+        told = connection.execute(queries["keyword_query"], parameters).fetchone()
+    assert told == ("'word17' | 'common'", "'word17'"), "a word that is everywhere makes no candidates"
+
+
 def test_the_plans_hold_within_a_search(stages: Stages, generations: list[Generation]) -> None:
     """The vector leg sets what the index needs for its transaction alone, and finds what an exact scan finds."""
     first = generations[0]
     scoped = ScopedGeneration("handbook", first.id, "m", EmbeddingSettings(), DIMENSIONS, ("simple",))
-    vector = np.ones(DIMENSIONS, np.float32)
     with stages.connection() as connection:
-        found = vector_leg(connection, [scoped], vector, 10)
+        found = vector_leg(connection, [scoped], QUERY, 10)
         assert connection.execute("SHOW hnsw.iterative_scan").fetchone() == ("off",)
         exact = connection.execute(
-            "SELECT chunk_id FROM search_entry WHERE generation_id = %(id)s ORDER BY vector::vector <=> %(vector)s::vector LIMIT 10",
-            {"id": first.id, "vector": json.dumps(vector.tolist())},
+            "SELECT chunk_id FROM search_entry WHERE generation_id = %(id)s "
+            "ORDER BY vector::vector <=> %(vector)s::vector LIMIT 10",
+            {"id": first.id, "vector": json.dumps(QUERY.tolist())},
         ).fetchall()
     assert len({chunk for chunk, _ in found} & {chunk for (chunk,) in exact}) >= 9
     assert [distance for _, distance in found] == sorted(distance for _, distance in found)

@@ -179,7 +179,7 @@ class TestAgreement:
 class TestDagsterConfiguration:
     def test_dagster_accepts_it(self) -> None:
         """The file is valid for the pinned Dagster, without a database in reach."""
-        from dagster._core.instance.config import dagster_instance_config  # noqa: TID251 - it is Dagster's file
+        from dagster._core.instance.config import dagster_instance_config
 
         settings, _ = dagster_instance_config(str(CHECKOUT / "orchestration"))
         assert settings["telemetry"] == {"enabled": False}

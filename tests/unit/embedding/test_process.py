@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mixed_texts import mixed_texts
+from tests.unit.embedding.mixed_texts import mixed_texts
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel
