@@ -229,7 +229,7 @@ def _count(report: StageReport, file: ReadFile, known: KnownFile | None) -> None
         report.fail(file.entry.uri, file.failure)
     elif known is None or not known.live:
         report.added += 1
-    elif _same(file.entry, known) and not known.failed:
+    elif (file.sha256, file.skip_reason) == (known.sha256, known.skip_reason) and not known.failed:
         report.unchanged += 1
     else:
         report.changed += 1

@@ -21,7 +21,8 @@ def publish(connection: Connection, generation: Generation, progress: Progress =
     report = StageReport()
     scope = {"generation": generation.id, "model": generation.model}
     before = _count(connection, generation)
-    report.removed = connection.execute(queries["withdraw_removed_documents"], scope).rowcount
+    row = connection.execute(queries["withdraw_removed_documents"], scope).fetchone()
+    report.removed = int(row[0]) if row else 0
     waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
     done = 0
     for batch in batched(waiting, BATCH):

@@ -17,7 +17,8 @@ def parse_csv(content: bytes) -> ParsedDocument:
     """Parse delimited text; its delimiter (comma, semicolon, tab or bar) is what cuts the first rows most evenly."""
     decoded = decode(content)
     csv.field_size_limit(_LONGEST_FIELD)
-    rows = [row for row in csv.reader(io.StringIO(decoded.text), delimiter=_delimiter(decoded.text)) if any(row)]
+    rows = list(csv.reader(io.StringIO(decoded.text), delimiter=_delimiter(decoded.text)))
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
     table = markdown_table(rows)
     blocks = (Block("table", 0, len(table)),) if table else ()
     return ParsedDocument(

@@ -74,16 +74,22 @@ def update_documents(
     with connection.transaction():
         _rename(connection, collection, report)
         report.removed = connection.execute(queries["remove_documents"], scope).rowcount
-        returned = connection.execute(queries["restore_documents"], scope).rowcount
+        returned = {uri for (uri,) in connection.execute(queries["restore_documents"], scope)}
         if returned:
-            report.added += returned
-            report.count("returned", returned)
+            report.added += len(returned)
+            report.count("returned", len(returned))
         connection.execute(queries["refresh_document_sources"], scope)
     stale = _stale_documents(connection, collection, selection)
     sources = {source.id: source for source in collection_sources(connection, collection)}
     done = 0
     for batch in batched_by_size(stale, BATCH, BATCH_BYTES, size=attrgetter("size")):
-        _make(connection, collection, batch, sources, selection, report)
+        for item, content in _make(connection, collection, batch, sources, selection, report):
+            if item.content_hash is None:
+                report.added += 1
+            elif item.content_hash != content.content_hash and item.uri not in returned:
+                report.changed += 1
+            if not content.has_text:
+                report.count("skipped")
         done += len(batch)
         progress(done, len(stale))
     row = connection.execute(queries["count_live_documents"], scope).fetchone()
@@ -144,8 +150,8 @@ def _make(
     sources: dict[int, Source],
     selection: Selection,
     report: StageReport,
-) -> None:
-    """Parse and record one batch; each document is whole or not there."""
+) -> list[tuple[StaleDocument, Content]]:
+    """Parse and record one batch, and return what was made; each document is whole or not there."""
     cached = {} if selection.force else _cached(connection, batch)
     parsed: dict[tuple[bytes, str], ParsedDocument] = {}
     made: list[tuple[StaleDocument, Content]] = []
@@ -191,15 +197,9 @@ def _make(
             cursor.executemany(queries["record_documents"], [_row(collection, *pair) for pair in made])
         for item, reason in failed:
             cursor.execute(queries["record_document_failure"], {**_identity(collection, item), "failure": reason})
-    for item, content in made:
-        if item.content_hash is None:
-            report.added += 1
-        elif item.content_hash != content.content_hash:
-            report.changed += 1
-        if not content.has_text:
-            report.count("skipped")
     for item, reason in failed:
         report.fail(item.uri, reason)
+    return made
 
 
 def _follow(stale: StaleDocument, content: bytes, modified: str) -> tuple[StaleDocument, dict[str, Any] | None]:

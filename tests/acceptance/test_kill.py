@@ -148,7 +148,7 @@ def test_twenty_kills_leave_no_trace(workplace: Workplace) -> None:
     killed = 0
     with ExitStack() as held:
         for number in range(KILLS):
-            killed += kill_after(workplace, chance.uniform(0.3, 8.0))
+            killed += kill_after(workplace, chance.uniform(0.3, 6.5))
             with workplace.database() as database:
                 assert_whole(database)
             disturb(workplace, chance)

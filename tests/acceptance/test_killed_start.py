@@ -15,7 +15,7 @@ from tests.acceptance.workplace import Workplace
     [("PG_VERSION", False), ("PG_VERSION", True), ("sourcebook.conf", True), ("postmaster.pid", True)],
 )
 def test_a_database_half_made_is_made_whole(workplace: Workplace, stage: str, with_children: bool) -> None:
-    """Killed as one of the server's files appears: the command alone, so that `initdb` goes on, or all its processes."""
+    """Killed as one of the server's files appears: the command alone, so that `initdb` goes on, or everything."""
     workplace.configure(handbook="docs")
     workplace.write("docs/a.md", "The tide is high.\n")
     mark = workplace.home / "postgres" / stage

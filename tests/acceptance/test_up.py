@@ -29,6 +29,7 @@ def servers_of(folder: Path) -> list[psutil.Process]:
 def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: Workplace) -> None:
     workplace.configure(handbook="docs")
     workplace.write("docs/a.md", "# Flags\n\nThe flag is green.\n")
+    workplace.ingest()
     port = free_port()
     with workplace.start("up", "--port", str(port), "--json") as process:
         try:
@@ -43,7 +44,7 @@ def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: 
                 def found(word: str) -> bool:
                     return bool(knowledge.search(word, mode="keyword"))
 
-                wait_for(lambda: found("green"), seconds=240, what="what lay there at the start is searchable")
+                assert found("green")
                 workplace.write("docs/a.md", "# Flags\n\nThe flag is white.\n")
                 changed = time.monotonic()
                 wait_for(lambda: found("white"), seconds=180, what="the change is searchable")

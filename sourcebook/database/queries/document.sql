@@ -41,7 +41,8 @@ UPDATE document
 SET removed_at = NULL, updated_at = now()
 FROM live_file file
 WHERE file.collection = document.collection AND file.uri = document.uri
-  AND document.collection = %(collection)s AND document.removed_at IS NOT NULL;
+  AND document.collection = %(collection)s AND document.removed_at IS NOT NULL
+RETURNING document.uri;
 
 -- name: refresh_document_sources
 -- What changes without the content: tags of the source, and which source provides the file.

@@ -1,17 +1,33 @@
 -- name: withdraw_removed_documents
--- A removed document leaves the index; its chunks and vectors stay, so that it can come back without work.
-WITH withdrawn AS (
+-- A removed document leaves the index. Its newest chunks and their vectors stay, so that it can come back without work;
+-- where newer chunks are prepared than are published, those that were published go.
+WITH gone AS (
+    SELECT indexed.document_id,
+           indexed.published_hash = indexed.input_hash
+           AND indexed.published_config IS NOT DISTINCT FROM indexed.config_hash AS newest
+    FROM indexed_document indexed
+    JOIN document ON document.id = indexed.document_id
+    WHERE document.removed_at IS NOT NULL
+      AND indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL
+), withdrawn AS (
     UPDATE indexed_document indexed
     SET published_hash = NULL, published_config = NULL, published_version = NULL, published_title = NULL,
         published_language = NULL, published_at = NULL
-    FROM document
-    WHERE document.id = indexed.document_id AND document.removed_at IS NOT NULL
-      AND indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL
-    RETURNING indexed.document_id
+    FROM gone
+    WHERE indexed.document_id = gone.document_id AND indexed.generation_id = %(generation)s
+), kept AS (
+    DELETE FROM search_entry entry
+    USING gone
+    WHERE entry.generation_id = %(generation)s AND entry.document_id = gone.document_id AND gone.newest
+    RETURNING 1
+), replaced AS (
+    DELETE FROM chunk
+    USING search_entry entry, gone
+    WHERE entry.generation_id = %(generation)s AND entry.document_id = gone.document_id AND NOT gone.newest
+      AND chunk.id = entry.chunk_id
+    RETURNING 1
 )
-DELETE FROM search_entry entry
-USING withdrawn
-WHERE entry.generation_id = %(generation)s AND entry.document_id = withdrawn.document_id;
+SELECT (SELECT count(*) FROM kept) + (SELECT count(*) FROM replaced);
 
 -- name: documents_to_publish
 -- Documents whose prepared chunks are those of their newest content, are embedded, and are not what is searchable.
