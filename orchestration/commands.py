@@ -49,13 +49,14 @@ def ingest(
 
     context = CommandContext.of(ctx)
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
+    configuration = context.configuration  # before anything is started or made
     started = time.perf_counter()
     failed = 0
     outcomes: dict[str, dict[str, Any]] = {}
     with ProgressDisplay(quiet=as_json) as display, context.open_database() as database:
         events = IngestEvents(waiting=display.waiting, started=display.started)
         for done in run_ingest(
-            context.configuration,
+            configuration,
             database,
             collections=[as_text(name) for name in collections or ()],
             selection=selection,
@@ -96,9 +97,10 @@ def up(
         else:
             typer.echo(f"Sourcebook is up: {address}\nChanged files are taken in by themselves. Ctrl-C stops it.")
 
+    configuration = context.configuration
     if not as_json:
         typer.echo("Starting the database, the code server, the web server and the daemon …")
     with context.open_database() as database:
-        run_up(context.configuration, database, port=port, ready=ready)
+        run_up(configuration, database, port=port, ready=ready)
     if not as_json:
         typer.echo("Stopped.")

@@ -73,6 +73,7 @@ def ingest(
     if unknown:
         raise ConfigurationError(f"there is no collection {', '.join(unknown)}; there is {', '.join(names)}")
     instance: dg.DagsterInstance | None = None
+    model_started = False
     try:
         for name in collections or names:
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
@@ -86,6 +87,7 @@ def ingest(
                     if pending.needs_model:
                         from sourcebook.embedding.early import start_early
 
+                        model_started = True
                         start_early(wanted_embedding(connection, name))
                 events.started(name, pending)
                 from orchestration.instance import open_instance
@@ -95,10 +97,11 @@ def ingest(
                 with database.connection() as connection:
                     yield IngestedCollection(name, run_id, assets, _count_failed(connection, name), pending)
     finally:
-        if instance is not None:
+        if model_started:
             from sourcebook.embedding.early import stop_all
 
             stop_all()
+        if instance is not None:
             instance.dispose()
 
 
@@ -113,7 +116,7 @@ def _run(
 
     gc.freeze()
     gc.enable()
-    active_runs(instance, database, name)  # records the end of runs that were killed
+    active_runs(instance, database, name, holding_lock=True)  # records the end of runs that were killed
     instance.add_dynamic_partitions(COLLECTIONS, [name])
     result = defs.resolve_job_def("ingest").execute_in_process(
         instance=instance,

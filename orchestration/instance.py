@@ -4,12 +4,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
+
 from sourcebook.database.database import Database
 
 if TYPE_CHECKING:
     import dagster as dg
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
+_STORAGE_LOCK = 0x50_0B00D
 _IN_PROCESS = {
     # What a run in a terminal's process writes belongs to the terminal.
     "compute_logs": {
@@ -45,7 +48,10 @@ def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
     from dagster._core.instance.ref import InstanceRef
 
     reference = InstanceRef.from_dir(str(prepare_dagster_home(home, database)), overrides=_IN_PROCESS)
-    instance = dg.DagsterInstance.from_ref(reference)
+    with psycopg.connect(database.url, autocommit=True) as connection:
+        # Opening makes Dagster's tables where they are missing; two processes at once would make each twice.
+        connection.execute("SELECT pg_advisory_lock(%s)", [_STORAGE_LOCK])
+        instance = dg.DagsterInstance.from_ref(reference)
     # Without this, each of a run's 200 statements opens a connection of its own: half of a short run's time.
     instance.optimize_for_webserver(statement_timeout=600_000, pool_recycle=3600, max_overflow=20)
     return instance

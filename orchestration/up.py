@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from orchestration.instance import prepare_dagster_home
+from orchestration.instance import open_instance, prepare_dagster_home
 from sourcebook.config import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.errors import SourcebookError
@@ -73,6 +73,7 @@ def up(
     """
     home = sourcebook_home(configuration.path)
     folder = prepare_dagster_home(home, database)
+    open_instance(home, database).dispose()  # makes Dagster's tables before two processes want to
     environment = {
         **os.environ,
         "SOURCEBOOK_CONFIG": str(configuration.path),

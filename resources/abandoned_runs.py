@@ -18,32 +18,48 @@ UNFINISHED = (
 )
 
 
-def active_runs(instance: dg.DagsterInstance, database: Database, collection: str) -> list[dg.DagsterRun]:
+IN_PROCESS = "sourcebook/command"
+"""Tag of runs that `sourcebook ingest` executes itself; it takes the lock before it makes the run."""
+
+
+def active_runs(
+    instance: dg.DagsterInstance, database: Database, collection: str, *, holding_lock: bool = False
+) -> list[dg.DagsterRun]:
     """Return the unfinished runs of a collection; one that died in the middle is recorded as failed first.
 
     A run holds its collection's lock from its start to its end. One that has started, and does not, is dead.
+
+    Args:
+        instance: Dagster's.
+        database: where the lock is.
+        collection: the partition.
+        holding_lock: whether the caller holds the collection's lock, so that nobody else does.
     """
     records = instance.get_run_records(dg.RunsFilter(tags={"dagster/partition": collection}, statuses=list(UNFINISHED)))
     if not records:
         return []
     with database.connection() as connection:
-        locked = is_locked(connection, collection)
+        locked = not holding_lock and is_locked(connection, collection)
     active = []
     for record in records:
-        run = record.dagster_run
-        started = record.start_time
-        dead = (
-            run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
-            and not locked
-            and started is not None
-            and time.time() - started > (0 if IN_PROCESS in run.tags else _SECONDS_TO_TAKE_THE_LOCK)
-        )
-        if dead:
+        # It may have finished, and let go of the lock, since the records were read.
+        run = instance.get_run_by_id(record.dagster_run.run_id)
+        if run is None or run.status not in UNFINISHED:
+            continue
+        if not locked and _is_dead(run, record.start_time, holding_lock=holding_lock):
             instance.report_run_failed(run, "The run's process ended without a word; the next run goes on from there.")
         else:
             active.append(run)
     return active
 
 
-IN_PROCESS = "sourcebook/command"
-"""Tag of runs that `sourcebook ingest` executes itself; it takes the lock before it makes the run."""
+def _is_dead(run: dg.DagsterRun, started: float | None, *, holding_lock: bool) -> bool:
+    """Return whether an unfinished run, of which nobody else holds the lock, will never go on."""
+    if IN_PROCESS in run.tags:
+        return True
+    return (
+        not holding_lock  # it may be waiting for the caller
+        and run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
+        and started is not None
+        and time.time() - started > _SECONDS_TO_TAKE_THE_LOCK
+    )

@@ -5,7 +5,10 @@ stops with the last of them. It listens on a Unix socket only.
 """
 
 import os
+import shutil
+import subprocess
 import threading
+import time
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +36,10 @@ synchronous_commit = off
 _holders: dict[Path, int] = {}
 """How many handles this process has on each data folder: the wheel counts processes, not handles."""
 _holders_lock = threading.Lock()
+
+
+_INCLUDE = "include_if_exists = 'sourcebook.conf'"
+_SECONDS_FOR_INITDB = 60.0
 
 
 class EmbeddedServer:
@@ -65,7 +72,7 @@ class EmbeddedServer:
                 _prepare(self._server)
                 _forget_dead_processes(self._server)
                 self._server.start()
-            except (OSError, RuntimeError, AssertionError, ValueError) as error:
+            except (OSError, RuntimeError, AssertionError, ValueError, subprocess.SubprocessError) as error:
                 raise DatabaseError(f"the embedded PostgreSQL in {folder} does not start: {error}") from error
             _holders[self.folder] = _holders.get(self.folder, 0) + 1
 
@@ -86,15 +93,38 @@ class EmbeddedServer:
 
 
 def _prepare(server: "PostgresServer") -> None:
-    """Make the data folder, and give it our settings before its server first starts."""
+    """Make the data folder, and give it our settings before its server first starts.
+
+    The settings file is written last: a folder without it was left half made by a process that was killed.
+    """
+    settings = server.pgdata / "sourcebook.conf"
     with server._lock:  # noqa: SLF001 - initialising twice at once would destroy the folder
+        if (server.pgdata / "PG_VERSION").exists() and not settings.exists() and not server.log.exists():
+            _wait_for_initdb(server.pgdata)
+            shutil.rmtree(server.pgdata)
+            server.pgdata.mkdir()
         server.ensure_pgdata_inited()
-        settings = server.pgdata / "sourcebook.conf"
         if not settings.exists():
-            settings.write_text(SETTINGS, encoding="utf-8")
-            settings.chmod(0o644)
-            with (server.pgdata / "postgresql.conf").open("a", encoding="utf-8") as main:
-                main.write("\ninclude_if_exists = 'sourcebook.conf'\n")
+            main = server.pgdata / "postgresql.conf"
+            if _INCLUDE not in main.read_text(encoding="utf-8"):
+                with main.open("a", encoding="utf-8") as file:
+                    file.write(f"\n{_INCLUDE}\n")
+            unfinished = settings.with_suffix(".new")
+            unfinished.write_text(SETTINGS, encoding="utf-8")
+            unfinished.chmod(0o644)
+            unfinished.rename(settings)
+
+
+def _wait_for_initdb(folder: Path) -> None:
+    """Wait until no orphan of a killed process still fills the folder."""
+    import psutil  # comes with the wheel, and is needed here only
+
+    deadline = time.monotonic() + _SECONDS_FOR_INITDB
+    while time.monotonic() < deadline and any(
+        process.info["name"] in ("initdb", "postgres") and str(folder) in (process.info["cmdline"] or [])
+        for process in psutil.process_iter(["name", "cmdline"])
+    ):
+        time.sleep(0.1)
 
 
 def _forget_dead_processes(server: "PostgresServer") -> None:

@@ -8,9 +8,9 @@ import hashlib
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from psycopg import Connection
-from psycopg.rows import class_row
 
 from sourcebook.batches import batched
 from sourcebook.database.queries import queries
@@ -27,12 +27,11 @@ from sourcebook.selection import EVERYTHING, Selection
 BATCH = 256
 _HEAD = 4096
 _RACY_NANOSECONDS = 2_000_000_000
-"""A file modified this shortly before it was hashed may have been written again within one tick of its clock."""
+"""A file modified this close to when it was hashed may have been written again within one tick of its clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """What the ledger says of one file."""
+class KnownFile(NamedTuple):
+    """What the ledger says of one file. A tuple, because there are many and making one is on the hot path."""
 
     uri: str
     size: int
@@ -89,15 +88,15 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     proves nothing; where these are the same, the ledger notes that.
     """
     listing = list_source(source)
-    with connection.cursor(row_factory=class_row(KnownFile)) as cursor:
+    with connection.cursor(binary=True) as cursor:
         cursor.execute(
             queries["known_files"], {"source_id": source.id, "retry_now": selection.only_failed or selection.force}
         )
-        known = {file.uri: file for file in cursor}
+        known = {row[0]: KnownFile._make(row) for row in cursor.fetchall()}
     to_read: list[FileEntry] = []
     confirmed: list[str] = []
-    for entry in listing.entries.values():
-        file = known.get(entry.uri)
+    for uri, entry in listing.entries.items():
+        file = known.get(uri)
         if _wants_reading(entry, file, source, selection):
             to_read.append(entry)
         elif file is not None and _is_racy(entry, file):
@@ -172,7 +171,7 @@ def _same(entry: FileEntry, known: KnownFile) -> bool:
 def _is_racy(entry: FileEntry, known: KnownFile) -> bool:
     if known.hashed_ns is None or not known.live or known.failed or not entry.modified.isdigit():
         return False
-    return int(entry.modified) > known.hashed_ns - _RACY_NANOSECONDS
+    return abs(int(entry.modified) - known.hashed_ns) < _RACY_NANOSECONDS
 
 
 def _has_hash(source: Source, entry: FileEntry, sha256: bytes | None) -> bool:

@@ -1,21 +1,23 @@
 """List a source: what lies there now, by name, size and the store's mark of change. No content is read."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote_from_bytes
 
 from sourcebook.errors import ListingError
 from sourcebook.files.patterns import path_filter, visits_hidden_folders
 from sourcebook.files.source import Source
 
+_PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """One file as the listing sees it."""
+
+class FileEntry(NamedTuple):
+    """One file as the listing sees it. A tuple, because there are many and making one is on the hot path."""
 
     uri: str
     path: str
@@ -39,7 +41,11 @@ class Listing:
 
 def file_uri(path: str) -> str:
     """Return the `file://` URI of an absolute local path; any byte a name may hold is kept by percent-encoding."""
-    return "file://" + quote_from_bytes(os.fsencode(path), safe="/~!$&'()*+,;=:@")
+    return "file://" + _quoted(path)
+
+
+def _quoted(path: str) -> str:
+    return path if _PLAIN(path) else quote_from_bytes(os.fsencode(path), safe="/~!$&'()*+,;=:@")
 
 
 def list_source(source: Source) -> Listing:
@@ -80,28 +86,28 @@ def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
         except OSError as error:
             errors.append(f"the folder {folder} cannot be listed: {error.strerror}")
             continue
+        folder_uri = file_uri(folder).rstrip("/") + "/"
         for child in children:
-            relative = child.path[prefix:]
+            path = child.path
             try:
                 status = child.stat()
             except OSError as error:
-                if takes(relative):
+                if takes(path[prefix:]):
                     reason = "symbolic link that leads nowhere" if child.is_symlink() else f"{error.strerror}"
-                    yield FileEntry(file_uri(child.path), child.path, skip_reason=reason)
+                    yield FileEntry(file_uri(path), path, skip_reason=reason)
                 continue
             if stat.S_ISREG(status.st_mode):
-                if takes(relative):
-                    yield FileEntry(file_uri(child.path), child.path, status.st_size, str(status.st_mtime_ns))
+                if takes(path[prefix:]):
+                    uri = folder_uri + _quoted(child.name)
+                    yield FileEntry(uri, path, status.st_size, str(status.st_mtime_ns))
             elif stat.S_ISDIR(status.st_mode):
                 identity = (status.st_dev, status.st_ino)
                 if identity in above:
-                    yield FileEntry(
-                        file_uri(child.path), child.path, skip_reason="symbolic link to a folder above it: a loop"
-                    )
+                    yield FileEntry(file_uri(path), path, skip_reason="symbolic link to a folder above it: a loop")
                 elif hidden or not child.name.startswith("."):
-                    pending.append((child.path, above | {identity}))
-            elif takes(relative):
-                yield FileEntry(file_uri(child.path), child.path, skip_reason="not a regular file")
+                    pending.append((path, above | {identity}))
+            elif takes(path[prefix:]):
+                yield FileEntry(file_uri(path), path, skip_reason="not a regular file")
 
 
 def _list_remote(source: Source) -> Iterator[FileEntry]:

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EF_SEARCH = 100
-"""Breadth of an HNSW scan; iterative scans go on from there where a filter leaves too little."""
-
 MOST_CANDIDATES = 500
 """About how many entries the keyword leg ranks."""
 
@@ -35,17 +32,14 @@ def vector_leg(
         depth: how many entries.
     """
     statement = queries["nearest_entries"].format(dimensions=sql.Literal(generations[0].dimensions))
-    with connection.transaction():
-        connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-        connection.execute(sql.SQL("SET LOCAL hnsw.ef_search = {}").format(sql.Literal(max(EF_SEARCH, depth))))
-        return connection.execute(
-            statement,
-            {
-                "vector": HalfVector(vector),
-                "generations": [generation.id for generation in generations],
-                "depth": depth,
-            },
-        ).fetchall()
+    return connection.execute(
+        statement,
+        {
+            "vector": HalfVector(vector),
+            "generations": [generation.id for generation in generations],
+            "depth": depth,
+        },
+    ).fetchall()
 
 
 def keyword_leg(connection: Connection, scope: Scope, query: str, depth: int) -> list[int] | None:

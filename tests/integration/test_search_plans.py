@@ -158,12 +158,12 @@ def test_a_query_is_parsed_without_touching_entries(stages: Stages, generations:
 
 
 def test_the_plans_hold_within_a_search(stages: Stages, generations: list[Generation]) -> None:
-    """The vector leg sets what the index needs for its transaction alone, and finds what an exact scan finds."""
+    """A connection is set for what the index needs, and the vector leg finds what an exact scan finds."""
     first = generations[0]
     scoped = ScopedGeneration("handbook", first.id, "m", EmbeddingSettings(), DIMENSIONS, ("simple",))
     with stages.connection() as connection:
         found = vector_leg(connection, [scoped], QUERY, 10)
-        assert connection.execute("SHOW hnsw.iterative_scan").fetchone() == ("off",)
+        assert connection.execute("SHOW hnsw.iterative_scan").fetchone() == ("strict_order",)
         exact = connection.execute(
             "SELECT chunk_id FROM search_entry WHERE generation_id = %(id)s "
             "ORDER BY vector::vector <=> %(vector)s::vector LIMIT 10",

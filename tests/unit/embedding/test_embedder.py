@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.embedding.mixed_texts import mixed_texts
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.errors import ModelError
+from tests.unit.embedding.mixed_texts import mixed_texts
 
 
 def test_like_sentences_lie_close_and_unlike_ones_apart(embedder: SentenceTransformerEmbedder) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.embedding.mixed_texts import mixed_texts
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError
+from tests.unit.embedding.mixed_texts import mixed_texts
 
 PARENT = """
 import sys, time
