@@ -43,6 +43,7 @@ lint: install ## check style, format and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/dagster definitions validate -m orchestration.definitions
 
 bench: install ## print the numbers that the README claims
 	@$(BIN)/python -m benchmarks $(ARGS)
