@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from sourcebook.database.location import DatabaseLocation
+from sourcebook.errors import DatabaseError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +54,7 @@ class KnowledgeBase:
             query_embedder: embeds queries in place of the model of each generation.
 
         Raises:
-            DatabaseError: it cannot be reached, is too old, or lacks pgvector.
+            DatabaseError: there is none yet, it cannot be reached, is too old, or lacks pgvector.
             MissingDependencyError: no URL is given and the embedded server is not installed.
         """
         from sourcebook.database.database import Database
@@ -61,6 +62,11 @@ class KnowledgeBase:
         location = DatabaseLocation.find(Path(home) if home is not None else _default_home())
         if url is not None:
             location = DatabaseLocation(location.home, url, location.dagster_url)
+        if location.url is None and not location.data_folder.exists():
+            raise DatabaseError(
+                f"there is no knowledge base in {location.home}: run  sourcebook ingest  first, or say where it is "
+                "with url=, home=, SOURCEBOOK_DATABASE_URL or SOURCEBOOK_HOME"
+            )
         return cls(Database(location, max_connections=max_connections), query_embedder=query_embedder)
 
     def search(
