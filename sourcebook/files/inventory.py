@@ -54,6 +54,7 @@ class Difference:
     to_read: list[FileEntry]
     """New, changed, returned, or due for another try."""
     known: dict[str, KnownFile]
+    """What the ledger says of those to read; nothing where they are new."""
     gone: list[str]
     """URIs; empty where the listing is not complete."""
 
@@ -88,26 +89,47 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     proves nothing; where these are the same, the ledger notes that.
     """
     listing = list_source(source)
-    with connection.cursor(binary=True) as cursor:
+    entries = listing.entries
+    everything = selection == EVERYTHING
+    to_read: list[FileEntry] = []
+    confirmed: list[str] = []
+    gone: list[str] = []
+    known: dict[str, KnownFile] = {}
+    seen: set[str] = set()
+    # One pass over the ledger, a thousand rows at a time, that keeps nothing of a file which is as it was.
+    with connection.transaction(), connection.cursor(name="known_files", binary=True) as cursor:
+        cursor.itersize = 1000
         cursor.execute(
             queries["known_files"], {"source_id": source.id, "retry_now": selection.only_failed or selection.force}
         )
-        known = {row[0]: KnownFile._make(row) for row in cursor.fetchall()}
-    to_read: list[FileEntry] = []
-    confirmed: list[str] = []
-    for uri, entry in listing.entries.items():
-        file = known.get(uri)
-        if _wants_reading(entry, file, source, selection):
-            to_read.append(entry)
-        elif file is not None and _is_racy(entry, file):
-            if _has_hash(source, entry, file.sha256):
-                confirmed.append(entry.uri)
-            else:
+        for row in cursor:
+            file = KnownFile._make(row)
+            entry = entries.get(file.uri)
+            if entry is None:
+                if file.live:
+                    gone.append(file.uri)
+                continue
+            seen.add(entry.uri)
+            if everything and _is_settled(entry, file, source.max_bytes):
+                continue
+            if _wants_reading(entry, file, source, selection):
                 to_read.append(entry)
+                known[entry.uri] = file
+            elif _is_racy(entry, file):
+                if _has_hash(source, entry, file.sha256):
+                    confirmed.append(entry.uri)
+                else:
+                    to_read.append(entry)
+                    known[entry.uri] = file
+    if len(seen) < len(entries):
+        to_read += [
+            entry
+            for uri, entry in entries.items()
+            if uri not in seen and _wants_reading(entry, None, source, selection)
+        ]
     if confirmed:
         connection.execute(queries["confirm_files"], {"source_id": source.id, "uris": confirmed})
-    gone = [] if listing.error else [uri for uri, file in known.items() if file.live and uri not in listing.entries]
-    return Difference(source, listing, to_read, known, gone)
+    return Difference(source, listing, to_read, known, [] if listing.error else gone)
 
 
 def update_inventory(
@@ -138,6 +160,20 @@ def update_inventory(
     refresh_statistics(connection, "analyze_raw_files", report)
     row = connection.execute(queries["raw_files_version"], {"collection": collection}).fetchone()
     return report.finish(row[0] if row else "")
+
+
+def _is_settled(entry: FileEntry, known: KnownFile, max_bytes: int) -> bool:
+    """Return whether a file is as it was, beyond doubt: what is true of nearly every file at nearly every look."""
+    return (
+        known.live
+        and entry.modified == known.modified
+        and entry.size == known.size
+        and entry.skip_reason is None
+        and known.skip_reason is None
+        and not known.failed
+        and entry.size <= max_bytes
+        and not _is_racy(entry, known)
+    )
 
 
 def _wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, selection: Selection) -> bool:
