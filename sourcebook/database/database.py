@@ -97,9 +97,7 @@ def _configure(connection: Connection) -> None:
         "SET search_path TO sourcebook, public; "
         # HNSW: breadth of a scan, and going on from there where more is wanted. Set here, not before each search: a
         # search is then one statement, not five.
-        "SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 100; "
-        # Plans depend on which generations and words are asked for.
-        "SET plan_cache_mode = force_custom_plan"
+        "SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 100"
     )
     register_vector(connection)
 
