@@ -1,7 +1,7 @@
 """The stage `search_index`: make prepared chunks searchable, and withdraw what is gone.
 
 A document is published in one short transaction: old entries out, new entries in. A crash at any point leaves its old
-version searchable, whole. Several documents share a transaction because a commit costs more than a document.
+version searchable, whole. Several documents share a transaction, which keeps that promise with fewer round trips.
 """
 
 from psycopg import Connection
