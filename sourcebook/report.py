@@ -45,6 +45,11 @@ class StageReport:
         self.seconds = round(time.perf_counter() - self._started, 3)
         return self
 
+    @property
+    def worked(self) -> bool:
+        """Whether anything differs from before."""
+        return bool(self.added or self.changed or self.removed or self.failed)
+
     def counts(self) -> dict[str, int | float]:
         """Return every count and the seconds, for programs."""
         return {

@@ -31,6 +31,11 @@ def maintain_indexes(connection: Connection, generation: Generation, *, entries:
         connection.execute(sql.SQL("ANALYZE {}").format(generation.partition))
 
 
+def has_vector_index(connection: Connection, generation_id: int) -> bool:
+    """Return whether a generation is searched through HNSW rather than exactly."""
+    return connection.execute(_EXISTS, [f"search_entry_{generation_id}_vector"]).fetchone() == (True,)
+
+
 def _ensure(
     connection: Connection, name: str, statement: sql.SQL, generation: Generation, *more: sql.Composable
 ) -> None:
