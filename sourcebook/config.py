@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from sourcebook.config_types import ByteCount, CollectionName, Pattern, Text, Words
+from sourcebook.config_types import ByteCount, CollectionName, Pattern, Settings, Text, Words
 from sourcebook.errors import ConfigurationError
 
 EXAMPLE = """\
@@ -19,12 +19,6 @@ collections:
 """
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
-
-
-class Settings(BaseModel):
-    """Settings are read once and never changed. A field's description says what is allowed in it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class FilesSource(Settings):

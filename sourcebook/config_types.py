@@ -1,16 +1,25 @@
 """The kinds of text and number that settings are made of."""
 
 import re
+from datetime import timedelta
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(b|[kmgt]i?b)?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|m|min|h|d|w)", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _UNITS = {prefix: number for number, prefix in enumerate("bkmgt")}
 
 NAME_RULE = "1 to 63 letters, digits, `_`, `-` or single dots, beginning with a letter or digit"
+
+
+class Settings(BaseModel):
+    """Settings are read once and never changed. A field's description says what is allowed in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _collection_name(name: str) -> str:
@@ -26,6 +35,16 @@ def _byte_count(size: Any) -> Any:
         return size
     unit = (parts[2] or "b").lower()
     return int(float(parts[1]) * (1024 if "i" in unit else 1000) ** _UNITS[unit[0]])
+
+
+def _duration(duration: Any) -> Any:
+    """Read `30s`, `15m`, `12h`, `1d` or `1w`; what is no duration goes through and is refused."""
+    if isinstance(duration, timedelta | int | float) and not isinstance(duration, bool):
+        return duration
+    parts = _DURATION.fullmatch(duration.strip()) if isinstance(duration, str) else None
+    if parts is None:
+        raise PydanticCustomError("duration", "this is no duration")
+    return float(parts[1]) * _SECONDS[parts[2].lower()]
 
 
 def _pattern(pattern: str) -> str:
@@ -44,4 +63,6 @@ CollectionName = Annotated[str, AfterValidator(_collection_name)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
 Pattern = Annotated[Text, AfterValidator(_pattern)]
 Words = Annotated[tuple[Text, ...], AfterValidator(_without_repetition)]
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0), le=timedelta(days=3650))]
+"""A number of seconds, or text such as `30s`, `15m`, `12h`, `1d`, `1w`."""
 ByteCount = Annotated[int, BeforeValidator(_byte_count), Field(strict=True, ge=1, le=1024**4)]

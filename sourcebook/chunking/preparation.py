@@ -121,9 +121,7 @@ def _prepare(
 
 
 def _parsed(content: dict[str, Any]) -> ParsedDocument:
-    blocks = tuple(
-        Block(kind, start, end, level, title, page) for kind, start, end, level, title, page in content["blocks"]
-    )
+    blocks = tuple(Block(*row) for row in content["blocks"])
     return ParsedDocument(content["markdown"], blocks, content["title"], content["page_count"], content["language"], {})
 
 

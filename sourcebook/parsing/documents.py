@@ -109,7 +109,11 @@ def content_hash(document: ParsedDocument) -> bytes:
 
 def blocks_to_json(document: ParsedDocument) -> list[list[Any]]:
     """Return the blocks as the compact rows that `parsed_content.blocks` keeps."""
-    return [[block.kind, block.start, block.end, block.level, block.title, block.page] for block in document.blocks]
+    return [
+        [block.kind, block.start, block.end, block.level, block.title, block.page]
+        + ([] if block.anchor is None else [block.anchor])
+        for block in document.blocks
+    ]
 
 
 def _rename(connection: Connection, collection: str, report: StageReport) -> None:

@@ -25,6 +25,8 @@ class Block:
     """A heading's text without its Markdown."""
     page: int | None = None
     """The page the block begins on, counted from 1, where the format has pages."""
+    anchor: str | None = None
+    """A heading's `id` on its web page, empty where it has none; None where GitHub's rule for anchors holds."""
 
 
 @dataclass(frozen=True, slots=True)
