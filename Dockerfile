@@ -13,6 +13,8 @@ RUN .venv/bin/pip install -c constraints.txt --build-constraint constraints.txt 
         --extra-index-url https://download.pytorch.org/whl/cpu -e '.[pipeline]'
 
 FROM python:3.12-slim
+# Chromium renders the pages of web sites that are made by scripts; without it such pages fail, and say so.
+RUN apt-get update && apt-get install --yes --no-install-recommends chromium && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/sourcebook sourcebook \
     && install -d -o sourcebook -g sourcebook /var/lib/dagster /var/lib/dagster/storage
 WORKDIR /app
@@ -23,7 +25,8 @@ ENV PATH=/app/.venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     DAGSTER_HOME=/var/lib/dagster \
     SOURCEBOOK_HOME=/var/lib/sourcebook \
-    HF_HOME=/var/lib/sourcebook/models
+    HF_HOME=/var/lib/sourcebook/models \
+    SOURCEBOOK_CHROMIUM_SANDBOX=off
 USER sourcebook
 EXPOSE 3000 4000
 HEALTHCHECK --interval=30s --timeout=20s --start-period=60s --retries=3 \

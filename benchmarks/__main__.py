@@ -23,6 +23,8 @@ PARTS = {
     "memory": "peak memory",
     "search": "search latency",
     "copy": "loading vectors",
+    "crawl": "a site's first crawl, the one where nothing changed, and the rate limit",
+    "render": "pages that scripts make, in a browser",
     "quality": "retrieval quality on SciFact (needs --retrieval)",
 }
 
@@ -43,6 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--chunks", type=int, default=default.chunks, help="of `search`, about (%(default)s)")
     parser.add_argument("--repeat", type=int, default=default.repeat, help="medians of how many runs (%(default)s)")
     parser.add_argument("--corpus", type=Path, help="a folder of documents in place of generated ones")
+    parser.add_argument(
+        "--site-pages", type=int, default=default.site_pages, help="of the generated site of `crawl` (%(default)s)"
+    )
+    parser.add_argument("--pages", type=Path, help="a folder of HTML pages with index.html in place of generated ones")
     parser.add_argument("--retrieval", type=Path, help="a folder with scifact/: corpus.jsonl, queries.jsonl, qrels.tsv")
     parser.add_argument("--limit", type=int, help="the most documents of the retrieval set")
     parser.add_argument(

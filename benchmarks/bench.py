@@ -22,9 +22,12 @@ class Options:
     small_files: int = 100
     many_files: int = 20_000
     chunks: int = 8_000
+    site_pages: int = 1_000
     repeat: int = 3
     corpus: Path | None = None
     """A folder of documents to use in place of generated ones."""
+    pages: Path | None = None
+    """A folder of HTML pages to use in place of generated ones."""
     retrieval: Path | None = None
     """A folder that holds `scifact/`."""
     limit: int | None = None

@@ -1,18 +1,19 @@
 """The commands that run the pipeline, for the `sourcebook` command. Dagster is imported when one of them runs."""
 
-import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from orchestration.crawl_command import crawl
+from orchestration.ingest_display import run_and_show
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.errors import FAILED_ITEMS
 from sourcebook.cli.options import Json, as_text
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(ingest)
+    app.command()(crawl)
     app.command()(up)
 
 
@@ -34,43 +35,26 @@ def ingest(
     force: Annotated[bool, typer.Option("--force", help="Redo documents even where nothing changed.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring collections up to date with their sources: list, parse, chunk, embed, publish.
+    """Bring collections up to date with their sources: list, crawl, parse, chunk, embed, publish.
 
     Applies the configuration first. Only what changed is done again; where nothing changed, nothing runs. The run
     shows in the UI (`sourcebook up`) like any other.
 
     Example: `sourcebook ingest handbook`
     """
-    from orchestration.ingest import IngestEvents
-    from orchestration.ingest import ingest as run_ingest
-    from orchestration.progress_display import ProgressDisplay
-    from sourcebook.cli.output import print_json
     from sourcebook.selection import Selection
 
     context = CommandContext.of(ctx)
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     configuration = context.configuration  # before anything is started or made
-    started = time.perf_counter()
-    failed = 0
-    outcomes: dict[str, dict[str, Any]] = {}
-    with ProgressDisplay(quiet=as_json) as display, context.open_database() as database:
-        events = IngestEvents(waiting=display.waiting, started=display.started)
-        for done in run_ingest(
+    with context.open_database() as database:
+        run_and_show(
             configuration,
             database,
             collections=[as_text(name) for name in collections or ()],
             selection=selection,
-            events=events,
-        ):
-            failed += done.failed_items
-            outcomes[done.name] = done.assets
-            display.finished(done)
-    if as_json:
-        print_json(
-            {"collections": outcomes, "failed_items": failed, "seconds": round(time.perf_counter() - started, 3)}
+            as_json=as_json,
         )
-    if failed:
-        raise typer.Exit(FAILED_ITEMS)
 
 
 def up(

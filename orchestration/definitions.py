@@ -11,13 +11,14 @@ from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
+from sensors.due_pages import due_pages_sensor
 
 defs = dg.Definitions(
     assets=list(ASSETS),
     asset_checks=[collection_checks],
     jobs=[ingest],
     schedules=[nightly],
-    sensors=[collections_sensor, changed_files_sensor],
+    sensors=[collections_sensor, changed_files_sensor, due_pages_sensor],
     resources={
         "knowledge": Knowledge(),
         "selection": RunSelection(),

@@ -1,33 +1,49 @@
-"""`make demo`: take the example library in and search it."""
+"""`make demo`: take the example library and its web site in, and search them."""
 
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+from orchestration.demo_site import CONFIGURATION, EXAMPLES, port_taken, serve, site_url
+
 SEARCHES = (
     "How many hours did the station last on batteries when the island's electricity failed?",
     "How large a misclosure may a levelling loop have before it must be repeated?",
     "BH-0403",
+    "Where was the storm board hidden during the war?",
 )
 
 
 def main() -> int:
     """Run the demo; return the exit code."""
-    configuration = EXAMPLES / "sourcebook.yaml"
-    sourcebook = [str(Path(sys.executable).with_name("sourcebook")), "--config", str(configuration)]
+    url = site_url()
     started = time.perf_counter()
-    print("The example library: the papers of a tide-gauge station, in a dozen formats (examples/library/).\n")
-    ingested = subprocess.run([*sourcebook, "ingest"], check=False)
-    if ingested.returncode:
-        return ingested.returncode
-    print(f"\nUp to date after {time.perf_counter() - started:.1f} s. Three searches:\n")
-    for hit_of in _search(SEARCHES, configuration):
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(serve(EXAMPLES / "site", urlsplit(url).port or 80))
+        except OSError as error:
+            print(port_taken(url, error), file=sys.stderr)
+            return 1
+        print("The example library: the papers of a tide-gauge station, in a dozen formats (examples/library/),")
+        print(f"and its web site (examples/site/), which is at {url} for as long as this runs.\n", flush=True)
+        code = _ingest()
+    if code:
+        return code
+    print(f"\nUp to date after {time.perf_counter() - started:.1f} s. {len(SEARCHES)} searches:\n")
+    for hit_of in _search(SEARCHES, CONFIGURATION):
         print(hit_of)
     print("The same from Python:   from sourcebook import KnowledgeBase")
-    print(f"The pipeline in Dagster: .venv/bin/sourcebook --config {configuration.relative_to(EXAMPLES.parent)} up")
+    print(f"The pipeline in Dagster: .venv/bin/sourcebook --config {CONFIGURATION.relative_to(EXAMPLES.parent)} up")
     return 0
+
+
+def _ingest() -> int:
+    """Run the command as anybody would; return its exit code."""
+    command = [str(Path(sys.executable).with_name("sourcebook")), "--config", str(CONFIGURATION), "ingest"]
+    return subprocess.run(command, check=False).returncode
 
 
 def _search(queries: tuple[str, ...], configuration: Path) -> list[str]:

@@ -20,7 +20,7 @@ from sourcebook.selection import Selection
 if TYPE_CHECKING:
     import dagster as dg
 
-ASSETS = ("raw_files", "documents", "chunks", "embeddings", "search_index")
+ASSETS = ("raw_files", "crawled_pages", "documents", "chunks", "embeddings", "search_index")
 _COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
 
 
@@ -39,6 +39,8 @@ class IngestedCollection:
     failed_items: int
     """Items in a failed state after the run, of this run or earlier ones."""
     pending: Pending = field(repr=False)
+    unread_sites: tuple[str, ...] = ()
+    """Why sites could not be read to their end, after the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,9 @@ def ingest(
                 instance = instance or open_instance(sourcebook_home(configuration.path), database)
                 run_id, assets = _run(instance, configuration, database, name, selection)
                 with database.connection() as connection:
-                    yield IngestedCollection(name, run_id, assets, _count_failed(connection, name), pending)
+                    yield IngestedCollection(
+                        name, run_id, assets, _count_failed(connection, name), pending, _unread_sites(connection, name)
+                    )
     finally:
         if model_started:
             from sourcebook.embedding.early import stop_all
@@ -108,6 +112,8 @@ def ingest(
 def _run(
     instance: "dg.DagsterInstance", configuration: Configuration, database: Database, name: str, selection: Selection
 ) -> tuple[str, dict[str, dict[str, Any]]]:
+    import dagster as dg
+
     from orchestration.definitions import defs
     from resources.abandoned_runs import IN_PROCESS, active_runs
     from resources.collection_partitions import COLLECTIONS
@@ -118,7 +124,12 @@ def _run(
     gc.enable()
     active_runs(instance, database, name, holding_lock=True)  # records the end of runs that were killed
     instance.add_dynamic_partitions(COLLECTIONS, [name])
-    result = defs.resolve_job_def("ingest").execute_in_process(
+    with database.connection() as connection:
+        row = connection.execute(queries["has_sites"], {"collection": name}).fetchone()
+    # A step costs a tenth of a second: a collection of files alone needs no crawl.
+    assets = ASSETS if row == (True,) else tuple(asset for asset in ASSETS if asset != "crawled_pages")
+    job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey(asset) for asset in assets})
+    result = job.execute_in_process(
         instance=instance,
         partition_key=name,
         raise_on_error=False,
@@ -157,7 +168,7 @@ def _counts(result: "dg.ExecuteInProcessResult", asset: str) -> dict[str, Any]:
             for name, value in materialization.metadata.items()
             if isinstance(value.value, int | float)
         }
-    return {}
+    return dict.fromkeys(_COUNTS, 0)
 
 
 def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]]:
@@ -168,6 +179,10 @@ def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]
     assets = {asset: {**empty, "unchanged": unchanged[asset]} for asset in ASSETS}
     assets["embeddings"].update(computed=0, reused=0)
     return assets
+
+
+def _unread_sites(connection: Connection, name: str) -> tuple[str, ...]:
+    return tuple(reason for (reason,) in connection.execute(queries["unread_sites"], {"collection": name}))
 
 
 def _count_failed(connection: Connection, name: str) -> int:

@@ -3,16 +3,17 @@
 import dagster as dg
 
 from assets.chunks import chunks
+from assets.crawled_pages import crawled_pages
 from assets.documents import documents
 from assets.embeddings import embeddings
 from assets.raw_files import raw_files
 from assets.search_index import search_index
 
-ASSETS = (raw_files, documents, chunks, embeddings, search_index)
+ASSETS = (raw_files, crawled_pages, documents, chunks, embeddings, search_index)
 
 ingest = dg.define_asset_job(
     "ingest",
     selection=dg.AssetSelection.assets(*ASSETS),
     executor_def=dg.in_process_executor,
-    description="Bring one collection up to date: list, parse, chunk, embed, publish, check.",
+    description="Bring one collection up to date: list, crawl, parse, chunk, embed, publish, check.",
 )

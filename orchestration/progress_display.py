@@ -3,6 +3,7 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sourcebook.cli.output import counted
 from sourcebook.progress import listening
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _UNITS = {
     "raw_files": "files",
+    "crawled_pages": "pages",
     "documents": "documents",
     "chunks": "documents",
     "embeddings": "chunks",
@@ -50,12 +52,13 @@ class ProgressDisplay:
     def started(self, collection: str, pending: "Pending") -> None:
         """Say what is going to be done."""
         counts = [
-            f"{number:,} {what}"
-            for number, what in (
-                (pending.changed_files, "new or changed files"),
-                (pending.gone_files, "files gone"),
-                (0 if pending.changed_files else pending.documents, "documents to make or remove"),
-                (0 if pending.changed_files else pending.index, "documents to index"),
+            f"{counted(number, noun)} {what}".rstrip()
+            for number, noun, what in (
+                (pending.changed_files, "new or changed file", ""),
+                (pending.gone_files, "file", "gone"),
+                (pending.pages, "page", "to ask for"),
+                (0 if pending.changed_files else pending.documents, "document", "to make or remove"),
+                (0 if pending.changed_files else pending.index, "document", "to index"),
             )
             if number
         ]
@@ -71,6 +74,12 @@ class ProgressDisplay:
         else:
             documents, entries = done.assets["documents"], done.assets["search_index"]
             vectors = done.assets["embeddings"]
+            pages = done.assets["crawled_pages"]
+            if any(pages.values()):
+                self._say(
+                    f"{done.name}: pages +{pages['added']:,} ~{pages['changed']:,} -{pages['removed']:,}, "
+                    f"unchanged {pages['unchanged']:,}, failed {pages['failed']:,}"
+                )
             self._say(
                 f"{done.name}: documents +{documents['added']:,} ~{documents['changed']:,} -{documents['removed']:,}, "
                 f"embedded {vectors['computed']:,} chunks (reused {vectors['reused']:,}), "
@@ -80,6 +89,8 @@ class ProgressDisplay:
             self._say(f"{done.name}: {done.failed_items:,} failed; see  sourcebook documents --failed")
         for reason in done.pending.unlisted:
             self._say(f"{done.name}: {reason}; nothing of it was removed")
+        for reason in done.unread_sites:
+            self._say(f"{done.name}: {reason}")
 
     def _say(self, line: str) -> None:
         if not self._quiet:
@@ -89,7 +100,7 @@ class ProgressDisplay:
 
             sys.stderr.write(without_controls(line) + "\n")
 
-    def _show(self, stage: str, collection: str, done: int, total: int) -> None:
+    def _show(self, stage: str, collection: str, done: int, total: int, failed: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -109,7 +120,10 @@ class ProgressDisplay:
         bar = self._bars[stage]
         self._progress.update(bar, completed=done, total=total)
         speed = next((task.finished_speed or task.speed for task in self._progress.tasks if task.id == bar), None)
-        self._progress.update(bar, rate=f"{speed:,.0f} {_UNITS.get(stage, 'items')}/s" if speed else "")
+        rate = f"{speed:,.{0 if speed >= 10 else 1}f} {_UNITS.get(stage, 'items')}/s" if speed else ""
+        if stage == "crawled_pages":
+            rate = f"{done:,} fetched, {total - done:,} queued, {failed:,} failed; {rate}"
+        self._progress.update(bar, rate=rate)
 
     def _end_bars(self) -> None:
         if self._progress is not None:

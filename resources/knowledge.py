@@ -41,11 +41,15 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
             raise RuntimeError(message)
         return self._database
 
+    @property
+    def home(self) -> Path:
+        """The folder for state."""
+        return sourcebook_home(configuration_path(Path(self.config_path) if self.config_path else None))
+
     @contextmanager
     def opened(self) -> Iterator[Database]:
         """Open the database outside a run, as sensors do."""
-        home = sourcebook_home(configuration_path(Path(self.config_path) if self.config_path else None))
-        with Database(DatabaseLocation.find(home)) as database:
+        with Database(DatabaseLocation.find(self.home)) as database:
             self._database = database
             try:
                 yield database

@@ -23,12 +23,13 @@ class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
         started = time.perf_counter()
         last = started
 
-        def report(done: int, total: int) -> None:
+        def report(done: int, total: int, failed: int = 0) -> None:
             nonlocal last
             now = time.perf_counter()
-            announce(stage, context.partition_key, done, total)
+            announce(stage, context.partition_key, done, total, failed)
             if now - last >= _SECONDS_BETWEEN_LINES:
                 last = now
-                context.log.info(f"{done:,} of {total:,} {unit}, {done / (now - started):,.1f} a second")
+                failures = f", {failed:,} failed" if failed else ""
+                context.log.info(f"{done:,} of {total:,} {unit}{failures}, {done / (now - started):,.1f} a second")
 
         return report

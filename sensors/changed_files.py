@@ -1,19 +1,15 @@
 """The sensor `changed_files`: a run for every collection whose sources differ from the ledger."""
 
 import json
-import time
 
 import dagster as dg
 
 from resources.abandoned_runs import active_runs
 from resources.collection_partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.run_requests import request_run
 from sourcebook.database.database import Database
 from sourcebook.pending import find_pending
-
-CHANGES = "sourcebook/changes"
-"""Tag of a run: fingerprint of the changes it was requested for."""
-_SECONDS_AFTER_A_FAILED_RUN = 300
 
 
 @dg.sensor(
@@ -52,20 +48,9 @@ def _look(
         return f"run {active[0].run_id[:8]} works on it"
     with database.connection() as connection:
         pending = find_pending(connection, collection)
-    if not pending.work:
+    if not pending.work_beside_pages:
         return pending.unlisted[0] if pending.unlisted else "nothing changed"
     after[collection] = pending.fingerprint
     if pending.fingerprint != last_reading:
-        return f"{pending.items} items changed; taken when the next reading agrees"
-    earlier = instance.get_run_records(
-        dg.RunsFilter(tags={CHANGES: pending.fingerprint, "dagster/partition": collection})
-    )
-    if earlier and earlier[0].dagster_run.status == dg.DagsterRunStatus.FAILURE:
-        wait = (earlier[0].end_time or 0) + _SECONDS_AFTER_A_FAILED_RUN - time.time()
-        if wait > 0:
-            return f"the last run for these changes failed; the next try is in {wait:.0f} s"
-    return dg.RunRequest(
-        run_key=f"{collection}:{pending.fingerprint}:{len(earlier)}",
-        partition_key=collection,
-        tags={CHANGES: pending.fingerprint},
-    )
+        return f"{pending.items - pending.pages} items changed; taken when the next reading agrees"
+    return request_run(instance, collection, pending.fingerprint)

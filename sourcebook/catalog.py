@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.config import ChunkingSettings, CollectionSettings, Configuration, EmbeddingSettings
+from sourcebook.config import ChunkingSettings, CollectionSettings, Configuration, EmbeddingSettings, FilesSource
+from sourcebook.config_sites import SiteSource
 from sourcebook.database.queries import queries
 from sourcebook.errors import ImmutableSettingError
 
@@ -58,21 +59,34 @@ def _record(connection: Connection, name: str, settings: CollectionSettings) -> 
         queries["record_collection"], {"name": name, "settings": Jsonb(settings.model_dump(mode="json"))}
     ).rowcount
     for source in settings.files:
-        touched += connection.execute(
-            queries["record_source"],
-            {
-                "collection": name,
-                "location": source.location,
-                "include": list(source.include),
-                "exclude": list(source.exclude),
-                "tags": list(source.tags),
-                "max_bytes": source.max_bytes,
-            },
-        ).rowcount
+        touched += _record_source(connection, name, "files", source)
+    for site in settings.sites:
+        touched += _record_source(connection, name, "site", site)
     touched += connection.execute(
-        queries["remove_sources"], {"collection": name, "locations": [source.location for source in settings.files]}
+        queries["remove_sources"],
+        {
+            "collection": name,
+            "folders": [source.location for source in settings.files],
+            "sites": [site.location for site in settings.sites],
+        },
     ).rowcount
     return touched > 0
+
+
+def _record_source(connection: Connection, collection: str, kind: str, source: FilesSource | SiteSource) -> int:
+    return connection.execute(
+        queries["record_source"],
+        {
+            "collection": collection,
+            "kind": kind,
+            "location": source.location,
+            "include": list(source.include),
+            "exclude": list(source.exclude),
+            "tags": list(source.tags),
+            "max_bytes": source.max_bytes,
+            "settings": Jsonb(source.model_dump(mode="json") if isinstance(source, SiteSource) else {}),
+        },
+    ).rowcount
 
 
 def _refuse_changed_generation(connection: Connection, name: str, settings: CollectionSettings) -> None:

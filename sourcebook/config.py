@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from sourcebook.config_sites import SiteSource
 from sourcebook.config_types import ByteCount, CollectionName, Pattern, Settings, Text, Words
 from sourcebook.errors import ConfigurationError
 
@@ -81,9 +82,8 @@ class EmbeddingSettings(Settings):
 class CollectionSettings(Settings):
     """A named body of knowledge: where it comes from and how it is indexed."""
 
-    files: tuple[FilesSource, ...] = Field(
-        min_length=1, description="a list of folders, each `- root: …`, at least one"
-    )
+    files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")
+    sites: tuple[SiteSource, ...] = Field(default=(), description="a list of web sites, each `- url: …`")
     chunking: ChunkingSettings = Field(
         default=ChunkingSettings(), description="a mapping such as {tokens: 256, overlap: 0}"
     )
@@ -102,6 +102,25 @@ class CollectionSettings(Settings):
                     "same_root", "files[{same}] has this root already", {"same": same, "inside": (index, "root")}
                 )
         return files
+
+    @field_validator("sites")
+    @classmethod
+    def _each_site_once(cls, sites: tuple[SiteSource, ...]) -> tuple[SiteSource, ...]:
+        first: dict[str, int] = {}
+        for index, site in enumerate(sites):
+            if first.setdefault(site.location, index) != index:
+                raise PydanticCustomError(
+                    "same_site",
+                    "sites[{same}] has this URL already",
+                    {"same": first[site.location], "inside": (index, "url")},
+                )
+        return sites
+
+    @model_validator(mode="after")
+    def _some_source(self) -> "CollectionSettings":
+        if not self.files and not self.sites:
+            raise PydanticCustomError("no_source", "it has neither files nor sites")
+        return self
 
 
 class ConfigurationFile(Settings):

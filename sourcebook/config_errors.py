@@ -43,7 +43,13 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
             at = at[:-1]  # pydantic marks a mapping's key with one part more
             name, rule = _found(at[-1]), context["rule"]
             return text.position(at, of_key=True), f"{describe(at)}: found the name {name}; allowed: {rule}"
-        case "same_root" | "pattern" | "overlap":
+        case "header" if at[-1] == "[key]":
+            at = at[:-1]
+            return text.position(at, of_key=True), f"{describe(at)}: found the name {_found(at[-1])} ({details['msg']})"
+        case "no_source":
+            lists = "; ".join(f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites"))
+            return text.position(at), f"{describe(at)}: found neither files nor sites; allowed: {lists}"
+        case "same_root" | "same_site" | "pattern" | "overlap" | "site_url" | "header" | "network":
             reason = f" ({details['msg']})"
         case _:
             reason = ""

@@ -1,5 +1,6 @@
 """Read YAML text into plain values that remember where they stood. The text is data: no tag in it builds an object."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,8 @@ def read_configuration_text(path: Path) -> ConfigurationText:
 
     text = _read_text(path)
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        with warnings.catch_warnings(action="ignore"):  # an anchor may be given twice; the later one counts
+            root = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         position = Position(mark.line + 1, mark.column + 1) if mark is not None else Position(1, 1)

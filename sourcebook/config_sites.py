@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
@@ -20,6 +21,13 @@ USER_AGENT = "Sourcebook/0.1"
 def _site_url(url: str) -> str:
     if not _URL.fullmatch(url) or "@" in url.split("/")[2]:
         raise PydanticCustomError("site_url", "a site's URL begins with http:// or https:// and names no user")
+    try:
+        parts = urlsplit(url)
+        usable = bool(parts.hostname) and parts.port != 0  # reading the port checks it
+    except ValueError:
+        usable = False
+    if not usable:
+        raise PydanticCustomError("site_url", "its host or its port cannot be one")
     return url
 
 
@@ -54,7 +62,7 @@ def _network(network: Any) -> Any:
 
 SiteUrl = Annotated[Text, AfterValidator(_site_url)]
 PathPattern = Annotated[Text, AfterValidator(_path_pattern)]
-Rate = Annotated[float | None, BeforeValidator(_rate), Field(gt=0, le=1000)]
+Rate = Annotated[Annotated[float, Field(gt=0, le=1000)] | None, BeforeValidator(_rate)]
 HeaderName = Annotated[Text, AfterValidator(_header_name)]
 HeaderValue = Annotated[Text, AfterValidator(_header_value)]
 Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network), PlainSerializer(str)]
@@ -104,3 +112,9 @@ class SiteSource(Settings):
     private_networks: tuple[Network, ...] = Field(
         default=(), description='a list of networks such as ["10.0.0.0/8"] that names of this site may lead to'
     )
+
+    @property
+    def location(self) -> str:
+        """The URL that names the site in the ledger: scheme and host in lower case, no fragment, never without path."""
+        parts = urlsplit(self.url)
+        return urlunsplit((parts.scheme.lower(), parts.netloc.lower(), parts.path or "/", parts.query, ""))

@@ -19,7 +19,7 @@ NAME_RULE = "1 to 63 letters, digits, `_`, `-` or single dots, beginning with a 
 class Settings(BaseModel):
     """Settings are read once and never changed. A field's description says what is allowed in it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float")
 
 
 def _collection_name(name: str) -> str:

@@ -27,12 +27,21 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """One source, as its last listing left it."""
+    """One source, as its last listing or crawl left it."""
 
+    kind: str
+    """`files` or `site`."""
     location: str
     listed_at: datetime | None
-    """The last complete listing."""
+    """The last complete listing or crawl."""
     listing_error: str | None
+    pages: int | None = None
+    """Of a site: pages that are kept."""
+    queued: int | None = None
+    """Of a site: URLs that a crawl has still to ask for."""
+    beyond: int | None = None
+    """Of a site: URLs that `max_pages` leaves out."""
+    next_crawl_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ class Item:
     uri: str
     title: str | None
     kind: str
-    """`file`, or `source` for a source that cannot be listed."""
+    """`file` or `page`, or `source` for a source that cannot be listed."""
     media_type: str | None
     language: str | None
     version: int
@@ -199,16 +208,20 @@ def find_document(connection: Connection, document: str, collection: str | None 
     """
     if collection is not None:
         check_collections(connection, [collection])
-    for scope in _keys(document):
+    found: list[dict[str, Any]] = []
+    for scope in [*_keys(document), *({"id": None, "uri": url} for url in other_urls(connection, document))]:
         with connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute(queries["find_documents"], scope).fetchall()
         rows = [row for row in rows if collection in {None, row["collection"]}]
-        rows = [row for row in rows if row["state"] != "removed"] or rows
-        if len(rows) > 1:
-            names = ", ".join(row["collection"] for row in rows)
-            raise UnknownDocumentError(f"{document} is in several collections ({names}): name one with -c")
-        if rows:
-            return _document(connection, rows[0])
+        live = [row for row in rows if row["state"] != "removed"]
+        found = live or found or rows
+        if live:
+            break
+    if len(found) > 1:
+        names = ", ".join(row["collection"] for row in found)
+        raise UnknownDocumentError(f"{document} is in several collections ({names}): name one with -c")
+    if found:
+        return _document(connection, found[0])
     raise UnknownDocumentError(_why_unknown(connection, document, collection))
 
 
@@ -218,8 +231,10 @@ def possible_uris(document: str) -> list[str]:
 
     if "://" in document:
         uri = document.encode("utf-8", "replace").decode()
-        without_anchor = [uri.partition("#")[0]] if uri.startswith("file://") else []
-        return list(dict.fromkeys([uri, *without_anchor]))
+        uris = [uri, uri.partition("#")[0]]
+        if uri.lower().startswith(("http://", "https://")):
+            uris += _normal_forms(uri)
+        return list(dict.fromkeys(uris))
     path = os.path.abspath(os.path.expanduser(document))  # noqa: PTH100, PTH111 - names need not be valid Unicode
     folder, name = os.path.split(path)
     # A source's root has its links followed; below it files keep the names they were found by.
@@ -230,6 +245,21 @@ def possible_uris(document: str) -> list[str]:
 def _keys(document: str) -> list[dict[str, Any]]:
     uris: list[dict[str, Any]] = [{"id": None, "uri": uri} for uri in possible_uris(document)]
     return [{"id": int(document), "uri": None}, *uris] if document.isascii() and document.isdigit() else uris
+
+
+def _normal_forms(url: str) -> list[str]:
+    try:
+        from sourcebook.web.url import normal_form
+    except ModuleNotFoundError:  # without the extra `web` a URL has to be given as the ledger has it
+        return []
+    found = normal_form(url)
+    return [found] if found is not None else []
+
+
+def other_urls(connection: Connection, document: str) -> list[str]:
+    """Return where a URL leads that may be no document itself: by redirects, as canonical, or with the same content."""
+    urls = [uri for uri in possible_uris(document) if uri.startswith(("http://", "https://"))]
+    return [url for (url,) in connection.execute(queries["other_urls"], {"urls": urls})] if urls else []
 
 
 def _document(connection: Connection, row: dict[str, Any]) -> Document:

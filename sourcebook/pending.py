@@ -11,6 +11,7 @@ from sourcebook.files.inventory import collection_sources, compare
 from sourcebook.indexing.generation import active_generation
 from sourcebook.parsing.registry import parser_identities
 from sourcebook.selection import EVERYTHING, Selection
+from sourcebook.web.due import due_pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,10 @@ class Pending:
     changed_files: int
     """New, changed, returned, or due for another try."""
     gone_files: int
+    pages: int
+    """URLs of sites that a crawl would ask for now."""
     documents: int
-    """Whose document differs from its file."""
+    """Whose document differs from its file or page."""
     index: int
     """Whose chunks, embeddings or entries differ from its document."""
     unlisted: tuple[str, ...]
@@ -30,12 +33,17 @@ class Pending:
     """Whether that differs from what the ledger says already."""
 
     fingerprint: str
-    """Of what is pending: equal while nothing moves, so that a growing file can be told."""
+    """Of what is pending, pages of sites left out: equal while nothing moves, so that a growing file can be told."""
 
     @property
     def work(self) -> bool:
-        """Whether an ingest would change anything."""
+        """Whether an ingest would do anything."""
         return bool(self.items or self.newly_unlisted)
+
+    @property
+    def work_beside_pages(self) -> bool:
+        """Whether it would, even if no site were due."""
+        return bool(self.changed_files or self.gone_files or self.documents or self.index or self.newly_unlisted)
 
     @property
     def needs_model(self) -> bool:
@@ -45,7 +53,7 @@ class Pending:
     @property
     def items(self) -> int:
         """How many items are stale."""
-        return max(self.changed_files + self.gone_files, self.documents, self.index)
+        return max(self.changed_files + self.gone_files + self.pages, self.documents, self.index)
 
 
 def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
@@ -70,12 +78,13 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         newly_unlisted = newly_unlisted or difference.listing.error != source.listing_error
         if difference.listing.error:
             unlisted.append(difference.listing.error)
+    pages = due_pages(connection, collection, selection)
     identities = parser_identities()
     row = connection.execute(
         queries["pending_document_changes"],
         {
             "collection": collection,
-            "media_types": list(identities),
+            "formats": list(identities),
             "parsers": list(identities.values()),
             "retry_now": selection.only_failed or selection.force,
         },
@@ -83,7 +92,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
     documents = sum(row) if row else 0
     index = _pending_index(connection, collection)
     seen.update(f"{documents} {index} {unlisted}".encode("utf-8", "replace"))
-    return Pending(changed, gone, documents, index, tuple(unlisted), newly_unlisted, seen.hexdigest()[:32])
+    return Pending(changed, gone, pages.urls, documents, index, tuple(unlisted), newly_unlisted, seen.hexdigest()[:32])
 
 
 def _pending_index(connection: Connection, collection: str) -> int:

@@ -2,24 +2,30 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
-Progress = Callable[[int, int], None]
-"""Called with (done, total) items of the stage at hand."""
 
-StageProgress = Callable[[str, str, int, int], None]
-"""Called with (stage, collection, done, total)."""
+class Progress(Protocol):
+    """Hears how far the stage at hand is."""
+
+    def __call__(self, done: int, total: int, failed: int = 0) -> None:
+        """Take note of how many items are done, of how many known so far, and how many of those done failed."""
+
+
+StageProgress = Callable[[str, str, int, int, int], None]
+"""Called with (stage, collection, done, total, failed)."""
 
 _listeners: list[StageProgress] = []
 
 
-def silent(done: int, total: int) -> None:
+def silent(done: int, total: int, failed: int = 0) -> None:
     """Report to nobody."""
 
 
-def announce(stage: str, collection: str, done: int, total: int) -> None:
+def announce(stage: str, collection: str, done: int, total: int, failed: int = 0) -> None:
     """Tell every listener of this process how far a stage is."""
     for listener in _listeners:
-        listener(stage, collection, done, total)
+        listener(stage, collection, done, total, failed)
 
 
 @contextmanager

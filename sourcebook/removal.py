@@ -12,7 +12,7 @@ from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
 from sourcebook.errors import UnknownDocumentError
 from sourcebook.indexing.generation import Generation, active_generation
-from sourcebook.inspection import check_collections, possible_uris
+from sourcebook.inspection import check_collections, other_urls, possible_uris
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,14 @@ class RemovedItem:
 class Purged:
     """How many rows of each kind a purge deletes."""
 
-    collections: int
-    sources: int
-    files: int
-    documents: int
-    chunks: int
-    parsed_contents: int
-    embeddings: int
+    collections: int = 0
+    sources: int = 0
+    files: int = 0
+    pages: int = 0
+    documents: int = 0
+    chunks: int = 0
+    parsed_contents: int = 0
+    embeddings: int = 0
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts by name."""
@@ -64,7 +65,13 @@ def remove_items(connection: Connection, document: str, collection: str | None =
     uri, collection = _place(connection, document, collection)
     scope = {"uri": uri, "collection": collection}
     with connection.transaction():
-        names = sorted({row[0] for row in connection.execute(queries["exclude_files"], scope)})
+        names = sorted(
+            {
+                name
+                for exclude in ("exclude_files", "exclude_pages")
+                for (name,) in connection.execute(queries[exclude], scope)
+            }
+        )
         for name in names:
             connection.execute(queries["remove_excluded_document"], {"uri": uri, "collection": name})
             generation = active_generation(connection, name)
@@ -82,15 +89,20 @@ def restore_items(connection: Connection, document: str, collection: str | None 
     """
     uri, collection = _place(connection, document, collection)
     with connection.transaction():
-        rows = connection.execute(queries["include_files"], {"uri": uri, "collection": collection})
-        return [_removed(connection, name, uri) for name in sorted({row[0] for row in rows})]
+        scope = {"uri": uri, "collection": collection}
+        names = {
+            name
+            for include in ("include_files", "include_pages")
+            for (name,) in connection.execute(queries[include], scope)
+        }
+        return [_removed(connection, name, uri) for name in sorted(names)]
 
 
 def purgeable(connection: Connection) -> Purged:
     """Count what `purge` would delete."""
     with connection.cursor(row_factory=class_row(Purged)) as cursor:
         found = cursor.execute(queries["count_purgeable"]).fetchone()
-    return found or Purged(0, 0, 0, 0, 0, 0, 0)
+    return found or Purged()
 
 
 def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None) -> Purged:
@@ -116,6 +128,7 @@ def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None
                 "delete_removed_documents",
                 "delete_removed_sources",
                 "delete_removed_files",
+                "delete_removed_pages",
                 "delete_unreferenced_contents",
                 "delete_unreferenced_embeddings",
             ):
@@ -131,9 +144,10 @@ def _place(connection: Connection, document: str, collection: str | None) -> tup
         row = connection.execute(queries["document_place"], {"id": int(document)}).fetchone()
         if row is not None and collection in {None, row[0]}:
             return row[1], row[0]
-    for uri in possible_uris(document):
-        if connection.execute(queries["collections_of_uri"], {"uri": uri, "collection": collection}).fetchone():
-            return uri, collection
+    uris = [*possible_uris(document), *other_urls(connection, document)]
+    known = connection.execute(queries["known_uri"], {"uris": uris, "collection": collection}).fetchone()
+    if known is not None:
+        return str(known[0]), collection
     where = f"collection {collection}" if collection is not None else "any collection"
     raise UnknownDocumentError(f"{document} is not in {where}: `sourcebook documents` lists what there is")
 

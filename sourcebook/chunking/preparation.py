@@ -18,7 +18,8 @@ from sourcebook.database.statistics import refresh_statistics
 from sourcebook.embedding.model import find_model
 from sourcebook.errors import ModelError
 from sourcebook.indexing.generation import Generation
-from sourcebook.parsing.types import Block, ParsedDocument
+from sourcebook.parsing.block_rows import blocks_of
+from sourcebook.parsing.types import ParsedDocument
 from sourcebook.progress import Progress, silent
 from sourcebook.report import StageReport
 from sourcebook.selection import EVERYTHING, Selection
@@ -121,7 +122,7 @@ def _prepare(
 
 
 def _parsed(content: dict[str, Any]) -> ParsedDocument:
-    blocks = tuple(Block(*row) for row in content["blocks"])
+    blocks = blocks_of(content["blocks"])
     return ParsedDocument(content["markdown"], blocks, content["title"], content["page_count"], content["language"], {})
 
 

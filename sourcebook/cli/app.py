@@ -39,7 +39,7 @@ def _sourcebook(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda on: _version(on))
     ] = False,
 ) -> None:
-    """Turn folders of documents into one searchable knowledge base, and keep it true.
+    """Turn folders of documents and web sites into one searchable knowledge base, and keep it true.
 
     Begin with a `sourcebook.yaml` and `sourcebook ingest`, then ask: `sourcebook search "your question"`.
 

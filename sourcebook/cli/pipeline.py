@@ -1,4 +1,4 @@
-"""`ingest` and `up` run the pipeline; they join the command where the checkout with the pipeline is installed."""
+"""`ingest`, `crawl` and `up` run the pipeline; they join the command where the checkout with it is installed."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,6 +12,7 @@ from sourcebook.cli.errors import FAILED
 
 _COMMANDS = {
     "ingest": "Bring the knowledge base up to date with its sources (needs the checkout with the pipeline).",
+    "crawl": "Add a web site to a collection and take it in (needs the checkout with the pipeline).",
     "up": "Start the web page that shows the pipeline, and its daemon (needs the checkout with the pipeline).",
 }
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sourcebook.doctor.browser import check_browser
 from sourcebook.doctor.check import Check as Check
 from sourcebook.doctor.configuration import check_configuration
 from sourcebook.doctor.database import check_database
@@ -30,4 +31,5 @@ def examine(config_path: Path | None, home: Path, *, with_pipeline: bool) -> lis
         check_disk(home),
         *check_database(home),
         *check_models(configuration),
+        check_browser(),
     ]

@@ -1,4 +1,4 @@
-"""The stage `documents`: make every live file's document from the bytes that lie there.
+"""The stage `documents`: make every live item's document from the bytes that lie there, or that a crawl has kept.
 
 Renames, removals and returns are settled in one statement each. What is left to read is parsed unless the same bytes
 were parsed by the same parser before, wherever they lay.
@@ -20,11 +20,11 @@ from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.errors import ParseError
 from sourcebook.files.inventory import collection_sources
-from sourcebook.files.reading import file_name, name_as_title, read_file
+from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
-from sourcebook.parsing.media_type import detect_media_type
-from sourcebook.parsing.parse import parse
-from sourcebook.parsing.registry import parser_for, parser_identities, skip_reason
+from sourcebook.parsing.block_rows import block_rows
+from sourcebook.parsing.item_reader import CrawledContent, ItemReader, StaleDocument
+from sourcebook.parsing.registry import parser_identities
 from sourcebook.parsing.types import ParsedDocument
 from sourcebook.progress import Progress, silent
 from sourcebook.report import StageReport
@@ -32,26 +32,6 @@ from sourcebook.selection import EVERYTHING, Selection
 
 BATCH = 64
 BATCH_BYTES = 16_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class StaleDocument:
-    """One file whose document must be made or made again."""
-
-    uri: str
-    source_id: int
-    sha256: bytes
-    media_type: str
-    parser: str
-    tags: list[str]
-    size: int
-    document_id: int | None
-    content_hash: bytes | None
-
-    @property
-    def key(self) -> tuple[bytes, str]:
-        """What its parsed content is kept under."""
-        return (self.sha256, self.parser)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +82,9 @@ def update_documents(
 def content_hash(document: ParsedDocument) -> bytes:
     """Return the identity of a document's content: sha256 over its Markdown, blocks and title."""
     digest = hashlib.sha256(document.markdown.encode())
-    digest.update(b"\0" + json.dumps(blocks_to_json(document), ensure_ascii=False).encode())
+    digest.update(b"\0" + json.dumps(block_rows(document.blocks), ensure_ascii=False).encode())
     digest.update(b"\0" + (document.title or "").encode())
     return digest.digest()
-
-
-def blocks_to_json(document: ParsedDocument) -> list[list[Any]]:
-    """Return the blocks as the compact rows that `parsed_content.blocks` keeps."""
-    return [
-        [block.kind, block.start, block.end, block.level, block.title, block.page]
-        + ([] if block.anchor is None else [block.anchor])
-        for block in document.blocks
-    ]
 
 
 def _rename(connection: Connection, collection: str, report: StageReport) -> None:
@@ -136,7 +107,7 @@ def _stale_documents(connection: Connection, collection: str, selection: Selecti
             queries["stale_documents"],
             {
                 "collection": collection,
-                "media_types": list(identities),
+                "formats": list(identities),
                 "parsers": list(identities.values()),
                 "documents": list(selection.documents),
                 "locations": list(selection.sources),
@@ -157,6 +128,7 @@ def _make(
 ) -> list[tuple[StaleDocument, Content]]:
     """Parse and record one batch, and return what was made; each document is whole or not there."""
     cached = {} if selection.force else _cached(connection, batch)
+    reader = ItemReader(sources, _pages(connection, [item for item in batch if item.key not in cached]))
     parsed: dict[tuple[bytes, str], ParsedDocument] = {}
     made: list[tuple[StaleDocument, Content]] = []
     failed: list[tuple[StaleDocument, str]] = []
@@ -167,13 +139,12 @@ def _make(
             report.count("reused")
             continue
         try:
-            read = read_file(sources[stale.source_id], stale.uri)
-            item, other = _follow(stale, read.content, read.modified)
+            item, other, parse = reader.read(stale)
             if other is not None:
                 moved.append((item, other))
                 if other["skip_reason"] is not None:
                     continue
-            document = parse(read.content, name=file_name(item.uri), media_type=item.media_type)
+            document = parse()
         except FileNotFoundError:
             failed.append((stale, "it vanished between listing and reading"))
             continue
@@ -206,31 +177,16 @@ def _make(
     return made
 
 
-def _follow(stale: StaleDocument, content: bytes, modified: str) -> tuple[StaleDocument, dict[str, Any] | None]:
-    """Return the item for the bytes that were read, and what the inventory must learn where they are others."""
-    digest = hashlib.sha256(content).digest()
-    if digest == stale.sha256:
-        return stale, None
-    media_type = detect_media_type(file_name(stale.uri), content[:4096])
-    parser = parser_for(media_type)
-    item = StaleDocument(
-        stale.uri,
-        stale.source_id,
-        digest,
-        media_type,
-        parser.identity if parser else stale.parser,
-        stale.tags,
-        len(content),
-        stale.document_id,
-        stale.content_hash,
-    )
-    return item, {
-        "sha256": digest,
-        "size": len(content),
-        "modified": modified,
-        "media_type": media_type,
-        "skip_reason": None if parser else skip_reason(media_type),
-    }
+def _pages(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], CrawledContent]:
+    pages = [item for item in items if item.kind == "page"]
+    if not pages:
+        return {}
+    with connection.cursor(row_factory=class_row(CrawledContent)) as cursor:
+        cursor.execute(
+            queries["page_contents"],
+            {"source_ids": [page.source_id for page in pages], "urls": [page.uri for page in pages]},
+        )
+        return {(page.source_id, page.url): page for page in cursor}
 
 
 def _cached(connection: Connection, batch: Sequence[StaleDocument]) -> dict[tuple[bytes, str], Content]:
@@ -247,7 +203,7 @@ def _content_row(key: tuple[bytes, str], document: ParsedDocument, content: Cont
         "sha256": key[0],
         "parser": key[1],
         "markdown": document.markdown,
-        "blocks": Jsonb(blocks_to_json(document)),
+        "blocks": Jsonb(block_rows(document.blocks)),
         "title": document.title,
         "page_count": document.page_count,
         "language": document.language,
@@ -261,6 +217,7 @@ def _identity(collection: str, item: StaleDocument) -> dict[str, Any]:
         "collection": collection,
         "source_id": item.source_id,
         "uri": item.uri,
+        "kind": item.kind,
         "media_type": item.media_type,
         "tags": item.tags,
         "title": name_as_title(item.uri),
@@ -274,7 +231,7 @@ def _row(collection: str, item: StaleDocument, content: Content) -> dict[str, An
         **_identity(collection, item),
         "title": content.title or name_as_title(item.uri),
         "language": content.language,
-        "metadata": Jsonb(content.metadata),
+        "metadata": Jsonb(content.metadata if item.metadata is None else item.metadata),
         "content_hash": content.content_hash,
         "skip_reason": None if content.has_text else "it holds no text",
     }

@@ -26,8 +26,10 @@ from sourcebook.parsing.extensions import (
 )
 
 ParserName = Literal[
-    "markdown", "text", "code", "json", "jsonl", "yaml", "toml", "html", "csv", "docx", "pptx", "xlsx", "pdf"
+    "markdown", "text", "code", "json", "jsonl", "yaml", "toml", "html", "csv", "docx", "pptx", "xlsx", "pdf", "page"
 ]
+PAGE: ParserName = "page"
+"""Not a parser of a media type: takes on the main content that a crawl keeps of an HTML page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,9 @@ _REVISIONS: dict[ParserName, tuple[int, tuple[str, ...]]] = {
     "pptx": (1, ("docling-slim", "docling-core")),
     "xlsx": (1, ("docling-slim", "docling-core")),
     "pdf": (1, ("docling-parse",)),
+    "page": (1, ()),
 }
-_TELL_LANGUAGE = frozenset({"markdown", "text", "html", "csv", "docx", "pptx", "xlsx", "pdf"})
+_TELL_LANGUAGE = frozenset({"markdown", "text", "html", "csv", "docx", "pptx", "xlsx", "pdf", "page"})
 _PARSERS: dict[str, ParserName] = {
     MARKDOWN: "markdown",
     PLAIN_TEXT: "text",
@@ -151,5 +154,8 @@ def _version(distribution: str) -> str:
 
 
 def parser_identities() -> dict[str, str]:
-    """Return the identity of every media type's parser: what a document's `config_hash` should be."""
-    return {media_type: _info(name).identity for media_type, name in _PARSERS.items()}
+    """Return the identity of the parser of every format: what a document's `config_hash` should be.
+
+    A format is a media type, or `page` for the main content of a crawled HTML page.
+    """
+    return {**{media_type: _info(name).identity for media_type, name in _PARSERS.items()}, PAGE: _info(PAGE).identity}

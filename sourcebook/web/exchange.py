@@ -60,6 +60,13 @@ class FetchError(SourcebookError):
         self.host_failed = host_failed
 
 
+class NotAPageError(FetchError):
+    """The URL leads to something a browser does not make a page of: a download, a PDF, plain text, an image.
+
+    Fetch it without a browser.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class CleanedPage:
     """The main content of an HTML page, and what it says of itself."""

@@ -16,7 +16,8 @@ from tests.acceptance.workplace import CHECKOUT, Json
 GRAPH = {
     "assets": {
         "chunks": {"deps": ["documents"], "group": "knowledge_base", "partitions": "collection"},
-        "documents": {"deps": ["raw_files"], "group": "knowledge_base", "partitions": "collection"},
+        "crawled_pages": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
+        "documents": {"deps": ["crawled_pages", "raw_files"], "group": "knowledge_base", "partitions": "collection"},
         "embeddings": {"deps": ["chunks"], "group": "knowledge_base", "partitions": "collection"},
         "raw_files": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
         "search_index": {"deps": ["embeddings"], "group": "knowledge_base", "partitions": "collection"},
@@ -30,6 +31,7 @@ GRAPH = {
     "sensors": {
         "changed_files": {"seconds": 10, "status": "RUNNING"},
         "collections": {"seconds": 15, "status": "RUNNING"},
+        "due_pages": {"seconds": 30, "status": "RUNNING"},
     },
     "schedules": {"nightly": {"cron": "0 2 * * *", "job": "ingest", "status": "RUNNING"}},
     "resources": ["embedder", "knowledge", "progress", "selection"],

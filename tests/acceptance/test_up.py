@@ -4,6 +4,7 @@ import json
 import signal
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -12,6 +13,7 @@ import pytest
 from sourcebook import KnowledgeBase
 from tests.acceptance.processes import family, free_port, wait_for
 from tests.acceptance.workplace import Workplace
+from tests.web_server import WebServer
 
 SECONDS_UNTIL_SEARCHABLE = 60
 
@@ -25,9 +27,20 @@ def servers_of(folder: Path) -> list[psutil.Process]:
     ]
 
 
+@pytest.fixture
+def site() -> Iterator[WebServer]:
+    """A site of one page."""
+    with WebServer() as server:
+        server.page("/", "<html><title>Tides</title><h1 id=high>High water</h1><p>The mark is blue.</p></html>")
+        yield server
+
+
 @pytest.mark.timeout(600)
-def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: Workplace) -> None:
+def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: Workplace, site: WebServer) -> None:
+    """A file that was edited, and a page of a site whose refresh interval has passed."""
     workplace.configure(handbook="docs")
+    with workplace.configuration.open("a") as file:
+        file.write(f"  web:\n    sites:\n      - {{url: {site.url}/, refresh: 15s, requests_per_second: 20}}\n")
     workplace.write("docs/a.md", "# Flags\n\nThe flag is green.\n")
     workplace.ingest()
     port = free_port()
@@ -52,6 +65,10 @@ def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: 
                 print(f"\nsearchable {seconds:.0f} s after the change")
                 assert seconds <= SECONDS_UNTIL_SEARCHABLE
                 assert not found("green")
+
+                site.page("/", "<html><title>Tides</title><h1 id=high>High water</h1><p>The mark is red.</p></html>")
+                wait_for(lambda: found("red"), seconds=180, what="the changed page is searchable")
+                assert not found("blue")
             started = family(process.pid)
             assert len(started) > 3
         finally:

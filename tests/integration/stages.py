@@ -1,9 +1,11 @@
 """Drive the stages one by one, as the assets do, without Dagster."""
 
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +23,22 @@ from sourcebook.files.inventory import update_inventory
 from sourcebook.files.listing import file_uri
 from sourcebook.indexing.generation import Generation, ensure_generation
 from sourcebook.indexing.publication import publish
+from sourcebook.inspection import CollectionStatus, collection_statuses, list_items
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.parsing.documents import update_documents
 from sourcebook.pending import Pending, find_pending
 from sourcebook.report import StageReport
 from sourcebook.search.results import SearchResults
 from sourcebook.selection import EVERYTHING, Selection
+from sourcebook.web.crawled_pages import update_crawled_pages
+from tests.web_server import WebServer
 
 Row = dict[str, Any]
 
 
 @dataclass
 class Stages:
-    """One configuration over one database, with a folder `root` of documents."""
+    """One configuration over one database, with a folder `root` of documents, and with `web`, a server of pages."""
 
     database: Database
     embedder: EmbeddingProcess
@@ -70,9 +75,74 @@ class Stages:
         with self.connection() as connection:
             return ensure_generation(connection, self.collection)
 
+    @cached_property
+    def web(self) -> WebServer:
+        """A web server of this test's own, which runs from its first use."""
+        return WebServer().__enter__()
+
+    def configure_site(self, start: str = "/", **settings: Any) -> Applied:
+        """Apply a configuration of one collection over one site of `web`: as fast as it goes, without a browser."""
+        return self.configure_sites({"url": start, **settings})
+
+    def configure_sites(self, *sites: dict[str, Any]) -> Applied:
+        """The same over several sites."""
+        base = {"requests_per_second": "unlimited", "render": "never", "timeout": "5s"}
+        entries = [{**base, **site, "url": self.address(site["url"])} for site in sites]
+        return self.configure(json.dumps({"collections": {self.collection: {"sites": entries}}}))
+
+    def address(self, path: str) -> str:
+        return path if "://" in path else f"{self.web.url}{path}"
+
+    def refresh(self, selection: Selection = EVERYTHING) -> StageReport:
+        """Let the refresh interval of every site be over, then crawl, and make documents of what was found."""
+        self.rows("UPDATE source SET next_crawl_at = now() WHERE kind = 'site' RETURNING 1")
+        return self.crawl(selection)
+
+    def crawl(self, selection: Selection = EVERYTHING) -> StageReport:
+        """Crawl what is due, make documents of what was found, and return what the crawl did."""
+        report = self.crawled_pages(selection)
+        self.documents(selection)
+        return report
+
+    def pages(self) -> set[str]:
+        """Return the paths of the pages that are documents now."""
+        rows = self.rows("SELECT uri FROM document WHERE removed_at IS NULL AND kind = 'page'")
+        return {row["uri"].removeprefix(self.web.url) for row in rows}
+
+    def page(self, path: str) -> Row:
+        """Return the row of the document of one page."""
+        (row,) = self.rows("SELECT * FROM document WHERE uri = %(uri)s", uri=self.address(path))
+        return row
+
+    def frontier(self, path: str) -> Row:
+        """Return what the ledger says of one URL."""
+        (row,) = self.rows("SELECT * FROM frontier WHERE url = %(url)s", url=self.address(path))
+        return row
+
+    def problems(self) -> dict[str, str]:
+        """Return what a person is told: for each path, or site, that is not searchable, why."""
+        with self.connection() as connection:
+            found = list_items(connection, failed=True)
+        return {item.uri.removeprefix(self.web.url): item.error or "" for item in found}
+
+    def status(self) -> CollectionStatus:
+        with self.connection() as connection:
+            (status,) = collection_statuses(connection)
+        return status
+
+    def site_error(self) -> str | None:
+        """Return what a person is told of the only site as a whole."""
+        (row,) = self.rows("SELECT listing_error FROM source WHERE kind = 'site' AND removed_at IS NULL")
+        error: str | None = row["listing_error"]
+        return error
+
     def raw_files(self, selection: Selection = EVERYTHING) -> StageReport:
         with self.connection() as connection:
             return update_inventory(connection, self.collection, selection)
+
+    def crawled_pages(self, selection: Selection = EVERYTHING) -> StageReport:
+        with self.connection() as connection:
+            return update_crawled_pages(connection, self.collection, selection, folder=self.root.parent / "crawl4ai")
 
     def documents(self, selection: Selection = EVERYTHING) -> StageReport:
         with self.connection() as connection:
@@ -97,6 +167,7 @@ class Stages:
         """Run every stage."""
         return {
             "raw_files": self.raw_files(selection),
+            "crawled_pages": self.crawled_pages(selection),
             "documents": self.documents(selection),
             "chunks": self.chunks(selection),
             "embeddings": self.embeddings(),
@@ -151,6 +222,7 @@ class Stages:
 
     def due_now(self) -> None:
         """Let the time of every retry come."""
+        self.rows("UPDATE frontier SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL RETURNING 1")
         self.rows("UPDATE raw_file SET next_retry_at = now() WHERE next_retry_at IS NOT NULL RETURNING 1")
         self.rows("UPDATE document SET next_retry_at = now() WHERE next_retry_at IS NOT NULL RETURNING 1")
 
@@ -173,6 +245,18 @@ class Stages:
     def close(self) -> None:
         if self._knowledge is not None:
             self._knowledge._executor.shutdown()  # the database is the fixture's to close
+        if "web" in self.__dict__:
+            self.web.__exit__()
+
+
+def html(title: str, *paragraphs: str, links: Iterable[str] = (), head: str = "") -> str:
+    """Return a small page."""
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs or (f"This is the page on {title}.",))
+    anchors = "".join(f'<li><a href="{link}">{link}</a></li>' for link in links)
+    return (
+        f"<!doctype html><html><head><title>{title}</title>{head}</head>"
+        f"<body><main><h1>{title}</h1>{text}<ul>{anchors}</ul></main></body></html>"
+    )
 
 
 NOBODY = 65534

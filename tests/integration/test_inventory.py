@@ -119,7 +119,7 @@ def test_a_file_that_vanishes_between_listing_and_reading_fails_alone(stages: St
     last = f"{BATCH:03}.txt"
     stages.configure()
 
-    def remove_last(done: int, total: int) -> None:
+    def remove_last(done: int, total: int, failed: int = 0) -> None:
         (stages.root / last).unlink(missing_ok=True)
 
     with stages.connection() as connection:

@@ -199,7 +199,7 @@ class TestRoots:
             [
                 "line 5, column 5: collections.handbook.embeding",
                 "did you mean embedding?",
-                "files, chunking, embedding",
+                "files, sites, chunking, embedding",
             ],
             id="misspelt key",
         ),
@@ -222,7 +222,9 @@ class TestRoots:
         pytest.param(MINIMAL.replace("./docs", '"a\\0b"'), ["line 4", "not text"], id="NUL"),
         pytest.param(MINIMAL.replace("./docs", '"a\\ud800b"'), ["line 4"], id="half a character"),
         pytest.param(MINIMAL.replace("root: ./docs", "include: [a]"), ["line 4", "key root is missing"], id="no root"),
-        pytest.param("collections:\n  a: {chunking: {}}\n", ["collections.a: the key files is missing"], id="no files"),
+        pytest.param(
+            "collections:\n  a: {chunking: {}}\n", ["collections.a: found neither files nor sites"], id="no files"
+        ),
         pytest.param("collections: {}\n", ["found an empty mapping", "at least one"], id="no collection"),
         pytest.param(MINIMAL.replace("handbook", "my docs"), ["line 2, column 3", "'my docs'", "1 to 63"], id="name"),
         pytest.param(MINIMAL.replace("handbook", "a..b"), ["'a..b'", "single dots"], id="name with dots"),
@@ -235,6 +237,7 @@ class TestRoots:
         pytest.param("collections: [\n", ["line 2", "not YAML"], id="syntax"),
         pytest.param("a: b: c\n", ["line 1, column 5", "not YAML"], id="two colons"),
         pytest.param("collections:\n\ta: 1\n", ["line 2, column 1", "spaces, not with tabs"], id="tab"),
+        pytest.param("a: &x 1\nb: &x 2\n", ["no such key"], id="anchor given twice"),
         pytest.param("a: *nowhere\n", ["line 1, column 4", "not YAML"], id="unknown alias"),
         pytest.param("a: 1\n---\nb: 2\n", ["not YAML"], id="two documents"),
         pytest.param(b"a: \xff\n", ["line 1", "not UTF-8"], id="not UTF-8"),

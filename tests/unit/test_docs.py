@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from ruamel.yaml import YAML
 from typer.core import TyperCommand, TyperGroup
 
 from orchestration.definitions import defs
 from resources.selection import RunSelection
 from sourcebook.cli.app import app
 from sourcebook.config import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config_sites import SiteSource
+from sourcebook.inspection import Item, SourceStatus
 from sourcebook.search.results import SearchResult, SearchResults
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,10 +46,30 @@ def test_every_setting_is_in_the_docs() -> None:
     """docs/configuration.md has a row for each setting of sourcebook.yaml."""
     text = _read("configuration.md")
     keys = [f"files[].{name}" for name in FilesSource.model_fields]
+    keys += [f"sites[].{name}" for name in SiteSource.model_fields]
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
-    assert set(CollectionSettings.model_fields) == {"files", "chunking", "embedding"}
+    assert set(CollectionSettings.model_fields) == {"files", "sites", "chunking", "embedding"}
     assert [key for key in keys if f"| `{key}` |" not in text] == []
+
+
+def test_every_default_of_a_site_is_in_the_docs() -> None:
+    """The default that docs/configuration.md gives for a setting of a site is the one that holds."""
+    rows = re.findall(r"^\| `sites\[\]\.(\w+)` \| ([^|]+) \|", _read("configuration.md"), flags=re.MULTILINE)
+    told = {name: value.strip("` ") for name, value in rows if value not in {"required", "unset"}}
+    defaults = SiteSource(url="https://docs.example.com/")
+    assert (
+        SiteSource(url=defaults.url, **{name: YAML(typ="safe", pure=True).load(value) for name, value in told.items()})
+        == defaults
+    )
+    assert len(told) == len(SiteSource.model_fields) - 2
+
+
+def test_every_key_of_the_json_is_in_the_docs() -> None:
+    """docs/commands.md names each field of an item and of a source as `documents` and `status` print them."""
+    text = _read("commands.md")
+    fields = [*Item.__dataclass_fields__, *SourceStatus.__dataclass_fields__]
+    assert [name for name in fields if f'"{name}"' not in text] == []
 
 
 def test_every_environment_variable_is_in_the_docs() -> None:

@@ -15,6 +15,7 @@ _NOUNS = {
     "collections": ("collection", "collections"),
     "sources": ("source", "sources"),
     "files": ("file", "files"),
+    "pages": ("page", "pages"),
     "documents": ("document", "documents"),
     "chunks": ("chunk", "chunks"),
     "parsed_contents": ("parsed content", "parsed contents"),
@@ -45,7 +46,7 @@ def purge(
     context = CommandContext.of(ctx)
     from sourcebook import removal
 
-    counts = removal.Purged(0, 0, 0, 0, 0, 0, 0)
+    counts = removal.Purged()
     if not context.is_empty():
         with context.open_database() as database:
             with database.connection() as connection:

@@ -69,11 +69,27 @@ def _show(found: "list[CollectionStatus]") -> None:
         )
     console().print(table)
     for collection in found:
+        _show_sites(collection)
         _show_problems(collection)
     stale = sum(collection.stale for collection in found)
     if stale:
         items = counted(stale, "item")
         console().print(f"{items} {'is' if stale == 1 else 'are'} stale. Bring them up to date: sourcebook ingest")
+
+
+def _show_sites(collection: "CollectionStatus") -> None:
+    for source in collection.sources:
+        if source.kind == "site":
+            parts = [
+                counted(source.pages or 0, "page"),
+                f"{source.queued:,} queued" if source.queued else "",
+                f"{source.beyond:,} more than max_pages allows" if source.beyond else "",
+                f"next look {source.next_crawl_at.astimezone():%Y-%m-%d %H:%M}"
+                if source.next_crawl_at
+                else "not crawled yet",
+            ]
+            line = f"{collection.name}: {one_line(source.location, 500)}: {', '.join(part for part in parts if part)}"
+            console().print(safe(line), soft_wrap=True)
 
 
 def _show_problems(collection: "CollectionStatus") -> None:

@@ -10,17 +10,21 @@ ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, applied_at = now(
     WHERE (collection.settings, collection.removed_at) IS DISTINCT FROM (excluded.settings, NULL);
 
 -- name: record_source
-INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)
-VALUES (%(collection)s, 'files', %(location)s, %(include)s, %(exclude)s, %(tags)s, %(max_bytes)s)
+-- A site whose settings changed is looked at again at once.
+INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes, settings)
+VALUES (%(collection)s, %(kind)s, %(location)s, %(include)s, %(exclude)s, %(tags)s, %(max_bytes)s, %(settings)s)
 ON CONFLICT (collection, kind, location) DO UPDATE SET
     include = excluded.include, exclude = excluded.exclude, tags = excluded.tags, max_bytes = excluded.max_bytes,
-    removed_at = NULL
-    WHERE (source.include, source.exclude, source.tags, source.max_bytes, source.removed_at)
-        IS DISTINCT FROM (excluded.include, excluded.exclude, excluded.tags, excluded.max_bytes, NULL);
+    settings = excluded.settings, removed_at = NULL,
+    next_crawl_at = CASE WHEN source.kind = 'site' THEN now() END
+    WHERE (source.include, source.exclude, source.tags, source.max_bytes, source.settings, source.removed_at)
+        IS DISTINCT FROM
+        (excluded.include, excluded.exclude, excluded.tags, excluded.max_bytes, excluded.settings, NULL);
 
 -- name: remove_sources
 UPDATE source SET removed_at = now()
-WHERE collection = %(collection)s AND kind = 'files' AND removed_at IS NULL AND NOT location = ANY(%(locations)s);
+WHERE collection = %(collection)s AND removed_at IS NULL
+  AND NOT location = ANY(CASE kind WHEN 'files' THEN %(folders)s::text[] ELSE %(sites)s::text[] END);
 
 -- name: remove_collections
 UPDATE collection SET removed_at = now()
@@ -28,8 +32,11 @@ WHERE removed_at IS NULL AND NOT name = ANY(%(names)s)
 RETURNING name;
 
 -- name: pending_removed_sources
-SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
-WHERE source.collection = %(collection)s AND source.removed_at IS NOT NULL AND raw_file.removed_at IS NULL;
+SELECT
+    (SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
+     WHERE source.collection = %(collection)s AND source.removed_at IS NOT NULL AND raw_file.removed_at IS NULL)
+  + (SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
+     WHERE source.collection = %(collection)s AND source.removed_at IS NOT NULL AND page.removed_at IS NULL);
 
 -- name: collection_status
 SELECT collection.name,
@@ -100,10 +107,12 @@ ORDER BY chunk.ordinal;
 SELECT settings FROM collection WHERE name = %(collection)s AND removed_at IS NULL;
 
 -- name: totals
--- What each asset holds of a collection: raw files, documents, chunks, embeddings, entries.
+-- What each asset holds of a collection: raw files, crawled pages, documents, chunks, embeddings, entries.
 SELECT
     (SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
      WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL),
+    (SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
+     WHERE source.collection = collection.name AND page.removed_at IS NULL AND source.removed_at IS NULL),
     (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL),
     entries.chunks, entries.texts, entries.chunks
 FROM collection
@@ -115,10 +124,29 @@ CROSS JOIN LATERAL (
 WHERE collection.name = %(collection)s;
 
 -- name: source_listings
-SELECT location, listed_at, listing_error
+SELECT kind, location, listed_at, listing_error, next_crawl_at,
+       CASE WHEN kind = 'site' THEN (
+           SELECT count(*) FROM crawled_page page WHERE page.source_id = source.id AND page.removed_at IS NULL) END AS pages,
+       CASE WHEN kind = 'site' THEN (
+           SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND state IN ('queued', 'fetching')) END AS queued,
+       CASE WHEN kind = 'site' THEN (
+           SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND state = 'beyond') END AS beyond
 FROM source
 WHERE collection = %(collection)s AND removed_at IS NULL
 ORDER BY id;
+
+-- name: unread_sites
+SELECT location || ': ' || listing_error FROM source
+WHERE collection = %(collection)s AND kind = 'site' AND removed_at IS NULL AND listing_error IS NOT NULL
+ORDER BY id;
+
+-- name: has_sites
+-- Whether a crawl has anything to do with a collection: it has sites, or pages of one that left it.
+SELECT EXISTS (
+    SELECT FROM source
+    WHERE collection = %(collection)s AND kind = 'site'
+      AND (removed_at IS NULL OR EXISTS (
+          SELECT FROM crawled_page page WHERE page.source_id = source.id AND page.removed_at IS NULL)));
 
 -- name: unlisted_sources
 -- Sources that could not be listed, in the form of items.

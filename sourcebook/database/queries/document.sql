@@ -1,18 +1,18 @@
 -- name: rename_documents
 -- The same bytes under a new path are the same document: it keeps its id, version, chunks and entries.
 WITH newcomer AS (
-    SELECT file.*, row_number() OVER (PARTITION BY file.sha256, file.media_type ORDER BY file.uri) AS nth
-    FROM live_file file
-    WHERE file.collection = %(collection)s
+    SELECT item.*, row_number() OVER (PARTITION BY item.sha256, item.media_type ORDER BY item.uri) AS nth
+    FROM live_item item
+    WHERE item.collection = %(collection)s
       AND NOT EXISTS (
-          SELECT FROM document WHERE document.collection = file.collection AND document.uri = file.uri)
+          SELECT FROM document WHERE document.collection = item.collection AND document.uri = item.uri)
 ), orphan AS (
     SELECT document.id, document.input_hash, document.media_type,
            row_number() OVER (PARTITION BY document.input_hash, document.media_type ORDER BY document.uri) AS nth
     FROM document
     WHERE document.collection = %(collection)s AND document.removed_at IS NULL
       AND NOT EXISTS (
-          SELECT FROM present_file file WHERE file.collection = document.collection AND file.uri = document.uri)
+          SELECT FROM present_item item WHERE item.collection = document.collection AND item.uri = document.uri)
 )
 UPDATE document
 SET uri = newcomer.uri, source_id = newcomer.source_id, tags = newcomer.tags, updated_at = now()
@@ -34,65 +34,70 @@ UPDATE document
 SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s AND removed_at IS NULL
   AND NOT EXISTS (
-      SELECT FROM present_file file WHERE file.collection = document.collection AND file.uri = document.uri);
+      SELECT FROM present_item item WHERE item.collection = document.collection AND item.uri = document.uri);
 
 -- name: restore_documents
 UPDATE document
 SET removed_at = NULL, updated_at = now()
-FROM live_file file
-WHERE file.collection = document.collection AND file.uri = document.uri
+FROM live_item item
+WHERE item.collection = document.collection AND item.uri = document.uri
   AND document.collection = %(collection)s AND document.removed_at IS NOT NULL
 RETURNING document.uri;
 
 -- name: refresh_document_sources
--- What changes without the content: tags of the source, and which source provides the file.
+-- What changes without the content: tags of the source, which source provides the item, what a page says of itself.
 UPDATE document
-SET source_id = file.source_id, tags = file.tags, updated_at = now()
-FROM live_file file
-WHERE file.collection = document.collection AND file.uri = document.uri
+SET source_id = item.source_id, tags = item.tags, kind = item.kind, metadata = coalesce(item.metadata, document.metadata),
+    updated_at = now()
+FROM live_item item
+WHERE item.collection = document.collection AND item.uri = document.uri
   AND document.collection = %(collection)s
-  AND (document.source_id, document.tags) IS DISTINCT FROM (file.source_id, file.tags);
+  AND ((document.source_id, document.tags, document.kind) IS DISTINCT FROM (item.source_id, item.tags, item.kind)
+       OR item.metadata <> document.metadata);
 
 -- name: stale_documents
--- Files whose document is missing, was made from other bytes, by another parser, or is due for another try.
-SELECT file.uri, file.source_id, file.sha256, file.media_type, wanted.parser, file.tags,
-       file.size, document.id AS document_id, document.content_hash
-FROM live_file file
-JOIN unnest(%(media_types)s::text[], %(parsers)s::text[]) AS wanted (media_type, parser)
-    ON wanted.media_type = file.media_type
-LEFT JOIN document ON document.collection = file.collection AND document.uri = file.uri
-WHERE file.collection = %(collection)s
-  AND (cardinality(%(documents)s::text[]) = 0 OR file.uri = ANY(%(documents)s))
-  AND (cardinality(%(locations)s::text[]) = 0 OR file.source_id IN (
+-- Items whose document is missing, was made from other bytes, by another parser, or is due for another try.
+SELECT item.uri, item.source_id, item.sha256, item.media_type, item.format, wanted.parser, item.tags, item.kind,
+       item.size, item.metadata, document.id AS document_id, document.content_hash
+FROM live_item item
+JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS wanted (format, parser)
+    ON wanted.format = item.format
+LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
+WHERE item.collection = %(collection)s
+  AND (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s))
+  AND (cardinality(%(locations)s::text[]) = 0 OR item.source_id IN (
       SELECT id FROM source WHERE collection = %(collection)s AND location = ANY(%(locations)s)))
   AND CASE
-      WHEN %(only_failed)s THEN document.failure IS NOT NULL
+      -- What failed before there was a document of it has none yet, or an old one.
+      WHEN %(only_failed)s THEN document.failure IS NOT NULL OR document.id IS NULL OR document.input_hash <> item.sha256
       ELSE document.id IS NULL
-          OR document.input_hash <> file.sha256
+          OR document.input_hash <> item.sha256
           OR document.config_hash <> wanted.parser
           OR (document.failure IS NOT NULL AND document.next_retry_at <= now())
           OR %(force)s
   END
-ORDER BY file.uri;
+ORDER BY item.uri;
 
 -- name: pending_document_changes
--- Whether files and documents agree, without touching either: how many documents would change.
+-- Whether items and documents agree, without touching either: how many documents would change.
 SELECT
-    (SELECT count(*) FROM live_file file
-     JOIN unnest(%(media_types)s::text[], %(parsers)s::text[]) AS wanted (media_type, parser)
-         ON wanted.media_type = file.media_type
-     LEFT JOIN document ON document.collection = file.collection AND document.uri = file.uri
-     WHERE file.collection = %(collection)s
+    (SELECT count(*) FROM live_item item
+     JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS wanted (format, parser)
+         ON wanted.format = item.format
+     LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
+     WHERE item.collection = %(collection)s
        AND (document.id IS NULL
             OR document.removed_at IS NOT NULL
-            OR document.input_hash <> file.sha256
+            OR document.input_hash <> item.sha256
             OR document.config_hash <> wanted.parser
             OR (document.failure IS NOT NULL AND (%(retry_now)s OR document.next_retry_at <= now()))
-            OR (document.source_id, document.tags) IS DISTINCT FROM (file.source_id, file.tags))),
+            OR (document.source_id, document.tags, document.kind)
+                IS DISTINCT FROM (item.source_id, item.tags, item.kind)
+            OR item.metadata <> document.metadata)),
     (SELECT count(*) FROM document
      WHERE collection = %(collection)s AND removed_at IS NULL
        AND NOT EXISTS (
-           SELECT FROM present_file file WHERE file.collection = document.collection AND file.uri = document.uri));
+           SELECT FROM present_item item WHERE item.collection = document.collection AND item.uri = document.uri));
 
 -- name: parsed_contents
 SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,
@@ -111,22 +116,30 @@ ON CONFLICT (sha256, parser) DO UPDATE SET
     page_count = excluded.page_count, language = excluded.language, metadata = excluded.metadata,
     content_hash = excluded.content_hash, parsed_at = now();
 
+-- name: page_contents
+-- What a crawl kept of pages: the main content of HTML, or else the bytes.
+SELECT page.source_id, page.url, page.markdown, page.blocks, page.title, page.language, page.content
+FROM crawled_page page
+JOIN unnest(%(source_ids)s::bigint[], %(urls)s::text[]) AS wanted (source_id, url)
+    ON wanted.source_id = page.source_id AND wanted.url = page.url;
+
 -- name: record_documents
 INSERT INTO document AS known
     (collection, source_id, uri, kind, media_type, tags, title, language, metadata, input_hash, config_hash,
      content_sha256, content_parser, content_hash, version, skip_reason)
-VALUES (%(collection)s, %(source_id)s, %(uri)s, 'file', %(media_type)s, %(tags)s, %(title)s, %(language)s, %(metadata)s,
+VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags)s, %(title)s, %(language)s, %(metadata)s,
         %(sha256)s, %(parser)s, %(sha256)s, %(parser)s, %(content_hash)s, 1, %(skip_reason)s)
 ON CONFLICT (collection, uri) DO UPDATE SET
-    source_id = excluded.source_id, media_type = excluded.media_type, tags = excluded.tags,
+    source_id = excluded.source_id, kind = excluded.kind, media_type = excluded.media_type, tags = excluded.tags,
     title = excluded.title, language = excluded.language, metadata = excluded.metadata,
     input_hash = excluded.input_hash, config_hash = excluded.config_hash,
     content_sha256 = excluded.content_sha256, content_parser = excluded.content_parser,
     content_hash = excluded.content_hash,
     version = known.version + CASE WHEN known.content_hash IS DISTINCT FROM excluded.content_hash THEN 1 ELSE 0 END,
-    -- A person may have taken the file out while it was being parsed.
-    removed_at = (SELECT max(raw_file.excluded_at) FROM raw_file
-                  WHERE raw_file.source_id = excluded.source_id AND raw_file.uri = excluded.uri),
+    -- A person may have taken the item out while it was being parsed.
+    removed_at = greatest(
+        (SELECT excluded_at FROM raw_file WHERE source_id = excluded.source_id AND raw_file.uri = excluded.uri),
+        (SELECT excluded_at FROM crawled_page page WHERE source_id = excluded.source_id AND page.url = excluded.uri)),
     skip_reason = excluded.skip_reason, failure = NULL, attempts = 0, next_retry_at = NULL,
     updated_at = now();
 
@@ -134,10 +147,10 @@ ON CONFLICT (collection, uri) DO UPDATE SET
 -- The attempt is recorded; what an earlier success made stays, and stays searchable.
 INSERT INTO document AS known
     (collection, source_id, uri, kind, media_type, tags, title, input_hash, config_hash, failure, attempts, next_retry_at)
-VALUES (%(collection)s, %(source_id)s, %(uri)s, 'file', %(media_type)s, %(tags)s, %(title)s, %(sha256)s, %(parser)s,
+VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags)s, %(title)s, %(sha256)s, %(parser)s,
         %(failure)s, 1, now() + interval '1 minute')
 ON CONFLICT (collection, uri) DO UPDATE SET
-    source_id = excluded.source_id, media_type = excluded.media_type, tags = excluded.tags,
+    source_id = excluded.source_id, kind = excluded.kind, media_type = excluded.media_type, tags = excluded.tags,
     input_hash = excluded.input_hash, config_hash = excluded.config_hash, removed_at = NULL,
     failure = excluded.failure, attempts = known.attempts + 1,
     next_retry_at = now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours'),

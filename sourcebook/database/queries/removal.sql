@@ -18,6 +18,25 @@ WHERE source.id = raw_file.source_id
   AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
 RETURNING source.collection;
 
+-- name: exclude_pages
+-- The same for a page of a site.
+UPDATE crawled_page page
+SET excluded_at = coalesce(excluded_at, now())
+FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+WHERE source.id = page.source_id
+  AND page.url = %(uri)s
+  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+RETURNING source.collection;
+
+-- name: include_pages
+UPDATE crawled_page page
+SET excluded_at = NULL
+FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+WHERE source.id = page.source_id
+  AND page.url = %(uri)s
+  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+RETURNING source.collection;
+
 -- name: remove_excluded_document
 UPDATE document
 SET removed_at = coalesce(removed_at, now()), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
@@ -31,13 +50,16 @@ SELECT document.collection, document.uri
 FROM document JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
 WHERE document.id = %(id)s;
 
--- name: collections_of_uri
-SELECT DISTINCT source.collection
-FROM raw_file
-JOIN source ON source.id = raw_file.source_id
+-- name: known_uri
+-- Which of several URIs for one thing is meant: that of a live document, of one that was removed, or any that is known.
+SELECT known.uri
+FROM (SELECT source_id, uri FROM raw_file UNION ALL SELECT source_id, url FROM crawled_page) known
+JOIN source ON source.id = known.source_id
 JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
-WHERE raw_file.uri = %(uri)s AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
-ORDER BY source.collection;
+LEFT JOIN document ON document.collection = source.collection AND document.uri = known.uri
+WHERE known.uri = ANY(%(uris)s) AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+ORDER BY document.id IS NULL, document.removed_at IS NOT NULL, array_position(%(uris)s, known.uri)
+LIMIT 1;
 
 -- name: count_purgeable
 -- What a purge would delete: removed documents and collections, and whatever only they need.
@@ -63,6 +85,8 @@ SELECT
     (SELECT count(*) FROM doomed_source) AS sources,
     (SELECT count(*) FROM raw_file
      WHERE removed_at IS NOT NULL OR source_id IN (SELECT id FROM doomed_source)) AS files,
+    (SELECT count(*) FROM crawled_page
+     WHERE removed_at IS NOT NULL OR source_id IN (SELECT id FROM doomed_source)) AS pages,
     (SELECT count(*) FROM document JOIN collection ON collection.name = document.collection
      WHERE document.removed_at IS NOT NULL OR collection.removed_at IS NOT NULL) AS documents,
     (SELECT count(*) FROM chunk
@@ -100,6 +124,10 @@ WHERE removed_at IS NOT NULL AND NOT EXISTS (SELECT FROM document WHERE document
 -- name: delete_removed_files
 -- A file that a person took out and that still lies there keeps its row: it must not come back.
 DELETE FROM raw_file WHERE removed_at IS NOT NULL;
+
+-- name: delete_removed_pages
+-- Their URLs stay in the frontier: a site that still links to them is not asked in vain each time.
+DELETE FROM crawled_page WHERE removed_at IS NOT NULL;
 
 -- name: delete_unreferenced_contents
 DELETE FROM parsed_content parsed

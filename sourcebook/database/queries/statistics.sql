@@ -4,6 +4,9 @@
 -- name: analyze_raw_files
 ANALYZE raw_file, source;
 
+-- name: analyze_crawled_pages
+ANALYZE crawled_page (source_id, url, sha256, removed_at, first_seen_at, canonical_url, media_type), frontier, source;
+
 -- name: analyze_documents
 ANALYZE document (id, collection, source_id, uri, media_type, input_hash, config_hash, content_hash, removed_at, failure);
 

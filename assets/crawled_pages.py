@@ -1,0 +1,37 @@
+"""The asset `crawled_pages`: what the collection's web sites hold."""
+
+import dagster as dg
+
+from assets.materialization import materialization
+from resources.collection_partitions import collection_partitions
+from resources.embedder import Embedder
+from resources.knowledge import Knowledge
+from resources.progress import ProgressLog
+from resources.selection import RunSelection
+from sourcebook.catalog import apply
+from sourcebook.indexing.generation import wanted_embedding
+from sourcebook.web.crawled_pages import update_crawled_pages
+
+
+@dg.asset(partitions_def=collection_partitions, group_name="knowledge_base", kinds={"crawl4ai", "postgres"})
+def crawled_pages(
+    context: dg.AssetExecutionContext,
+    knowledge: Knowledge,
+    selection: RunSelection,
+    progress: ProgressLog,
+    embedder: Embedder,
+) -> dg.MaterializeResult[None]:
+    """Pages of the collection's sites: main content as Markdown, title, dates, links, ETag, sha256."""
+    with knowledge.database.connection() as connection:
+        apply(connection, knowledge.configuration())
+        report = update_crawled_pages(
+            connection,
+            context.partition_key,
+            selection.selection(),
+            progress.reporter(context, "pages"),
+            folder=knowledge.home / "crawl4ai",
+            waiting=lambda domain: context.log.info(f"waiting: another crawl works on {domain}"),
+        )
+        if report.added or report.changed:
+            embedder.start(wanted_embedding(connection, context.partition_key))
+    return materialization(report)

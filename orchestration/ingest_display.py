@@ -1,0 +1,40 @@
+"""Run an ingest for a person or a program, and tell what it did."""
+
+import time
+from typing import Any
+
+import typer
+
+from sourcebook.cli.errors import FAILED_ITEMS
+from sourcebook.config import Configuration
+from sourcebook.database.database import Database
+from sourcebook.selection import Selection
+
+
+def run_and_show(
+    configuration: Configuration, database: Database, *, collections: list[str], selection: Selection, as_json: bool
+) -> None:
+    """Bring collections up to date, with bars on stderr, or one JSON object on stdout.
+
+    Raises:
+        typer.Exit: items failed; exit code 3.
+    """
+    from orchestration.ingest import IngestEvents, ingest
+    from orchestration.progress_display import ProgressDisplay
+    from sourcebook.cli.output import print_json
+
+    started = time.perf_counter()
+    failed = 0
+    outcomes: dict[str, dict[str, Any]] = {}
+    with ProgressDisplay(quiet=as_json) as display:
+        events = IngestEvents(waiting=display.waiting, started=display.started)
+        for done in ingest(configuration, database, collections=collections, selection=selection, events=events):
+            failed += done.failed_items
+            outcomes[done.name] = done.assets
+            display.finished(done)
+    if as_json:
+        print_json(
+            {"collections": outcomes, "failed_items": failed, "seconds": round(time.perf_counter() - started, 3)}
+        )
+    if failed:
+        raise typer.Exit(FAILED_ITEMS)

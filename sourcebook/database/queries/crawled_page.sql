@@ -1,0 +1,72 @@
+-- name: record_pages
+INSERT INTO crawled_page AS known
+    (source_id, url, status, media_type, etag, last_modified, lastmod, title, language, metadata, canonical_url, markdown,
+     blocks, content, size, sha256, links, rendered, cleaner)
+VALUES (%(source_id)s, %(url)s, %(status)s, %(media_type)s, %(etag)s, %(last_modified)s, %(lastmod)s, %(title)s, %(language)s,
+        %(metadata)s, %(canonical_url)s, %(markdown)s, %(blocks)s, %(content)s, %(size)s, %(sha256)s, %(links)s, %(rendered)s,
+        %(cleaner)s)
+ON CONFLICT (source_id, url) DO UPDATE SET
+    status = excluded.status, media_type = excluded.media_type, etag = excluded.etag,
+    last_modified = excluded.last_modified, lastmod = excluded.lastmod, title = excluded.title,
+    language = excluded.language, metadata = excluded.metadata, canonical_url = excluded.canonical_url,
+    markdown = excluded.markdown, blocks = excluded.blocks, content = excluded.content, size = excluded.size,
+    sha256 = excluded.sha256, links = excluded.links, rendered = excluded.rendered, cleaner = excluded.cleaner,
+    fetched_at = now(), removed_at = NULL,
+    changed_at = CASE WHEN known.sha256 <> excluded.sha256 THEN now() ELSE known.changed_at END;
+
+-- name: confirm_pages
+-- The server says that they are as they were.
+UPDATE crawled_page page SET fetched_at = now(), lastmod = confirmed.lastmod
+FROM unnest(%(urls)s::text[], %(lastmods)s::text[]) AS confirmed (url, lastmod)
+WHERE page.source_id = %(source_id)s AND page.url = confirmed.url;
+
+-- name: remove_pages
+UPDATE crawled_page SET removed_at = now()
+WHERE source_id = %(source_id)s AND url = ANY(%(urls)s) AND removed_at IS NULL;
+
+-- name: remove_pages_of_removed_sources
+UPDATE crawled_page page SET removed_at = now()
+FROM source
+WHERE source.id = page.source_id AND source.collection = %(collection)s AND source.removed_at IS NOT NULL
+  AND page.removed_at IS NULL;
+
+-- name: page_hashes
+SELECT sha256 FROM crawled_page WHERE source_id = %(source_id)s AND removed_at IS NULL;
+
+-- name: page_links
+-- The links of every live page: what belongs to a site is decided anew where its settings changed.
+SELECT page.url, frontier.depth, page.links
+FROM crawled_page page
+JOIN frontier ON frontier.source_id = page.source_id AND frontier.url = page.url
+WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL;
+
+-- name: other_urls
+-- Where URLs lead that may be no documents themselves: by redirects, a canonical link, or the same content.
+WITH RECURSIVE other (url) AS (
+    SELECT unnest(%(urls)s::text[])
+    UNION
+    SELECT target.url FROM other CROSS JOIN LATERAL (
+        SELECT frontier.redirects_to FROM frontier
+        WHERE frontier.url = other.url AND frontier.redirects_to IS NOT NULL
+        UNION ALL
+        SELECT page.canonical_url FROM crawled_page page
+        WHERE page.url = other.url AND page.canonical_url IS NOT NULL
+        UNION ALL
+        SELECT twin.url
+        FROM crawled_page page
+        JOIN crawled_page twin
+            ON twin.source_id = page.source_id AND twin.sha256 = page.sha256 AND twin.removed_at IS NULL
+        WHERE page.url = other.url AND page.removed_at IS NULL
+    ) target (url)
+)
+SELECT url FROM other WHERE url <> ALL(%(urls)s::text[]);
+
+-- name: count_pages
+SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
+WHERE source.collection = %(collection)s AND page.removed_at IS NULL AND source.removed_at IS NULL;
+
+-- name: crawled_pages_version
+SELECT encode(sha256(convert_to(coalesce(string_agg(
+    page.url || ' ' || encode(page.sha256, 'hex'), E'\n' ORDER BY page.url, source.location), ''), 'UTF8')), 'hex')
+FROM crawled_page page JOIN source ON source.id = page.source_id
+WHERE source.collection = %(collection)s AND page.removed_at IS NULL AND source.removed_at IS NULL;

@@ -1,0 +1,235 @@
+-- name: sites
+SELECT id, location, settings, crawl_started_at, crawl_scope,
+       coalesce(next_crawl_at <= now(), true) AS due, listing_error
+FROM source
+WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'site'
+  AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
+ORDER BY id;
+
+-- name: due_pages
+-- What a crawl would ask for now, one row a site: how many URLs, and since when it has been due.
+SELECT source.location,
+       CASE
+           WHEN cardinality(%(urls)s::text[]) > 0 THEN (
+               SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND frontier.url = ANY(%(urls)s))
+           WHEN %(retry_now)s THEN (
+               SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND frontier.state = 'failed')
+           WHEN coalesce(source.next_crawl_at <= now(), true) OR %(force)s THEN greatest(1, (
+               SELECT count(*) FROM frontier
+               WHERE frontier.source_id = source.id AND frontier.state NOT IN ('gone', 'beyond')))
+           ELSE (
+               SELECT count(*) FROM frontier
+               WHERE frontier.source_id = source.id AND frontier.state = 'failed' AND frontier.next_attempt_at <= now())
+       END AS urls,
+       coalesce(source.next_crawl_at, 'epoch') AS since
+FROM source
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND source.kind = 'site'
+  AND (cardinality(%(locations)s::text[]) = 0 OR source.location = ANY(%(locations)s))
+ORDER BY source.id;
+
+-- name: next_due
+-- When the next page of a collection is due; NULL where there is no site.
+SELECT min(coalesce(moment, now())) FROM (
+    SELECT source.next_crawl_at AS moment FROM source
+    WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND source.kind = 'site'
+    UNION ALL
+    SELECT frontier.next_attempt_at FROM frontier JOIN source ON source.id = frontier.source_id
+    WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND frontier.state = 'failed'
+      AND frontier.next_attempt_at IS NOT NULL
+) due;
+
+-- name: request_crawl
+-- Let a site be due at once.
+UPDATE source SET next_crawl_at = now()
+WHERE collection = %(collection)s AND kind = 'site' AND location = %(location)s AND removed_at IS NULL;
+
+-- name: begin_crawl
+UPDATE source SET crawl_started_at = now(), crawl_scope = %(scope)s WHERE id = %(source_id)s;
+
+-- name: requeue_urls
+-- A new round asks for everything again, and for what went away as long as it may come back. What a sitemap says counts
+-- only as long as it says it. How often a URL has failed counts on.
+UPDATE frontier
+SET state = 'queued', attempts = CASE state WHEN 'failed' THEN attempts ELSE 0 END, next_attempt_at = NULL, lastmod = NULL
+WHERE source_id = %(source_id)s
+  AND (state IN ('fetched', 'redirected', 'failed', 'refused', 'beyond')
+       OR (state = 'gone' AND EXISTS (
+               SELECT FROM crawled_page page
+               WHERE page.source_id = frontier.source_id AND page.url = frontier.url
+                 AND page.removed_at > now() - interval '30 days')));
+
+-- name: recover_urls
+-- What a crawl that was killed had in its hands.
+UPDATE frontier SET state = 'queued' WHERE source_id = %(source_id)s AND state = 'fetching';
+
+-- name: queue_failed_urls
+-- What is due for another try, or all of it now. A round goes nowhere before its start was asked again.
+UPDATE frontier SET state = 'queued', next_attempt_at = NULL
+WHERE source_id = %(source_id)s AND state = 'failed'
+  AND (%(now)s OR next_attempt_at <= now() OR (%(is_round)s AND role <> 'page' AND depth >= 0));
+
+-- name: demote_starts
+-- Where the start redirects to is learned anew in each round: where it led before may be gone by now.
+UPDATE frontier SET role = 'page'
+WHERE source_id = %(source_id)s AND role <> 'page' AND depth >= 0 AND url <> %(start)s;
+
+-- name: queue_named_urls
+UPDATE frontier SET state = 'queued', next_attempt_at = NULL
+WHERE source_id = %(source_id)s AND url = ANY(%(urls)s) AND state NOT IN ('queued', 'fetching');
+
+-- name: add_urls
+-- URLs that were found. What is known already may come closer to the start, turn out to be where the start leads, or come
+-- back from where it was gone.
+INSERT INTO frontier AS known (source_id, url, role, listed, depth, parent, lastmod)
+SELECT %(source_id)s, url, role, listed, depth, parent, lastmod
+FROM unnest(%(urls)s::text[], %(roles)s::text[], %(listed)s::boolean[], %(depths)s::integer[], %(parents)s::text[],
+            %(lastmods)s::text[]) AS found (url, role, listed, depth, parent, lastmod)
+ON CONFLICT (source_id, url) DO UPDATE SET
+    depth = least(known.depth, excluded.depth),
+    listed = known.listed OR excluded.listed,
+    role = CASE WHEN excluded.role = 'start' AND known.role = 'page' THEN 'start' ELSE known.role END,
+    lastmod = coalesce(excluded.lastmod, known.lastmod),
+    state = CASE WHEN known.state IN ('gone', 'refused', 'beyond') AND known.attempted_at < %(since)s THEN 'queued'
+        ELSE known.state END
+    WHERE known.depth > excluded.depth
+       OR (excluded.listed AND NOT known.listed)
+       OR (excluded.role = 'start' AND known.role = 'page')
+       OR excluded.lastmod IS DISTINCT FROM coalesce(known.lastmod, excluded.lastmod)
+       OR (excluded.lastmod IS NOT NULL AND known.lastmod IS NULL)
+       OR (known.state IN ('gone', 'refused', 'beyond') AND known.attempted_at < %(since)s)
+RETURNING xmax = 0 AS is_new;
+
+-- name: skip_unchanged_urls
+-- The sitemap says of these pages that they are as they were when they were fetched. A date alone may hide a second change
+-- on the same day, so it counts from the second day on.
+UPDATE frontier SET state = 'fetched', last_error = NULL, attempts = 0
+FROM crawled_page page
+WHERE page.source_id = frontier.source_id AND page.url = frontier.url
+  AND frontier.source_id = %(source_id)s AND frontier.state = 'queued' AND frontier.role = 'page'
+  AND frontier.lastmod = page.lastmod AND page.removed_at IS NULL AND page.cleaner = %(cleaner)s
+  AND frontier.lastmod < to_char((page.fetched_at - interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD');
+
+-- name: claim_urls
+WITH next AS (
+    SELECT id, source_id, url FROM frontier
+    WHERE source_id = %(source_id)s AND state = 'queued' AND (next_attempt_at IS NULL OR next_attempt_at <= now())
+      AND (NOT %(lists_only)s OR role <> 'page')
+      AND (NOT %(known_only)s OR role <> 'page' OR EXISTS (
+          SELECT FROM crawled_page page
+          WHERE page.source_id = frontier.source_id AND page.url = frontier.url AND page.removed_at IS NULL))
+    ORDER BY depth, id
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE frontier SET state = 'fetching', attempted_at = now()
+    FROM next WHERE frontier.id = next.id
+    RETURNING frontier.id, frontier.source_id, frontier.url, frontier.role, frontier.listed, frontier.depth, frontier.parent,
+              frontier.attempts, frontier.lastmod
+)
+SELECT claimed.id, claimed.url, claimed.role, claimed.listed, claimed.depth, claimed.parent, claimed.attempts, claimed.lastmod,
+       page.etag, page.last_modified, page.cleaner, page.sha256, coalesce(page.rendered, false) AS rendered,
+       page.url IS NOT NULL AND page.removed_at IS NULL AS live
+FROM claimed
+LEFT JOIN crawled_page page ON page.source_id = claimed.source_id AND page.url = claimed.url
+ORDER BY claimed.depth, claimed.id;
+
+-- name: release_urls
+UPDATE frontier SET state = 'queued' WHERE id = ANY(%(ids)s) AND state = 'fetching';
+
+-- name: mark_fetched
+UPDATE frontier SET state = 'fetched', attempts = 0, next_attempt_at = NULL, last_error = NULL, redirects_to = NULL
+WHERE id = ANY(%(ids)s);
+
+-- name: start_urls
+-- Where the site begins: at its URL, and where that one redirected to when it was last asked.
+WITH RECURSIVE start (url, role, redirects_to) AS (
+    SELECT url, role, redirects_to FROM frontier
+    WHERE source_id = %(source_id)s AND role <> 'page' AND depth >= 0 AND parent IS NULL
+    UNION
+    SELECT following.url, following.role, following.redirects_to
+    FROM start JOIN frontier following ON following.source_id = %(source_id)s AND following.url = start.redirects_to
+)
+SELECT url, role FROM start;
+
+-- name: set_roles
+-- What the start of a site turned out to be: a page, or a list.
+UPDATE frontier SET role = turned_out.role
+FROM unnest(%(ids)s::bigint[], %(roles)s::text[]) AS turned_out (id, role)
+WHERE frontier.id = turned_out.id AND frontier.role <> turned_out.role;
+
+-- name: mark_redirected
+UPDATE frontier
+SET state = 'redirected', attempts = 0, next_attempt_at = NULL, last_error = NULL, redirects_to = moved.target
+FROM unnest(%(ids)s::bigint[], %(targets)s::text[]) AS moved (id, target)
+WHERE frontier.id = moved.id;
+
+-- name: mark_gone
+UPDATE frontier SET state = 'gone', attempts = 0, next_attempt_at = NULL, last_error = gone.reason
+FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS gone (id, reason)
+WHERE frontier.id = gone.id;
+
+-- name: mark_refused
+UPDATE frontier SET state = 'refused', attempts = 0, next_attempt_at = NULL, last_error = refused.reason
+FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS refused (id, reason)
+WHERE frontier.id = refused.id;
+
+-- name: mark_failed
+-- A failure that may pass is tried again after 1, 2, 4 … minutes, at most a day, or when the server said.
+UPDATE frontier
+SET state = 'failed', attempts = frontier.attempts + 1, last_error = failed.reason,
+    next_attempt_at = CASE WHEN failed.transient THEN now() + greatest(
+        least(interval '1 minute' * power(2, least(frontier.attempts, 20)), interval '24 hours'),
+        make_interval(secs => failed.retry_after)) END
+FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(transient)s::boolean[], %(retry_after)s::double precision[])
+    AS failed (id, reason, transient, retry_after)
+WHERE frontier.id = failed.id;
+
+-- name: postpone_urls
+-- A round goes on with what is queued; where there is none, only what failed is looked at again at its time.
+UPDATE frontier
+SET state = CASE WHEN source.crawl_started_at IS NULL THEN 'failed' ELSE 'queued' END,
+    next_attempt_at = postponed.until, last_error = postponed.reason
+FROM source, unnest(%(ids)s::bigint[], %(untils)s::timestamptz[], %(reasons)s::text[]) AS postponed (id, until, reason)
+WHERE frontier.id = postponed.id AND source.id = frontier.source_id;
+
+-- name: mark_beyond
+-- What is left when max_pages is reached: known, counted, and not asked for.
+UPDATE frontier SET state = 'beyond' WHERE source_id = %(source_id)s AND state = 'queued' AND role = 'page';
+
+-- name: end_crawl
+UPDATE source
+SET listed_at = now(), listing_error = NULL, crawl_started_at = NULL,
+    next_crawl_at = now() + make_interval(secs => %(refresh)s)
+WHERE id = %(source_id)s;
+
+-- name: interrupt_crawl
+-- The crawl cannot go on now: what is queued stays queued.
+UPDATE source SET listing_error = %(error)s, next_crawl_at = %(next_crawl_at)s WHERE id = %(source_id)s;
+
+-- name: refuse_crawl
+-- The crawl came to its end without a page; that is said, and tried again with the next refresh.
+UPDATE source
+SET listing_error = %(error)s, crawl_started_at = NULL, next_crawl_at = now() + make_interval(secs => %(refresh)s)
+WHERE id = %(source_id)s;
+
+-- name: frontier_counts
+SELECT
+    count(*) FILTER (WHERE state = 'queued') AS queued,
+    min(next_attempt_at) FILTER (WHERE state = 'queued') AS next_attempt_at,
+    count(*) FILTER (WHERE state = 'beyond') AS beyond,
+    count(*) AS known,
+    (SELECT count(*) FROM crawled_page page WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL) AS live
+FROM frontier
+WHERE source_id = %(source_id)s;
+
+-- name: frontier_urls
+SELECT id, url, depth, role FROM frontier WHERE source_id = %(source_id)s;
+
+-- name: delete_urls
+DELETE FROM frontier WHERE id = ANY(%(ids)s);
+
+-- name: lock_host
+SELECT pg_try_advisory_lock(hashtextextended('sourcebook host ' || %(host)s, 0));
+
+-- name: unlock_host
+SELECT pg_advisory_unlock(hashtextextended('sourcebook host ' || %(host)s, 0));

@@ -1,0 +1,29 @@
+"""Crawled HTML pages: the crawl has cleaned them already, and keeps Markdown and blocks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sourcebook.parsing.block_rows import blocks_of
+from sourcebook.parsing.headings import document_title
+from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.types import ParsedDocument
+
+
+def parse_page(
+    markdown: str, blocks: Sequence[Sequence[Any]], *, title: str | None, language: str | None
+) -> ParsedDocument:
+    """Return the document of a page.
+
+    Args:
+        markdown: its main content.
+        blocks: rows of `Block`'s fields, as `crawled_page.blocks` keeps them.
+        title: as the page gives it.
+        language: as the page declares it; what its text says counts more, where it says enough.
+    """
+    found = blocks_of(blocks)
+    return ParsedDocument(
+        markdown=markdown,
+        blocks=found,
+        title=title or document_title(found),
+        language=detect_language(markdown, found) or language,
+    )

@@ -1,0 +1,1 @@
+"""Render pages in a headless Chromium of our own."""

@@ -1,0 +1,211 @@
+"""A Chromium and the crawl4ai strategy that drives it over CDP. Whatever must be known of crawl4ai is known here."""
+
+import asyncio
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from sourcebook.config_sites import SiteSource
+from sourcebook.errors import MissingDependencyError
+from sourcebook.web.browser.chromium import Browser
+from sourcebook.web.browser.page_traffic import OwnHeaders
+from sourcebook.web.browser.page_visit import PageVisit
+from sourcebook.web.browser.proxy import BrowserProxy
+from sourcebook.web.exchange import Response
+from sourcebook.web.fetching.fetcher import filled_in
+
+if TYPE_CHECKING:
+    from crawl4ai import BrowserConfig, CrawlerRunConfig  # type: ignore[import-untyped]
+    from playwright.async_api import Page
+
+GRACE_SECONDS: Final = 2.0
+"""How long after its timeout a page may still be read."""
+_CLOSE_SECONDS: Final = 1.0
+_END_SECONDS: Final = 5.0
+# A service worker would answer for later pages.
+_NO_SERVICE_WORKERS: Final = "delete Navigator.prototype.serviceWorker"
+
+
+class BrowserGoneError(Exception):
+    """Chromium ended while it showed a page."""
+
+
+class CrawlerBrowser:
+    """One Chromium that renders several pages at once."""
+
+    def __init__(self, settings: SiteSource) -> None:
+        """Prepare; nothing is started yet."""
+        self.pages_begun = 0
+        self.pages_open = 0
+        self._settings = settings
+        self._chromium: Browser | None = None
+        self._strategy: Any = None
+        self._stuck = False
+
+    @property
+    def healthy(self) -> bool:
+        """Whether it can take another page."""
+        return not self._stuck and self._is_connected()
+
+    async def start(self, proxy_port: int, folder: Path) -> int:
+        """Start Chromium, connect to it, and return the port at which it takes commands.
+
+        Raises:
+            FetchError: There is no browser, or it does not start.
+            MissingDependencyError: crawl4ai is not installed.
+        """
+        await asyncio.to_thread(_import_crawl4ai, folder)
+        self._chromium = Browser(proxy_port)
+        try:
+            endpoint = await self._chromium.start()
+            self._strategy = _strategy(_browser_config(endpoint, self._settings.user_agent))
+            self._strategy.set_hook("on_page_context_created", _begin)
+            self._strategy.set_hook("after_goto", _check_document)
+            self._strategy.set_hook("before_retrieve_html", _settle)
+            await self._strategy.start()
+            # The first page makes the context that all share. Made for no URL, it gets no cookie from crawl4ai.
+            page, _ = await self._strategy.browser_manager.get_page(_run_config())
+            await self._strategy.browser_manager.release_page_with_context(page)
+            await page.close()
+        except BaseException:
+            await self.close()
+            raise
+        return urlsplit(endpoint).port or 0
+
+    async def visit(self, url: str, proxy: BrowserProxy) -> Response:
+        """Render one page; see `Renderer.render`.
+
+        Raises:
+            BrowserGoneError: Chromium has ended.
+            FetchError: The page cannot be had.
+        """
+        seconds = self._settings.timeout.total_seconds()
+        deadline = asyncio.get_running_loop().time() + seconds
+        # Read for every page, as the fetcher does: a variable that is not set fails the page, not the crawl.
+        headers = {name: filled_in(name, value) for name, value in self._settings.headers.items()}
+        own = OwnHeaders.of_site(self._settings.url, headers)
+        visit = PageVisit(url, proxy, max_bytes=self._settings.max_bytes, deadline=deadline, own=own)
+        config = _run_config(page_timeout=max(1, int(seconds * 1000)), shared_data={"visit": visit})
+        crawl = asyncio.create_task(self._strategy.crawl(url, config))
+        watch = asyncio.create_task(visit.watch())
+        try:
+            await asyncio.wait((crawl, watch), timeout=seconds + GRACE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if crawl.done():
+                return visit.response(crawl.result().html)
+            if watch.done():
+                watch.result()  # raises
+            return visit.explain(TimeoutError())
+        except Exception as error:  # crawl4ai and Playwright raise many kinds
+            if not self._is_connected():
+                raise BrowserGoneError from error
+            return visit.explain(error)
+        finally:
+            watch.cancel()
+            await self._leave(visit, crawl)
+
+    async def close(self) -> None:
+        """End Chromium, then what was connected to it. May be called more than once."""
+        if self._chromium is not None:
+            await self._chromium.close()
+            self._chromium = None
+        if self._strategy is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await self._strategy.close()
+            self._strategy = None
+
+    def _is_connected(self) -> bool:
+        if self._chromium is None or self._strategy is None or not self._chromium.running:
+            return False
+        browser = self._strategy.browser_manager.browser
+        return browser is not None and bool(browser.is_connected())
+
+    async def _leave(self, visit: PageVisit, crawl: "asyncio.Task[Any]") -> None:
+        """Close the page, whatever its scripts do; a browser that cannot close it takes no more pages."""
+        await visit.end()
+        if not crawl.done():
+            crawl.cancel()
+            await asyncio.wait((crawl,), timeout=_CLOSE_SECONDS)
+        if not crawl.done():
+            crawl.cancel()  # it was closing the page: the first one has only led there
+            await asyncio.wait((crawl,), timeout=_CLOSE_SECONDS)
+        if crawl.done() and not crawl.cancelled():
+            crawl.exception()  # known by now; asyncio complains of one that nobody has looked at
+        if not crawl.done() or (visit.page is not None and not await _is_closed(visit.page)):
+            self._stuck = True
+
+
+async def _is_closed(page: "Page") -> bool:
+    from playwright.async_api import Error
+
+    if not page.is_closed():
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await page.close()
+    return page.is_closed()
+
+
+async def _begin(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
+    await _visit(config).begin(page)
+
+
+async def _check_document(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
+    await _visit(config).check_document()
+
+
+async def _settle(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
+    await _visit(config).settle()
+
+
+def _visit(config: "CrawlerRunConfig") -> PageVisit:
+    visit: PageVisit = config.shared_data["visit"]
+    return visit
+
+
+def _import_crawl4ai(folder: Path) -> None:
+    """Import crawl4ai, which takes a second and makes folders below HOME where it is not told otherwise."""
+    os.environ.setdefault("CRAWL4_AI_BASE_DIRECTORY", str(folder))
+    try:
+        import crawl4ai  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError("Rendering pages needs crawl4ai: pip install 'sourcebook[web]'.") from error
+
+
+def _browser_config(endpoint: str, user_agent: str) -> "BrowserConfig":
+    from crawl4ai import BrowserConfig
+
+    return BrowserConfig(
+        browser_mode="custom",
+        cdp_url=endpoint,
+        cdp_cleanup_on_close=True,
+        cdp_close_delay=0,
+        create_isolated_context=True,  # otherwise it loads one page into another's tab
+        user_agent=user_agent,
+        accept_downloads=False,
+        ignore_https_errors=False,
+        init_scripts=[_NO_SERVICE_WORKERS],
+        verbose=False,
+    )
+
+
+def _run_config(**settings: Any) -> "CrawlerRunConfig":
+    from crawl4ai import CrawlerRunConfig
+
+    return CrawlerRunConfig(
+        wait_until="domcontentloaded",
+        delay_before_return_html=0,
+        body_visibility_timeout=1,  # ms; hidden or not, the page is read
+        verbose=False,
+        **settings,
+    )
+
+
+def _strategy(config: "BrowserConfig") -> Any:
+    from crawl4ai import AsyncLogger
+    from crawl4ai.async_crawler_strategy import AsyncPlaywrightCrawlerStrategy  # type: ignore[import-untyped]
+    from rich.console import Console
+
+    # Some of its warnings are printed even where `verbose` is off.
+    return AsyncPlaywrightCrawlerStrategy(config, AsyncLogger(verbose=False, console=Console(quiet=True)))

@@ -1,0 +1,105 @@
+"""What a page in a browser may load and open, and what its site is told."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Page
+
+_UNWANTED: Final = frozenset({"Image", "Media", "Font", "Ping"})
+_ICONS: Final = "Other"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnHeaders:
+    """Headers that only the site itself may see: they may hold secrets."""
+
+    origins: frozenset[str]
+    """Where they may be sent, such as `https://docs.example.com`."""
+    headers: dict[str, str]
+
+    @classmethod
+    def of_site(cls, url: str, headers: dict[str, str]) -> "OwnHeaders":
+        """Return headers for the origin of a site's URL, and for its https where the URL says http."""
+        own = origin(url)
+        secure = {own.replace("http://", "https://", 1)} if urlsplit(own).port is None else set()
+        return cls(frozenset({own, *secure}), headers)
+
+    def belong_to(self, url: str) -> bool:
+        """Whether a request to this URL may carry them."""
+        return origin(url) in self.origins
+
+
+class PageTraffic:
+    """Keeps from a page what is no text, closes what it opens, and adds the site's headers to the site's requests."""
+
+    def __init__(self, page: "Page", devtools: "CDPSession", own: OwnHeaders) -> None:
+        """Prepare; see `begin`."""
+        self._page = page
+        self._devtools = devtools
+        self._own = own
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self) -> None:
+        """Begin, before the page loads anything."""
+        patterns = [{"urlPattern": "*", "resourceType": kind} for kind in (*sorted(_UNWANTED), _ICONS)]
+        if self._own.headers:
+            patterns += [{"urlPattern": f"{each}/*"} for each in sorted(self._own.origins)]
+        # Not through Playwright, whose interception turns the cache off.
+        self._devtools.on("Fetch.requestPaused", lambda event: self._run(self._decide(event)))
+        self._page.on("popup", lambda popup: self._run(popup.close()))
+        await self._devtools.send("Fetch.enable", {"patterns": patterns})
+
+    async def end(self) -> None:
+        """Stop what still runs."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _decide(self, event: dict[str, Any]) -> None:
+        """Stop a request, or let it go on: with the site's headers if it is the site that asks itself."""
+        kind, request = event["resourceType"], event["request"]
+        url, headers = request["url"], request["headers"]
+        parameters: dict[str, Any] = {"requestId": event["requestId"]}
+        if kind in _UNWANTED or (kind == _ICONS and headers.get("Accept", "").startswith("image/")):
+            await self._devtools.send("Fetch.failRequest", {**parameters, "errorReason": "BlockedByClient"})
+            return
+        is_asked_by_itself = kind == "Document" or self._own.belong_to(self._page.url)
+        if self._own.headers and is_asked_by_itself and self._own.belong_to(url):
+            own = {name.lower() for name in self._own.headers}
+            kept = {name: value for name, value in headers.items() if name.lower() not in own}
+            sent = {**kept, **self._own.headers}
+            parameters["headers"] = [{"name": name, "value": value} for name, value in sent.items()]
+        await self._devtools.send("Fetch.continueRequest", parameters)
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.create_task(_quietly(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def origin(url: str) -> str:
+    """Return the scheme, host and port of a URL as browsers write them; empty where it has none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return ""
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return ""
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    standard = port in {None, 443 if parts.scheme == "https" else 80}
+    return f"{parts.scheme}://{host}{'' if standard else f':{port}'}"
+
+
+async def _quietly(work: Coroutine[Any, Any, Any]) -> None:
+    """Await what may fail because the page is gone."""
+    from playwright.async_api import Error
+
+    with suppress(Error):
+        await work

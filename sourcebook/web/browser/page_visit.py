@@ -1,0 +1,323 @@
+"""One visit of a browser to one page: what happens on it, when it is ready to be read, and what came of it."""
+
+import asyncio
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag, urlsplit
+
+from sourcebook.web.browser.page_traffic import OwnHeaders, PageTraffic
+from sourcebook.web.browser.proxy import BrowserProxy
+from sourcebook.web.exchange import FetchError, NotAPageError, Response
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Frame, Page, Request
+    from playwright.async_api import Response as Answer
+
+POLL_SECONDS: Final = 0.1
+QUIET_SECONDS: Final = 0.3
+"""A page with text is ready when neither its text nor the network has moved for so long."""
+EMPTY_SECONDS: Final = 2.0
+"""The same for a page that shows next to nothing: its scripts may only be about to begin."""
+RESTLESS_SECONDS: Final = 3.0
+"""A page with text is ready, too, when one of the two has been still for so long while the other never is."""
+LONGEST_SECONDS: Final = 10.0
+"""A page that never settles is read as it is then."""
+_LITTLE_TEXT: Final = 100
+_WATCH_SECONDS: Final = 1.0
+_MOST_NAVIGATIONS: Final = 10
+
+_AWAITED: Final = frozenset({"document", "script", "xhr", "fetch"})
+_PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+_OF_THE_TRANSFER: Final = frozenset(
+    {"content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"}
+)
+_NET_ERROR: Final = re.compile(r"net::(ERR_\w+)")
+_LASTING: Final = ("ERR_CERT", "ERR_SSL", "ERR_TOO_MANY_REDIRECTS", "ERR_UNSAFE", "ERR_BLOCKED", "ERR_CONTENT_DECODING")
+_OF_THE_HOST: Final = ("ERR_CERT", "ERR_SSL", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_TIMED_OUT")
+
+# Laying out a page that is too large can take long: its text is looked at first.
+_SHOWN_TEXT: Final = """(most => {
+    const text = document.documentElement ? document.documentElement.textContent.length : 0;
+    return text > most ? -1 : document.body ? document.body.innerText.trim().length : 0;
+})(%d)"""
+_SIZE: Final = "document.documentElement ? document.documentElement.outerHTML.length : 0"
+_IS_FRAMESET: Final = "document.body instanceof HTMLFrameSetElement"
+
+
+class PageVisit:
+    """What is known of one page while a browser shows it."""
+
+    def __init__(self, url: str, proxy: BrowserProxy, *, max_bytes: int, deadline: float, own: OwnHeaders) -> None:
+        """Prepare a visit.
+
+        Args:
+            url: The page.
+            proxy: What the browser's traffic goes through; it knows why a connection was not made.
+            max_bytes: Of the page as it is in the end.
+            deadline: When it is read, ready or not, on the event loop's clock.
+            own: What the site's own host is sent with every request.
+        """
+        self.page: Page | None = None
+        self.crashed = False
+        self._url = url
+        self._proxy = proxy
+        self._max_bytes = max_bytes
+        self._deadline = deadline
+        self._own = own
+        self._devtools: CDPSession | None = None
+        self._frame_id = ""
+        self._world: int | None = None
+        self._answers: dict[str, Answer] = {}
+        self._document: Answer | None = None
+        self._last_target = url
+        self._broken: str | None = None
+        self._navigations = 0
+        self._downloads = False
+        self._awaited: set[Request] = set()
+        self._network_moved = asyncio.get_running_loop().time()
+        self._traffic: PageTraffic | None = None
+
+    async def begin(self, page: "Page") -> None:
+        """Watch a page that is still empty."""
+        self.page = page
+        page.on("request", self._on_request)
+        page.on("requestfinished", self._on_end)
+        page.on("requestfailed", self._on_failure)
+        page.on("response", self._on_response)
+        page.on("framenavigated", self._on_navigation)
+        page.on("crash", self._on_crash)
+        page.on("download", self._on_download)
+        self._devtools = await page.context.new_cdp_session(page)
+        self._frame_id = (await self._send("Page.getFrameTree", {}))["frameTree"]["frame"]["id"]
+        self._traffic = PageTraffic(page, self._devtools, self._own)
+        await self._traffic.begin()
+
+    async def check_document(self) -> None:
+        """Look at what has been loaded before its scripts are waited for.
+
+        Raises:
+            NotAPageError: It is no HTML.
+            FetchError: The proxy refused it.
+        """
+        self._raise_if_refused()
+        media_type = self._headers().get("content-type", "").partition(";")[0].strip().lower()
+        if media_type not in _PAGES:
+            raise NotAPageError(f"the browser was given {media_type}, not a page", transient=False)
+        if await self._evaluate(_IS_FRAMESET):
+            raise NotAPageError("it is a set of frames, which has no text of its own", transient=False)
+
+    async def settle(self) -> None:
+        """Wait until text and network are still, at the latest until the deadline.
+
+        Raises:
+            FetchError: The page has grown too large.
+        """
+        clock = asyncio.get_running_loop().time
+        begun = text_moved = clock()
+        end = min(begun + LONGEST_SECONDS, self._deadline)
+        shown: int | None = None
+        while clock() < end and not (self.page is None or self.page.is_closed()):
+            self._raise_if_lost()
+            found = await self._evaluate(_SHOWN_TEXT % self._max_bytes)
+            now = clock()
+            if found == -1:
+                raise self._too_large()
+            if found is None or found != shown:
+                shown, text_moved = found, now
+            network_still = 0.0 if self._awaited else now - self._network_moved
+            text_still = now - text_moved
+            has_text = (shown or 0) > _LITTLE_TEXT
+            if min(text_still, network_still) >= (QUIET_SECONDS if has_text else EMPTY_SECONDS):
+                break
+            if has_text and max(text_still, network_still) >= RESTLESS_SECONDS:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        await self._check_size()
+
+    async def watch(self) -> None:
+        """Go on until the page can come to nothing.
+
+        Raises:
+            FetchError: It has become too large, has crashed, broke off, or goes from document to document.
+        """
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            self._raise_if_lost()
+            await self._check_size()
+
+    def response(self, html: str) -> Response:
+        """Return the page as an answer to the request.
+
+        Args:
+            html: What the browser shows, serialized.
+
+        Raises:
+            FetchError: It is not what the server meant to send, or none of a server's.
+        """
+        self._raise_if_refused()
+        self._raise_if_lost()
+        body = html.encode("utf-8", "replace")
+        if len(body) > self._max_bytes:
+            raise self._too_large()
+        final_url = "" if self.page is None else self.page.url
+        if urlsplit(final_url).scheme not in {"http", "https"} or self._document is None:
+            raise FetchError("the page has left the web by a script", transient=False)
+        return self._answer(self._document, body, final_url)
+
+    def explain(self, error: BaseException) -> Response:
+        """Return what came of a page that the browser could not show.
+
+        Args:
+            error: What the browser said.
+
+        Returns:
+            An answer without a body, which a browser has no page for.
+
+        Raises:
+            FetchError: In all other cases; it says why.
+        """
+        if isinstance(error, FetchError):
+            raise error
+        self._raise_if_refused()
+        message = str(error)
+        last = next(reversed(self._answers.values()), None)
+        self.crashed |= "crashed" in message
+        self._raise_if_lost()
+        if self._downloads or "Download is starting" in message:
+            raise NotAPageError("the URL starts a download", transient=False) from error
+        code = _NET_ERROR.search(message)
+        if code is None and ("Timeout" in message or isinstance(error, TimeoutError)):
+            raise self.timed_out() from error
+        if last is not None and code and code[1] in {"ERR_HTTP_RESPONSE_CODE_FAILURE", "ERR_ABORTED"}:
+            if code[1] == "ERR_HTTP_RESPONSE_CODE_FAILURE" or last.status in {204, 205}:
+                return self._answer(last, b"", last.url)
+            raise NotAPageError("the URL leads to no page", transient=False) from error
+        if code is not None:
+            raise self._net_error(code[1]) from error
+        if "navigating" in message or "context was destroyed" in message:
+            raise FetchError("the page keeps going on to others", transient=True) from error
+        said = message.strip().splitlines() or [type(error).__name__]
+        raise FetchError(f"the browser failed: {said[0][:300]}", transient=True) from error
+
+    def timed_out(self) -> FetchError:
+        """Return the error for a page that took too long."""
+        if not self._answers:
+            return FetchError("the server did not answer in time", transient=True, host_failed=True)
+        return FetchError("the page did not load in time", transient=True)
+
+    async def end(self) -> None:
+        """Stop what still runs for this visit."""
+        if self._traffic is not None:
+            await self._traffic.end()
+
+    def _answer(self, answer: "Answer", body: bytes, final_url: str) -> Response:
+        headers = {name: value for name, value in answer.headers.items() if name not in _OF_THE_TRANSFER}
+        media_type = headers.get("content-type", "").partition(";")[0].strip() or "text/html"
+        return Response(
+            self._url,
+            answer.status,
+            {**headers, "content-type": f"{media_type}; charset=utf-8"},
+            body,
+            rendered=True,
+            final_url=None if final_url == self._url else final_url,
+        )
+
+    def _headers(self) -> dict[str, str]:
+        return {} if self._document is None else self._document.headers
+
+    def _raise_if_refused(self) -> None:
+        """Raise what the proxy knows, if the page is the proxy's own answer or there is none."""
+        last = next(reversed(self._answers.values()), None)
+        if last is not None and last.url == self._last_target and last.status not in {400, 403, 502, 503}:
+            return
+        parts = urlsplit(self._last_target)
+        with suppress(ValueError):
+            failure = self._proxy.failure(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+            if failure is not None:
+                raise failure
+
+    def _raise_if_lost(self) -> None:
+        if self.crashed:
+            raise FetchError("the page crashed in the browser", transient=True)
+        if self._broken and self._document is not None:
+            raise self._net_error(self._broken)
+        if self._navigations > _MOST_NAVIGATIONS:
+            raise FetchError("the page goes on to other pages without end", transient=False)
+
+    def _net_error(self, code: str) -> FetchError:
+        where = urlsplit(self._last_target).hostname
+        said = code.removeprefix("ERR_").replace("_", " ").lower()
+        return FetchError(
+            f"the browser could not load it from {where}: {said}",
+            transient=not code.startswith(_LASTING),
+            host_failed=code.startswith(_OF_THE_HOST),
+        )
+
+    def _too_large(self) -> FetchError:
+        return FetchError(f"the page is larger than {self._max_bytes:,} bytes", transient=False)
+
+    async def _check_size(self) -> None:
+        if (await self._evaluate(_SIZE) or 0) > self._max_bytes:
+            raise self._too_large()
+
+    async def _evaluate(self, expression: str) -> Any:
+        """Evaluate in a world of our own, whose functions the page cannot replace; None while it navigates."""
+        from playwright.async_api import Error
+
+        if not self._frame_id or self.crashed:
+            return None
+        try:
+            if self._world is None:
+                world = {"frameId": self._frame_id, "worldName": "sourcebook"}
+                self._world = (await self._send("Page.createIsolatedWorld", world))["executionContextId"]
+            how = {"expression": expression, "contextId": self._world, "returnByValue": True}
+            return (await self._send("Runtime.evaluate", how))["result"].get("value")
+        except Error:
+            self._world = None  # it went with the document it belonged to
+            return None
+
+    async def _send(self, method: str, parameters: dict[str, Any]) -> Any:
+        assert self._devtools is not None  # noqa: S101 - `begin` comes first
+        return await self._devtools.send(method, parameters)
+
+    def _is_main(self, request: "Request") -> bool:
+        from playwright.async_api import Error
+
+        try:
+            return request.is_navigation_request() and self.page is not None and request.frame == self.page.main_frame
+        except Error:  # of a frame that is not there yet, or no more
+            return False
+
+    def _on_request(self, request: "Request") -> None:
+        if self._is_main(request):
+            self._last_target, self._broken = request.url, None
+            self._navigations += request.redirected_from is None
+        if request.resource_type in _AWAITED:
+            self._awaited.add(request)
+
+    def _on_end(self, request: "Request") -> None:
+        if request in self._awaited:
+            self._awaited.discard(request)
+            self._network_moved = asyncio.get_running_loop().time()
+
+    def _on_failure(self, request: "Request") -> None:
+        self._on_end(request)
+        reason = request.failure or ""
+        if self._is_main(request) and "ERR_ABORTED" not in reason:
+            self._broken = reason.removeprefix("net::")
+
+    def _on_response(self, answer: "Answer") -> None:
+        if self._is_main(answer.request):
+            self._answers.pop(answer.url, None)
+            self._answers[answer.url] = answer
+
+    def _on_navigation(self, frame: "Frame") -> None:
+        if self.page is not None and frame == self.page.main_frame:
+            self._document = self._answers.get(urldefrag(frame.url)[0], self._document)
+
+    def _on_crash(self, _: "Page") -> None:
+        self.crashed = True
+
+    def _on_download(self, _: object) -> None:
+        self._downloads = True

@@ -1,0 +1,347 @@
+"""The proxy that all of a browser's traffic takes, so that it reaches only the addresses it may.
+
+A browser looks names up itself, so what was checked before it is asked for a page need not be what it connects to.
+Behind this proxy it looks nothing up: the proxy does, asks a guard, and connects to the very address that was allowed.
+"""
+
+import asyncio
+import socket
+import struct
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
+from urllib.parse import SplitResult, urlsplit
+
+from sourcebook.web.browser.proxy_head import Head, read_head
+from sourcebook.web.exchange import FetchError
+
+BeforeRequest = Callable[[str], Awaitable[None]]
+"""Called with a host before each connection to it; returns when it may be made, raises FetchError where it may not."""
+
+_CHUNK_BYTES: Final = 64 * 1024
+_REMEMBERED_FAILURES: Final = 1000
+_END_SECONDS: Final = 5.0
+_LISTEN_SECONDS: Final = 0.25
+_PHRASES: Final = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Service Unavailable"}
+
+
+class Guard(Protocol):
+    """Decides which addresses may be connected to."""
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """Look a host up and return its addresses, all of them allowed, the best first.
+
+        Raises:
+            FetchError: It has no address, or one that is not allowed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyLimits:
+    """What a browser may take of the proxy."""
+
+    response_bytes: int = 100_000_000
+    """Of one response over plain http."""
+    tunnel_bytes: int = 2_000_000_000
+    """Of one CONNECT, through which many responses come; each way."""
+    idle_seconds: float = 60.0
+    """After which a connection without a byte is closed."""
+    connect_seconds: float = 10.0
+    """For each address of a host."""
+    connections: int = 512
+    """At a time. Chromium holds up to 32 to a proxy, and 255 more for web sockets."""
+
+
+class _RefusedError(Exception):
+    """The browser gets a status and a reason instead of what it asked for."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class BrowserProxy:
+    """A forward proxy on 127.0.0.1: http in absolute form with one request a connection, all else through CONNECT."""
+
+    def __init__(
+        self, guard: Guard, before_request: BeforeRequest | None = None, limits: ProxyLimits | None = None
+    ) -> None:
+        """Prepare; `start` opens the port.
+
+        Args:
+            guard: Asked for the addresses of every connection.
+            before_request: Awaited before every plain request and every CONNECT.
+            limits: What a browser may take.
+        """
+        self._guard = guard
+        self._before_request = before_request
+        self._limits = limits or ProxyLimits()
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self._failures: OrderedDict[tuple[str, int], FetchError] = OrderedDict()
+        self._closed_ports: set[int] = set()
+
+    @property
+    def port(self) -> int:
+        """Where on 127.0.0.1 it listens."""
+        if self._server is None:
+            raise RuntimeError("the proxy has not been started")
+        return int(self._server.sockets[0].getsockname()[1])
+
+    def failure(self, host: str, port: int) -> FetchError | None:
+        """Return why there was no connection to this host and port when last asked for; None where there was one."""
+        found = self._failures.get((host, port))
+        if found is None:
+            return None
+        # One of its own for each page: an exception that is raised keeps where it was.
+        return FetchError(
+            str(found), transient=found.transient, retry_after=found.retry_after, host_failed=found.host_failed
+        )
+
+    def close_port(self, port: int) -> None:
+        """Refuse a port of this machine whatever the guard says: the one at which a browser takes commands."""
+        self._closed_ports.add(port)
+
+    async def start(self) -> None:
+        """Open a port and serve."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.close_port(self.port)
+
+    async def close(self) -> None:
+        """Close the port and every connection. May be called more than once."""
+        if self._server is not None:
+            self._server.close()
+            connections = list(self._connections)
+            for connection in connections:
+                connection.cancel()
+            await asyncio.gather(*connections, return_exceptions=True)
+            await self._server.wait_closed()
+            self._server = None
+
+    async def __aenter__(self) -> Self:
+        """Open the port."""
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Close everything."""
+        await self.close()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with _closing(writer):
+            try:
+                await self._answer(reader, writer)
+            except _RefusedError as refused:
+                writer.write(_message(refused.status, str(refused)))
+            except ValueError as error:
+                writer.write(_message(400, str(error)))
+            except (OSError, EOFError):
+                _reset(writer)  # an orderly end could pass for the end of a response
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._connections) > self._limits.connections:
+            raise _RefusedError(503, "too many connections")
+        async with asyncio.timeout(self._limits.idle_seconds):
+            head = await read_head(reader)
+        method, target = head.request()
+        if method == "CONNECT":
+            await self._tunnel(urlsplit(f"//{target}"), reader, writer)
+            return
+        try:
+            await self._forward(method, target, head, reader, writer)
+        except _RefusedError as refused:
+            if head.asks_for_html():
+                raise
+            # A script would take the reason for the data that it has asked for.
+            raise ConnectionRefusedError from refused
+
+    async def _tunnel(self, target: SplitResult, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        from_server, to_server = await self._connect(target, 443, reader)
+        async with _closing(to_server), asyncio.timeout(self._limits.idle_seconds) as idle:
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            limit = self._limits.tunnel_bytes
+            await _until_first(
+                _pump(reader, to_server, limit, self._keep_alive(idle)),
+                _pump(from_server, writer, limit, self._keep_alive(idle)),
+            )
+
+    async def _forward(
+        self,
+        method: str,
+        url: str,
+        head: Head,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        target = urlsplit(url)
+        if target.scheme != "http":
+            raise ValueError("only http and https are let through")
+        length = head.body_length()
+        path = "/" + "".join(url.split("/", 3)[3:])
+        from_server, to_server = await self._connect(target, 80, reader)
+        async with _closing(to_server), asyncio.timeout(self._limits.idle_seconds) as idle:
+            to_server.write(head.for_one_message(f"{method} {path} HTTP/1.1"))
+            await _pump_exactly(reader, to_server, length, self._keep_alive(idle))
+            try:
+                answer = await _final_head(from_server)
+            except ValueError as error:
+                unreadable = FetchError(f"the server's answer cannot be read: {error}", transient=True)
+                raise self._refused(502, str(target.hostname), target.port or 80, unreadable) from error
+            writer.write(answer.for_one_message(answer.first))
+            # Nothing more is read for this server: a second request could be meant for another.
+            await _until_first(
+                _pump(from_server, writer, self._limits.response_bytes, self._keep_alive(idle)), _end(reader)
+            )
+
+    def _keep_alive(self, idle: asyncio.Timeout) -> Callable[[], None]:
+        loop = asyncio.get_running_loop()
+        return lambda: idle.reschedule(loop.time() + self._limits.idle_seconds)
+
+    async def _connect(
+        self, target: SplitResult, default_port: int, client: asyncio.StreamReader
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        host, port = target.hostname, target.port or default_port
+        if not host:
+            raise ValueError("no host is named")
+        try:
+            addresses = await self._permitted(host, port, client)
+        except FetchError as error:
+            raise self._refused(403, host, port, error) from error
+        reasons = []
+        for address in addresses:
+            try:
+                async with asyncio.timeout(self._limits.connect_seconds):
+                    connection = await asyncio.open_connection(address, port)
+            except OSError as error:
+                reasons.append(f"{address}: {_reason(error)}")
+            else:
+                self._failures.pop((host, port), None)
+                return connection
+        reason = f"{host}, port {port}, cannot be reached ({'; '.join(reasons)})"
+        raise self._refused(502, host, port, FetchError(reason, transient=True, host_failed=True))
+
+    async def _permitted(self, host: str, port: int, client: asyncio.StreamReader) -> list[str]:
+        addresses = await self._guard.resolve(host, port)
+        if port in self._closed_ports and any(ip_address(address).is_loopback for address in addresses):
+            raise FetchError(f"port {port} of this machine is the browser's own", transient=False)
+        if self._before_request is not None:
+            await _while_listening(self._before_request(host), client)
+        return addresses
+
+    def _refused(self, status: int, host: str, port: int, error: FetchError) -> _RefusedError:
+        """Remember why there is no connection, and return what tells the browser."""
+        self._failures[host, port] = error
+        self._failures.move_to_end((host, port))
+        if len(self._failures) > _REMEMBERED_FAILURES:
+            self._failures.popitem(last=False)
+        return _RefusedError(status, str(error))
+
+
+async def _final_head(server: asyncio.StreamReader) -> Head:
+    """Read the head of a response, passing over those that only announce it (100 Continue, 103 Early Hints)."""
+    while True:
+        head = await read_head(server)
+        if not head.is_interim():
+            return head
+
+
+async def _pump(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int, keep_alive: Callable[[], None]
+) -> None:
+    """Pass on all that comes, until the end; more than the limit is an error."""
+    while chunk := await reader.read(_CHUNK_BYTES):
+        limit -= len(chunk)
+        if limit < 0:
+            raise ConnectionAbortedError("more bytes than a connection may take")
+        writer.write(chunk)
+        await writer.drain()
+        keep_alive()
+
+
+async def _pump_exactly(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int, keep_alive: Callable[[], None]
+) -> None:
+    while length > 0:
+        chunk = await reader.read(min(length, _CHUNK_BYTES))
+        if not chunk:
+            raise EOFError
+        length -= len(chunk)
+        writer.write(chunk)
+        await writer.drain()
+        keep_alive()
+
+
+async def _end(reader: asyncio.StreamReader) -> None:
+    while await reader.read(_CHUNK_BYTES):
+        pass
+
+
+async def _until_first(*work: Coroutine[Any, Any, None]) -> None:
+    """Run coroutines until one of them ends; then end the others."""
+    tasks = [asyncio.ensure_future(each) for each in work]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+async def _while_listening(permission: Awaitable[None], client: asyncio.StreamReader) -> None:
+    """Wait for a permission, but not for longer than the one who asked for it."""
+    waiting = asyncio.ensure_future(permission)
+    try:
+        while not (await asyncio.wait([waiting], timeout=_LISTEN_SECONDS))[0]:
+            if client.at_eof() or client.exception() is not None:
+                raise EOFError
+        waiting.result()
+    finally:
+        waiting.cancel()
+
+
+@asynccontextmanager
+async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+    """Close a connection at the end, after what was written to it has gone out."""
+    try:
+        yield
+    finally:
+        writer.close()
+        try:
+            with suppress(OSError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await writer.wait_closed()
+        finally:
+            writer.transport.abort()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """End a connection so that the other side sees an error, not an end."""
+    with suppress(OSError):
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+def _reason(error: OSError) -> str:
+    return "no answer" if isinstance(error, TimeoutError) else (error.strerror or str(error))
+
+
+def _message(status: int, reason: str) -> bytes:
+    body = reason.encode("utf-8", "replace")
+    head = (
+        f"HTTP/1.1 {status} {_PHRASES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode("ascii") + body

@@ -1,0 +1,124 @@
+"""Render pages in a real browser: crawl4ai drives a Chromium that we start and end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from sourcebook.config_sites import SiteSource
+from sourcebook.web.browser.crawler_browser import BrowserGoneError, CrawlerBrowser
+from sourcebook.web.browser.proxy import BeforeRequest, BrowserProxy, Guard, ProxyLimits
+from sourcebook.web.exchange import FetchError, Response
+
+PAGES_PER_BROWSER: Final = 200
+
+
+class Renderer:
+    """Renders the pages of one site in a headless Chromium, several at once.
+
+    Its requests go through a proxy that asks the guard for every address. The settings' headers are sent to the site's
+    own scheme, host and port alone (and to https where the site's URL says http): by the pages of the site themselves,
+    not by frames of other sites nor from web workers. Certificates are checked. Cookies, storage and cache last as long
+    as one browser, which is replaced after `pages_per_browser` pages. Images, fonts and downloads are not loaded.
+    """
+
+    def __init__(
+        self,
+        settings: SiteSource,
+        guard: Guard,
+        folder: Path,
+        before_request: BeforeRequest | None = None,
+        *,
+        pages_per_browser: int = PAGES_PER_BROWSER,
+    ) -> None:
+        """Prepare; the browser is started for the first page.
+
+        Args:
+            settings: Of the site: concurrency, timeout, max_bytes, user_agent and headers are used.
+            guard: Asked for the addresses of every connection.
+            folder: Where crawl4ai may keep files; it would take HOME.
+            before_request: Awaited with the host before every plain http request, and every CONNECT for https.
+            pages_per_browser: After so many pages a browser is replaced.
+        """
+        self._settings = settings
+        self._folder = folder
+        self._pages_per_browser = pages_per_browser
+        # A page's own limit is kept by looking at it; these end what no page is made of.
+        limits = ProxyLimits(response_bytes=5 * settings.max_bytes, tunnel_bytes=100 * settings.max_bytes)
+        self._proxy = BrowserProxy(guard, before_request, limits)
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._starting = asyncio.Lock()
+        self._current: CrawlerBrowser | None = None
+        self._browsers: set[CrawlerBrowser] = set()
+
+    async def render(self, url: str) -> Response:
+        """Open a page, let its scripts do their work, and return what it has become.
+
+        The status and the headers are those of the main document, the body is the serialized DOM. The page is ready
+        when text and network are still; one that never is, is read after 10 s. A status for which a server sent no
+        body, such as 204 or an empty 500, is a response as well.
+
+        Raises:
+            NotAPageError: The URL leads to a download, a PDF or the like: fetch it without a browser.
+            FetchError: The page cannot be had, or there is no browser; at the latest 4 s after the timeout.
+        """
+        async with self._slots:
+            for last_try in (False, True):
+                async with self._browser() as browser:
+                    try:
+                        return await browser.visit(url, self._proxy)
+                    except BrowserGoneError as error:
+                        if last_try:
+                            raise FetchError("the browser ended while it showed the page", transient=True) from error
+        raise AssertionError("the second try returns or raises")
+
+    async def __aenter__(self) -> Self:
+        """Open the proxy's port."""
+        await self._proxy.start()
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """End all browsers and the proxy; pages that are being rendered fail."""
+        for browser in list(self._browsers):
+            await browser.close()
+        self._browsers.clear()
+        await self._proxy.close()
+
+    @asynccontextmanager
+    async def _browser(self) -> AsyncIterator[CrawlerBrowser]:
+        """Lend a browser that can take another page; end it afterwards if it was the last one of an old browser."""
+        async with self._starting:
+            browser = self._current
+            if browser is None or browser.pages_begun >= self._pages_per_browser or not browser.healthy:
+                browser = await self._replace(browser)
+            browser.pages_begun += 1
+            browser.pages_open += 1
+        try:
+            yield browser
+        finally:
+            browser.pages_open -= 1
+            if browser is not self._current:
+                await self._end_if_idle(browser)
+
+    async def _replace(self, old: CrawlerBrowser | None) -> CrawlerBrowser:
+        self._current = None
+        if old is not None:
+            await self._end_if_idle(old)
+        browser = CrawlerBrowser(self._settings)
+        self._browsers.add(browser)
+        try:
+            self._proxy.close_port(await browser.start(self._proxy.port, self._folder))
+        except BaseException:
+            self._browsers.discard(browser)
+            raise
+        self._current = browser
+        return browser
+
+    async def _end_if_idle(self, browser: CrawlerBrowser) -> None:
+        if browser.pages_open == 0 and browser in self._browsers:
+            self._browsers.discard(browser)
+            await browser.close()

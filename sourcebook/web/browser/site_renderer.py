@@ -1,0 +1,52 @@
+"""The browser of one crawl, started when the first page needs it."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from sourcebook.config_sites import SiteSource
+from sourcebook.web.exchange import Response
+from sourcebook.web.fetching.addresses import AddressGuard
+from sourcebook.web.fetching.politeness import HostLimiter
+
+if TYPE_CHECKING:
+    from sourcebook.web.browser.rendering import Renderer
+
+
+class SiteRenderer:
+    """Renders pages at the pace of their hosts. An asynchronous context manager, for one event loop."""
+
+    def __init__(self, settings: SiteSource, guard: AddressGuard, limiter: HostLimiter, folder: Path) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._limiter = limiter
+        self._folder = folder
+        self._starting = asyncio.Lock()
+        self._running = AsyncExitStack()
+        self._renderer: Renderer | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._running.aclose()
+
+    async def render(self, url: str) -> Response:
+        """Return the page as it is after its scripts ran.
+
+        Raises:
+            FetchError: there is no browser, or the page does not come.
+        """
+        async with self._starting:
+            if self._renderer is None:
+                self._renderer = await self._running.enter_async_context(self._start())
+        return await self._renderer.render(url)
+
+    def _start(self) -> "Renderer":
+        from sourcebook.web.browser.rendering import Renderer
+
+        return Renderer(self._settings, self._guard, self._folder, self._limiter.acquire)

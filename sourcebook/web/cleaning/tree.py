@@ -1,0 +1,165 @@
+"""An HTML page as a tree, whatever its HTML is like."""
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+HEADING_START = "\ue000"
+HEADING_END = "\ue001"
+CODE_NEWLINE = "\ue002"
+"""Private-use characters that no parsed page holds, so that they can carry notes through a conversion."""
+
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+
+_UNWANTED = re.compile(
+    r"[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\ue002]|&#(?:x0*e00[012]|0*5734[456])(?:;|(?![0-9a-f]))", re.IGNORECASE
+)
+# Content after them is content all the same, but libxml2 leaves it out of <body>, or out altogether.
+_PAGE_END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
+_IN_HEAD = frozenset({"base", "link", "meta", "noscript", "object", "script", "style", "template", "title"})
+# Where elements are nested without end, those that only group or format are dropped, and these are kept.
+_KEPT_TAGS = (
+    r"html|head|body|title|meta|link|base|script|style|h[1-6]|p|br|hr|pre|li|a|img|main|article|nav"
+    r"|header|footer|aside"
+)
+_NESTING_TAG = re.compile(rf"</?(?!(?:{_KEPT_TAGS})[\s/>])([a-z][^\s/>]*)(?:\s[^>]*|/)?>", re.IGNORECASE)
+# libxml2 takes the square of the number of attributes of one element.
+_TAG = re.compile(r"""<([a-z][^\s/>]*+)((?:[^"'>]++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+)(?:>|\Z)""", re.IGNORECASE)
+_LONG_PAGE = 100_000
+_MOST_ATTRIBUTES = 2000
+_INLINE = re.compile(r"a|b|big|code|em|font|i|small|span|strong|su[bp]|tt|u", re.IGNORECASE)
+
+
+class Element(Protocol):
+    """What this project uses of lxml's elements, which have no types of their own."""
+
+    tag: str
+    text: str | None
+    tail: str | None
+
+    def __iter__(self) -> Iterator["Element"]: ...
+    def __len__(self) -> int: ...
+    def addprevious(self, element: "Element") -> None: ...
+    def append(self, element: "Element") -> None: ...
+    def __getitem__(self, index: int) -> "Element": ...
+    def clear(self, keep_tail: bool = False) -> None: ...
+    def get(self, name: str) -> str | None: ...
+    def getnext(self) -> "Element | None": ...
+    def getparent(self) -> "Element | None": ...
+    def getprevious(self) -> "Element | None": ...
+    def insert(self, index: int, element: "Element") -> None: ...
+    def items(self) -> list[tuple[str, str]]: ...
+    def iter(self, *tags: str) -> Iterator["Element"]: ...
+    def iterancestors(self, *tags: str) -> Iterator["Element"]: ...
+    def itertext(self) -> Iterator[str]: ...
+    def remove(self, element: "Element") -> None: ...
+    def set(self, name: str, value: str) -> None: ...
+
+
+def parse_page(text: str) -> Element | None:
+    """Parse decoded HTML or XHTML; None where there is nothing to parse.
+
+    Comments and processing instructions are left out. Where elements are nested more than 256 deep, as in pages that
+    never close their <font>, those that only group or format are left out too, and their text stays.
+    """
+    text = _PAGE_END.sub("", _UNWANTED.sub("", text))
+    if len(text) > _LONG_PAGE:
+        text = _TAG.sub(_without_attributes, text)
+    tree, complete = _parse(text)
+    if not complete:
+        tree, _ = _parse(_NESTING_TAG.sub(_flat, text), huge=True)
+    if tree is not None:
+        _empty_head(tree)
+    return tree
+
+
+def body_of(tree: Element) -> Element:
+    """Return the page's <body>, or all of a page that has none, such as a frameset."""
+    return next(tree.iter("body"), tree)
+
+
+def subelement(parent: Element, tag: str, text: str = "") -> Element:
+    """Append a new element to `parent` and return it."""
+    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+
+    element: Element = etree.SubElement(parent, tag)
+    element.text = text
+    return element
+
+
+def drop(element: Element) -> None:
+    """Take an element out of its parent, with all that is in it; what comes after it stays."""
+    parent = element.getparent()
+    if parent is not None:
+        _add_text(parent, element.getprevious(), element.tail)
+        parent.remove(element)
+
+
+def unwrap(element: Element) -> None:
+    """Put what is in an element in its place."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    _add_text(parent, element.getprevious(), element.text)
+    for child in list(element):
+        element.addprevious(child)
+    element.text = None
+    drop(element)
+
+
+def plain_text(element: Element) -> str:
+    """Return an element's text with white space collapsed."""
+    return " ".join("".join(element.itertext()).split())
+
+
+def replace_content(element: Element, text: str) -> None:
+    """Give an element a text in place of all that is in it, and take its attributes; what comes after it stays."""
+    element.clear(keep_tail=True)
+    element.text = text
+
+
+def _parse(text: str, *, huge: bool = False) -> tuple[Element | None, bool]:
+    from lxml import etree
+
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=huge)
+    try:
+        tree: Element | None = etree.fromstring(text.encode(), parser)
+    except etree.XMLSyntaxError:  # what a document without any element is to lxml
+        tree = None
+    # The error log is empty for most pages; what went beyond a limit is its last entry.
+    log = parser.error_log
+    return tree, not log or log[-1].type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+
+
+def _empty_head(tree: Element) -> None:
+    """Move what is no part of a head to the body: where <body> is left out, libxml2 takes <main> for one."""
+    head = next(tree.iter("head"), None)
+    if head is None:
+        return
+    strays = [position for position, element in enumerate(head) if element.tag not in _IN_HEAD]
+    if strays:
+        body = next(tree.iter("body"), None)
+        body = subelement(tree, "body") if body is None else body
+        moved = list(head)[strays[0] :]
+        moved[-1].tail = (moved[-1].tail or "") + (body.text or "")
+        body.text = None
+        for place, element in enumerate(moved):
+            body.insert(place, element)
+
+
+def _add_text(parent: Element, previous: Element | None, text: str | None) -> None:
+    if text:
+        if previous is None:
+            parent.text = (parent.text or "") + text
+        else:
+            previous.tail = (previous.tail or "") + text
+
+
+def _without_attributes(tag: re.Match[str]) -> str:
+    """Drop attributes by the thousand; a closing tag among them says that a stray quote only makes them look so."""
+    many = len(tag[2]) > 2 * _MOST_ATTRIBUTES and "</" not in tag[2] and len(tag[2].split()) > _MOST_ATTRIBUTES
+    return f"<{tag[1]}>" if many else tag[0]
+
+
+def _flat(tag: re.Match[str]) -> str:
+    return " " if _INLINE.fullmatch(tag[1]) else "<p>"

@@ -1,0 +1,99 @@
+"""Which of the URLs that a page or a list names are worth a visit."""
+
+from collections.abc import Iterable
+
+from sourcebook.config_sites import SiteSource
+from sourcebook.web.outcome import ClaimedUrl, FoundUrl
+from sourcebook.web.scope import Scope
+from sourcebook.web.traps import TrapGuard
+from sourcebook.web.url import host_of, registered_domain
+
+
+class Discovery:
+    """Decides by the site's scope, its depth, and whether a URL leads into a trap.
+
+    Args:
+        settings: of the site.
+        start: its URL in normal form.
+        follow_links: whether links are followed; unset settings decide by what the start turns out to be.
+    """
+
+    def __init__(self, settings: SiteSource, start: str, *, follow_links: bool) -> None:
+        self.scope = Scope.of(settings, start)
+        self.traps = TrapGuard()
+        self.follow_links = follow_links
+        self.max_depth = settings.max_depth
+        self._start = start
+        self._follows_by_default = settings.follow_links is None
+        self._seen: dict[str, int] = {}
+
+    def recall(self, starts: Iterable[tuple[str, str]]) -> None:
+        """Take up what earlier crawls learned of the start: the hosts it led to, and whether it is a list.
+
+        Args:
+            starts: (URL, role) of the site's URL and of where it redirected to.
+        """
+        for url, role in starts:
+            self._enter(host_of(url))
+            if role == "list" and self._follows_by_default:
+                self.follow_links = False
+
+    def links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
+        """Return the links of a page that are to be visited and were not found before as near to the start."""
+        depth = max(claimed.depth, 0) + 1
+        if not self.follow_links or depth > self.max_depth:
+            return ()
+        return tuple(FoundUrl(link, depth, claimed.url) for link in links if self._wants(link, depth))
+
+    def listed(self, claimed: ClaimedUrl, entries: Iterable[tuple[str, str | None]]) -> tuple[FoundUrl, ...]:
+        """Return the URLs of a list that belong to the site; no trap is looked for in what its owner wrote down."""
+        found = []
+        for url, lastmod in entries:
+            if self.scope.follows(url):
+                self._seen[url] = 0
+                found.append(FoundUrl(url, 0, claimed.url, listed=True, lastmod=lastmod))
+        return tuple(found)
+
+    def lists(self, parent: str | None, urls: Iterable[str]) -> tuple[FoundUrl, ...]:
+        """Return lists on the site's own hosts; they need not match the patterns for pages."""
+        return tuple(
+            FoundUrl(url, -1, parent, role="list", listed=True) for url in dict.fromkeys(urls) if self._is_own_host(url)
+        )
+
+    def elsewhere(self, claimed: ClaimedUrl, target: str) -> FoundUrl | None:
+        """Return the target of a redirect as a URL to visit; None where it leads off the site.
+
+        The start may lead to another host of its domain, which then is the site's as well.
+        """
+        host = host_of(target)
+        if claimed.is_start:
+            self._enter(host)
+        allowed = self._is_own_host(target) if claimed.role != "page" else self.scope.takes(target)
+        if not allowed:
+            return None
+        return FoundUrl(target, claimed.depth, claimed.url, role=claimed.role, listed=claimed.listed)
+
+    def canonical(self, claimed: ClaimedUrl, target: str) -> tuple[FoundUrl, ...]:
+        """Return where a page says it belongs, which is a page like any other, where it belongs to the site."""
+        found = FoundUrl(target, claimed.depth, claimed.url)
+        return (found,) if self.scope.takes(target) else ()
+
+    def _enter(self, host: str) -> None:
+        """Make a host of the start's domain one of the site's."""
+        if registered_domain(host) == registered_domain(host_of(self._start)):
+            self.scope = self.scope.with_host(host)
+
+    def _wants(self, url: str, depth: int) -> bool:
+        known = self._seen.get(url)
+        if known is not None and known <= depth:
+            return False
+        wanted = self.scope.follows(url) and self.traps.refusal(url) is None
+        if wanted:
+            self._seen[url] = depth
+        return wanted
+
+    def _is_own_host(self, url: str) -> bool:
+        host = host_of(url)
+        return host in self.scope.hosts or (
+            self.scope.domain is not None and registered_domain(host) == self.scope.domain
+        )

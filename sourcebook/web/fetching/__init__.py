@@ -1,0 +1,1 @@
+"""Fetch one URL: safely, politely, and again where that may help."""

@@ -1,0 +1,161 @@
+"""Which addresses a site may lead to: public ones, and those that its own configuration names."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+from yarl import URL
+
+from sourcebook.config_sites import SiteSource
+from sourcebook.web.exchange import FetchError
+
+Address = IPv4Address | IPv6Address
+Lookup = Callable[[str, int], Awaitable[list[str]]]
+"""Finds the addresses of a host; raises OSError where there are none."""
+
+_METADATA = {IPv4Address("169.254.169.254"), IPv6Address("fd00:ec2::254")}
+_SHARED = ip_network("100.64.0.0/10")
+_PUBLIC_IPV6 = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
+class AddressGuard:
+    """Says which addresses may be connected to on behalf of a site.
+
+    The literal address or `localhost` in the site's URL is allowed at exactly the port it has there, and what lies
+    in `private_networks` is allowed. Everything else has to be public.
+    """
+
+    def __init__(self, settings: SiteSource, lookup: Lookup | None = None) -> None:
+        self._lookup = lookup or system_lookup
+        self._networks = settings.private_networks
+        url = URL(settings.url)
+        self._named = (_plain_host(url.host or ""), url.port)
+
+    def refusal(self, host: str, address: str, port: int) -> str | None:
+        """Return why the host must not be reached at this address, in a sentence that names the remedy; or None.
+
+        Args:
+            host: a name or a literal address, as the URL has it.
+            address: what the host was found to be; the same as `host` where that is a literal address.
+            port: the one that would be connected to.
+        """
+        try:
+            target = _effective(ip_address(address.partition("%")[0]))
+        except ValueError:
+            return f"{address} is not an address in its usual form, and is not connected to"
+        kind = _kind(target)
+        if target in _METADATA:
+            return f"{address} gives out the credentials of this machine, and is never connected to"
+        if kind is None or any(target in network for network in self._networks) or self._is_named(host, target, port):
+            return None
+        width = 24 if target.version == 4 else 64
+        network = ip_network(f"{target}/{width}", strict=False)
+        subject = f"{address} is" if _plain_host(host) == _plain_host(address) else f"{host} leads to {address},"
+        return (
+            f"{subject} {kind}, which is not connected to; "
+            f"if that is meant, add its network to the site's private_networks, such as {network}"
+        )
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """Return the addresses at which a host may be reached; connect to these, without looking it up again.
+
+        Raises:
+            FetchError: the host is not found, or has no address that is allowed.
+        """
+        literal = literal_address(host)
+        if literal is not None:
+            addresses = [literal]
+        else:
+            try:
+                addresses = await self._lookup(host, port)
+            except (OSError, UnicodeError) as error:
+                raise _not_found(host, error) from error
+            if not addresses:
+                raise _not_found(host, OSError("it has no address"))
+        refusals = {address: self.refusal(host, address, port) for address in addresses}
+        allowed = [address for address, refusal in refusals.items() if refusal is None]
+        if not allowed:
+            raise FetchError(str(next(iter(refusals.values()))), transient=False)
+        return allowed
+
+    def _is_named(self, host: str, address: Address, port: int) -> bool:
+        # A name that says "this machine" must not be a way to the rest of the network.
+        named = (_plain_host(host), port) == self._named
+        return named and (_is_literal(host) or (self._named[0] == "localhost" and address.is_loopback))
+
+
+async def system_lookup(host: str, port: int) -> list[str]:
+    """Ask the system's resolver for the addresses of a host, in the order it prefers them."""
+    found = await asyncio.get_running_loop().getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
+    )
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+@lru_cache(maxsize=4096)
+def literal_address(host: str) -> str | None:
+    """Return the address that a URL's host is, or None where it is a name.
+
+    Raises:
+        FetchError: it is an address in an odd spelling such as `2130706433` or `0x7f.1`, which would slip past checks.
+    """
+    plain = _plain_host(host)
+    if _is_literal(plain):
+        return plain
+    try:
+        meant = socket.inet_ntoa(socket.inet_aton(plain))
+    except (OSError, UnicodeError):
+        return None
+    raise FetchError(f"the host {host} is an odd spelling of {meant}; write the address plainly", transient=False)
+
+
+def _plain_host(host: str) -> str:
+    host = host.strip("[]").rstrip(".").lower()
+    return str(ip_address(host)) if _is_literal(host) else host
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]").rstrip("."))
+    except ValueError:
+        return False
+    return True
+
+
+def _effective(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address wraps (mapped, 6to4, NAT64), or the address itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _kind(address: Address) -> str | None:
+    """Return what makes an address not public, or None."""
+    if address in _METADATA:
+        return "where clouds keep their credentials"
+    if address.is_unspecified:
+        return "no address of a server"
+    if address.is_loopback:
+        return "a loopback address"
+    if address.is_link_local:
+        return "a link-local address"
+    if address.is_multicast:
+        return "a multicast address"
+    if address in _SHARED or address.is_private:
+        return "a private address"
+    outside = isinstance(address, IPv6Address) and address not in _PUBLIC_IPV6
+    return "a reserved address" if outside or address.is_reserved or not address.is_global else None
+
+
+def _not_found(host: str, error: Exception) -> FetchError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return FetchError(
+        f"the name {host} could not be looked up ({reason}); check its spelling and this machine's DNS",
+        transient=True,
+        host_failed=True,
+    )

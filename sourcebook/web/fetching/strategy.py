@@ -1,0 +1,176 @@
+"""crawl4ai's HTTP strategy, made to keep limits. Imports crawl4ai (a second): only where something is fetched."""
+
+import socket
+import ssl
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, NoReturn
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from crawl4ai.async_configs import CrawlerRunConfig, HTTPCrawlerConfig  # type: ignore[import-untyped]
+from crawl4ai.async_crawler_strategy import AsyncHTTPCrawlerStrategy  # type: ignore[import-untyped]
+
+from sourcebook.web.exchange import FetchError, Response
+from sourcebook.web.fetching.addresses import AddressGuard
+from sourcebook.web.fetching.body import Body
+from sourcebook.web.fetching.errors import CONNECT_SECONDS, fetch_error
+
+_HEADER_BYTES = 65_536
+"""The longest header: policies and cookies of real sites outgrow aiohttp's 8 KB."""
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """One request on its way through crawl4ai, and what came of it until now."""
+
+    url: str
+    host: str
+    headers: Mapping[str, str]
+    max_bytes: int
+    sent: Callable[[], None]
+    answered: bool = False
+    body: Body | None = None
+
+    @property
+    def received(self) -> int | None:
+        """Bytes of the body that have come; None where there is no answer yet."""
+        if not self.answered:
+            return None
+        return self.body.received if self.body else 0
+
+
+class _Answered(Exception):  # noqa: N818 - it is no error
+    """Takes the answer past crawl4ai, which would decode it, forget its status, or save it to disk."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__()
+        self.response = response
+
+
+_exchange: ContextVar[_Exchange] = ContextVar("exchange")
+
+
+class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
+    """crawl4ai's strategy over a session that connects, and reads, only what is allowed.
+
+    Args:
+        guard: which addresses may be connected to.
+        seconds: the limit on one exchange, from the look-up of the name to the last byte.
+        max_bytes: the limit on a body, packed and unpacked.
+    """
+
+    def __init__(self, guard: AddressGuard, *, seconds: float, max_bytes: int) -> None:
+        super().__init__(HTTPCrawlerConfig(follow_redirects=False))
+        self._guard = guard
+        self._seconds = seconds
+        self._max_bytes = max_bytes
+        self._timeout = aiohttp.ClientTimeout(total=seconds, connect=min(CONNECT_SECONDS, seconds))
+        self._run = CrawlerRunConfig()
+        self._tls = ssl.create_default_context()  # of our own: aiohttp's is older than a change of SSL_CERT_FILE
+        self._tls.set_alpn_protocols(("http/1.1",))
+        self.set_hook("before_request", self._prepare)
+        self.set_hook("on_error", self._explain)
+
+    async def start(self) -> None:
+        """Open the session that all requests share: no cookies, no proxy, no limit of connections of its own."""
+        connector = aiohttp.TCPConnector(limit=0, resolver=_GuardedResolver(self._guard))
+        tracing = aiohttp.TraceConfig()
+        tracing.on_request_headers_sent.append(_note_sent)
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            trace_configs=[tracing],
+            response_class=_LimitedResponse,
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            max_line_size=_HEADER_BYTES,
+            max_field_size=_HEADER_BYTES,
+        )
+        # Else aiohttp asks again where a kept connection breaks: a request that no rate limit has seen.
+        self._session._retry_connection = False  # noqa: SLF001
+
+    async def exchange(self, url: str, host: str, headers: Mapping[str, str], sent: Callable[[], None]) -> Response:
+        """Send a request through crawl4ai, call `sent` when it is on its way, and return the answer.
+
+        Raises:
+            FetchError: there was none, or none within the limits.
+        """
+        token = _exchange.set(_Exchange(url, host, headers, self._max_bytes, sent))
+        try:
+            await self.crawl(url, self._run)
+        except (_Answered, FetchError) as outcome:
+            # The frames it came through refer to it in turn, and would keep a body until the next garbage collection.
+            outcome.__traceback__ = None
+            if isinstance(outcome, _Answered):
+                return outcome.response
+            raise
+        finally:
+            _exchange.reset(token)
+        raise AssertionError("crawl4ai returned without reading the answer")
+
+    def _prepare(self, _url: str, request: dict[str, Any]) -> None:
+        request.update(headers=_exchange.get().headers, timeout=self._timeout, ssl=self._tls)
+
+    def _explain(self, error: BaseException) -> NoReturn:
+        if isinstance(error, _Answered | FetchError):
+            raise error
+        exchange = _exchange.get()
+        reason = fetch_error(error, exchange.host, seconds=self._seconds, received=exchange.received)
+        if reason is None:
+            raise error
+        raise reason from error
+
+
+class _LimitedResponse(aiohttp.ClientResponse):
+    """A response whose body is read only where it is of use, and only as far as the limits go."""
+
+    async def read(self) -> NoReturn:
+        exchange = _exchange.get()
+        exchange.answered = True
+        content = b""
+        if 200 <= self.status < 300:
+            encoding = ", ".join(self.headers.getall("Content-Encoding", ()))
+            exchange.body = Body(encoding, self.content_length, exchange.max_bytes)
+            content = await exchange.body.read(self.content.iter_any())
+        raise _Answered(Response(exchange.url, self.status, _plain_headers(self), content))
+
+
+async def _note_sent(*_: object) -> None:
+    _exchange.get().sent()
+
+
+def _plain_headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for name, value in response.headers.items():
+        key = name.lower()
+        if not value.isascii():  # bytes that are no UTF-8 come as lone surrogates, which no database takes
+            value = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return headers
+
+
+class _GuardedResolver(AbstractResolver):
+    """Gives aiohttp the addresses to connect to: those that the guard allows, and no other."""
+
+    def __init__(self, guard: AddressGuard) -> None:
+        self._guard = guard
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET if ip_address(address).version == 4 else socket.AF_INET6,
+                proto=0,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in await self._guard.resolve(host, port)
+        ]
+
+    async def close(self) -> None:
+        pass

@@ -1,0 +1,273 @@
+"""The frontier of one site in the database: what is left to fetch, and what came of the rest.
+
+What a visit found is written in one transaction with the state of its URL, so a crawl that is killed at any moment goes
+on where it was: no page is lost, and none that was written is fetched again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import TypeVar
+
+from psycopg import Connection
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from sourcebook.batches import batched
+from sourcebook.database.queries import queries
+from sourcebook.parsing.block_rows import block_rows
+from sourcebook.web.outcome import (
+    ClaimedUrl,
+    Failed,
+    FoundUrl,
+    Gone,
+    Listed,
+    Outcome,
+    Postponed,
+    Redirected,
+    Refused,
+    Stored,
+    Unchanged,
+)
+from sourcebook.web.site import Site
+
+BATCH = 5000
+OutcomeKind = TypeVar("OutcomeKind", bound=Outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierCounts:
+    """How far a site is."""
+
+    queued: int
+    next_attempt_at: datetime | None
+    """Of what is queued: the earliest time it may be asked for; None where nothing is postponed."""
+    beyond: int
+    """Known, and left out because of max_pages."""
+    known: int
+    live: int
+    """Pages that are kept."""
+
+
+class Frontier:
+    """The rows of one site. Not thread-safe: one thread at a time.
+
+    Args:
+        connection: in autocommit mode.
+        site: whose frontier it is; only one process works on it, which the collection's lock sees to.
+    """
+
+    def __init__(self, connection: Connection, site: Site) -> None:
+        self._connection = connection
+        self._site = site
+        self._scope = {"source_id": site.id}
+        self.began_at: datetime | None = site.crawl_started_at
+
+    def begin(self, start: str) -> None:
+        """Begin a new round at the site's URL: every URL is asked for again."""
+        with self._connection.transaction():
+            self._run("begin_crawl", scope=self._site.scope_digest)
+            self._run("requeue_urls")
+            self._run("demote_starts", start=start)
+            row = self._connection.execute("SELECT now()").fetchone()
+            self.began_at = row[0] if row else None
+            self.add([FoundUrl(start, 0, None, role="start", listed=True)])
+
+    def recover(self) -> int:
+        """Take back what a killed crawl had in its hands; return how many URLs."""
+        return self._run("recover_urls")
+
+    def queue_failed(self, *, now: bool = False, is_round: bool = False) -> int:
+        """Queue what failed and is due for another try, or all of it now, and in a round the start in any case."""
+        return self._run("queue_failed_urls", now=now, is_round=is_round)
+
+    def queue_named(self, urls: Sequence[str]) -> int:
+        """Queue URLs that are known, whatever state they are in."""
+        return self._run("queue_named_urls", urls=list(urls))
+
+    def skip_unchanged(self, cleaner: str) -> int:
+        """Count as fetched what the sitemap says is unchanged since it was; return how many."""
+        return self._run("skip_unchanged_urls", cleaner=cleaner)
+
+    def claim(self, limit: int, *, lists_only: bool = False, known_only: bool = False) -> list[ClaimedUrl]:
+        """Take the next URLs, those nearest to the start first.
+
+        Args:
+            limit: at most this many.
+            lists_only: only the start and the lists, which say what else there is.
+            known_only: only pages that are kept already: there is no room for more.
+        """
+        with self._connection.cursor(row_factory=class_row(ClaimedUrl)) as cursor:
+            cursor.execute(
+                queries["claim_urls"],
+                {**self._scope, "limit": limit, "lists_only": lists_only, "known_only": known_only},
+            )
+            return cursor.fetchall()
+
+    def release(self, claimed: Iterable[ClaimedUrl]) -> None:
+        """Give back what was claimed and not visited."""
+        self._run("release_urls", ids=[url.id for url in claimed])
+
+    def add(self, found: Iterable[FoundUrl]) -> int:
+        """Add URLs; return how many were not known."""
+        new = 0
+        for batch in batched(_each_once(found), BATCH):
+            rows = self._connection.execute(
+                queries["add_urls"],
+                {
+                    **self._scope,
+                    "urls": [url.url for url in batch],
+                    "roles": [url.role for url in batch],
+                    "listed": [url.listed for url in batch],
+                    "depths": [url.depth for url in batch],
+                    "parents": [url.parent for url in batch],
+                    "lastmods": [url.lastmod for url in batch],
+                    "since": self.began_at,
+                },
+            )
+            new += sum(is_new for (is_new,) in rows)
+        return new
+
+    def record(self, outcomes: Sequence[Outcome], cleaner: str) -> int:
+        """Write what came of visits, and what they found, in one transaction; return how many URLs are new."""
+        with self._connection.transaction():
+            self._record_pages([outcome for outcome in outcomes if isinstance(outcome, Stored)], cleaner)
+            self._record_states(outcomes)
+            return self.add(
+                url
+                for outcome in outcomes
+                if isinstance(outcome, Stored | Listed | Redirected | Refused)
+                for url in outcome.found
+            )
+
+    def _record_pages(self, stored: Sequence[Stored], cleaner: str) -> None:
+        if stored:
+            with self._connection.cursor() as cursor:
+                cursor.executemany(queries["record_pages"], [self._page_row(outcome, cleaner) for outcome in stored])
+
+    def _page_row(self, outcome: Stored, cleaner: str) -> dict[str, object]:
+        page = outcome.page
+        return {
+            **self._scope,
+            "url": outcome.claimed.url,
+            "status": page.status,
+            "media_type": page.media_type,
+            "etag": page.etag,
+            "last_modified": page.last_modified,
+            "lastmod": outcome.claimed.lastmod,
+            "title": page.title,
+            "language": page.language,
+            "metadata": Jsonb(dict(page.metadata or {})),
+            "canonical_url": page.canonical_url,
+            "markdown": page.markdown,
+            "blocks": None if page.blocks is None else Jsonb(block_rows(page.blocks)),
+            "content": page.content,
+            "size": page.size,
+            "sha256": page.sha256,
+            "links": list(page.links),
+            "rendered": page.rendered,
+            "cleaner": cleaner,
+        }
+
+    def _record_states(self, outcomes: Sequence[Outcome]) -> None:
+        def those(kind: type[OutcomeKind]) -> list[OutcomeKind]:
+            return [outcome for outcome in outcomes if isinstance(outcome, kind)]
+
+        unchanged, redirected, gone = those(Unchanged), those(Redirected), those(Gone)
+        refused, failed, postponed = those(Refused), those(Failed), those(Postponed)
+        fetched = [outcome for outcome in outcomes if isinstance(outcome, Stored | Unchanged | Listed)]
+        if fetched:
+            self._run("mark_fetched", ids=_ids(fetched))
+        if starts := [
+            outcome for outcome in fetched if outcome.claimed.is_start and not isinstance(outcome, Unchanged)
+        ]:
+            roles = ["list" if isinstance(outcome, Listed) else "start" for outcome in starts]
+            self._run("set_roles", ids=_ids(starts), roles=roles)
+        if unchanged:
+            urls, lastmods = _columns(unchanged, "claimed.url", "claimed.lastmod")
+            self._run("confirm_pages", urls=urls, lastmods=lastmods)
+        if redirected:
+            self._run("mark_redirected", ids=_ids(redirected), targets=[outcome.target for outcome in redirected])
+        if gone:
+            self._run("mark_gone", ids=_ids(gone), reasons=[outcome.reason for outcome in gone])
+        if refused:
+            self._run("mark_refused", ids=_ids(refused), reasons=[outcome.reason for outcome in refused])
+        left: list[Outcome] = [*redirected, *gone, *(outcome for outcome in refused if outcome.removes)]
+        if left:
+            self._run("remove_pages", urls=[outcome.claimed.url for outcome in left])
+        if failed:
+            reasons, transient = _columns(failed, "reason", "transient")
+            waits = [outcome.retry_after.total_seconds() if outcome.retry_after else 0.0 for outcome in failed]
+            self._run("mark_failed", ids=_ids(failed), reasons=reasons, transient=transient, retry_after=waits)
+        if postponed:
+            untils, reasons = _columns(postponed, "until", "reason")
+            self._run("postpone_urls", ids=_ids(postponed), untils=untils, reasons=reasons)
+
+    def remove(self, urls: Sequence[tuple[int, str]]) -> int:
+        """Take URLs that do not belong to the site any more out of it; return how many pages were kept of them."""
+        with self._connection.transaction():
+            removed = self._run("remove_pages", urls=[url for _, url in urls])
+            self._run("delete_urls", ids=[number for number, _ in urls])
+        return removed
+
+    def counts(self) -> FrontierCounts:
+        """Count what is left and what is kept."""
+        with self._connection.cursor(row_factory=class_row(FrontierCounts)) as cursor:
+            found = cursor.execute(queries["frontier_counts"], self._scope).fetchone()
+        return found or FrontierCounts(0, None, 0, 0, 0)
+
+    def urls(self) -> list[tuple[int, str, int, str]]:
+        """Return (id, URL, depth, role) of everything known."""
+        return self._connection.execute(queries["frontier_urls"], self._scope).fetchall()
+
+    def starts(self) -> list[tuple[str, str]]:
+        """Return (URL, role) of where the site begins: at its URL, and where that one redirected to."""
+        return self._connection.execute(queries["start_urls"], self._scope).fetchall()
+
+    def page_hashes(self) -> set[bytes]:
+        """Return the hashes of the pages that are kept."""
+        return {row[0] for row in self._connection.execute(queries["page_hashes"], self._scope)}
+
+    def page_links(self) -> Iterable[tuple[str, int, list[str]]]:
+        """Yield (URL, depth, links) of the pages that are kept."""
+        with self._connection.transaction(), self._connection.cursor(name="page_links") as cursor:
+            cursor.execute(queries["page_links"], self._scope)
+            yield from cursor
+
+    def end(self) -> None:
+        """Record that the round came to its end."""
+        self._run("end_crawl", refresh=self._site.settings.refresh.total_seconds())
+
+    def leave_rest(self) -> int:
+        """Put aside what max_pages leaves no room for; return how many URLs."""
+        return self._run("mark_beyond")
+
+    def interrupt(self, error: str, until: datetime) -> None:
+        """Record that the round cannot go on before a moment; what is queued stays queued."""
+        self._run("interrupt_crawl", error=error, next_crawl_at=until)
+
+    def refuse(self, error: str) -> None:
+        """Record that the round came to its end, and why there is no page."""
+        self._run("refuse_crawl", error=error, refresh=self._site.settings.refresh.total_seconds())
+
+    def _run(self, query: str, **parameters: object) -> int:
+        return self._connection.execute(queries[query], {**self._scope, **parameters}).rowcount
+
+
+def _ids(outcomes: Iterable[Outcome]) -> list[int]:
+    return [outcome.claimed.id for outcome in outcomes]
+
+
+def _columns(outcomes: Sequence[Outcome], *names: str) -> list[list[object]]:
+    return [[attrgetter(name)(outcome) for outcome in outcomes] for name in names]
+
+
+def _each_once(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
+    """Of several with one URL keep the nearest to the start: one statement may touch a row only once."""
+    nearest: dict[str, FoundUrl] = {}
+    for url in found:
+        known = nearest.get(url.url)
+        if known is None or (url.listed, -url.depth) > (known.listed, -known.depth):
+            nearest[url.url] = url
+    return nearest.values()

@@ -1,0 +1,1 @@
+"""What names the URLs of a site: sitemaps and llms.txt."""

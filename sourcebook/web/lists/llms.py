@@ -1,0 +1,85 @@
+"""Read llms.txt: a site's own list of the pages worth reading, in Markdown (https://llmstxt.org)."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from sourcebook.parsing.decode import decode
+from sourcebook.web.url import normal_form
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+MOST_CHARACTERS = 1_000_000
+"""How much of a text is searched for links: a second's work. Only an llms-full.txt is ever larger."""
+
+_HEAD = 65_536
+_NAME = re.compile(r"llms(?:[-_.][\w.-]+)?\.(?:txt|md)", re.IGNORECASE)
+_MARKUP = re.compile(r"\s*<(?:!doctype|\?xml|html|head|body|script)\b", re.IGNORECASE)
+_HEADING_OR_LINK = re.compile(r"^ {0,3}#{1,6} \S|\[[^\]\n]{1,200}\]\([^)\s]", re.MULTILINE)
+_BARE_URL = re.compile(r"https?://[^\s<>\"'`]{1,2000}", re.IGNORECASE)
+
+
+def looks_like_llms(body: bytes, url: str) -> bool:
+    """Return whether a body is an llms.txt or llms-full.txt.
+
+    Both must agree: the name, because any README has a heading and links too; and the content, because many sites
+    answer an unknown name with a page of HTML. The Content-Type does not matter.
+
+    Args:
+        body: what was sent.
+        url: where it was found in the end.
+    """
+    if not _NAME.fullmatch(urlsplit(url).path.rpartition("/")[2]):
+        return False
+    head = decode(body[:_HEAD]).text
+    return not _MARKUP.match(head) and _HEADING_OR_LINK.search(head) is not None
+
+
+def links_of(markdown: str, base_url: str) -> list[str]:
+    """Return the URLs a Markdown text links to, in normal form, in its order and without repetition.
+
+    URLs that stand in the text bare count too; what stands in code does not, nor do images and broken links.
+
+    Args:
+        markdown: the text; what is over `MOST_CHARACTERS` is not searched.
+        base_url: what relative links are relative to.
+    """
+    found: dict[str, None] = {}
+    for block in _parser().parse(markdown[:MOST_CHARACTERS]):
+        for link in _links(block.children or ()):
+            url = normal_form(link, base_url) if link else None
+            if url is not None:
+                found[url] = None
+    return list(found)
+
+
+def _links(tokens: "tuple[Token, ...] | list[Token]") -> Iterator[str]:
+    linked = False
+    for token in tokens:
+        if token.type == "link_open":
+            linked = True
+            yield str(token.attrs["href"])
+        elif token.type == "link_close":
+            linked = False
+        elif token.type == "text" and not linked and "://" in token.content:
+            for bare in _BARE_URL.findall(token.content):
+                yield _without_closing(bare)
+
+
+def _without_closing(url: str) -> str:
+    """Take off what belongs to the sentence around a bare URL."""
+    url = url.rstrip(".,;:!?*_~|")
+    while url.endswith((")", "]")) and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["):
+        url = url[:-1].rstrip(".,;:!?")
+    return url
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").disable("html_inline")

@@ -1,0 +1,101 @@
+"""What is kept of an answer that is a page or a linked document."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+from urllib.parse import unquote, urlsplit
+
+from sourcebook.parsing.block_rows import block_rows
+from sourcebook.parsing.extensions import (
+    CSV,
+    DOCX,
+    HTML,
+    MARKDOWN,
+    PDF,
+    PLAIN_TEXT,
+    PPTX,
+    XLSX,
+    media_type_of_name,
+)
+from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.web.exchange import CleanedPage, Response
+from sourcebook.web.outcome import PageContent
+from sourcebook.web.url import host_of, normal_form
+
+DOCUMENT_TYPES = frozenset({HTML, PDF, DOCX, PPTX, XLSX, MARKDOWN, PLAIN_TEXT, CSV})
+"""What is taken of a site."""
+
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_TEXTS = frozenset({PLAIN_TEXT, MARKDOWN, CSV})
+
+
+def media_type_of(response: Response) -> str:
+    """Return the media type of an answer: by its content if that proves it, else by its URL, else as the server says.
+
+    Servers send pages as text/plain, and PDFs as anything.
+    """
+    name = unquote(urlsplit(response.url).path).rsplit("/", 1)[-1]
+    # `index.php` is a page, not a program.
+    found = detect_media_type(name if media_type_of_name(name) in DOCUMENT_TYPES else "", response.body[:4096])
+    if response.rendered or (found in {PLAIN_TEXT, HTML} and response.media_type in _HTML_TYPES):
+        return HTML
+    if found == PLAIN_TEXT and response.media_type in _TEXTS:
+        return response.media_type
+    return found
+
+
+def page_of(response: Response, media_type: str, cleaned: CleanedPage | None) -> PageContent:
+    """Return what is kept: of HTML the main content, of anything else the bytes."""
+    # Of a rendered page the server knows only the shell: that it is unchanged says nothing of the content.
+    headers = {} if response.rendered else response.headers
+    if cleaned is None:
+        return PageContent(
+            status=response.status,
+            media_type=media_type,
+            sha256=hashlib.sha256(response.body).digest(),
+            size=len(response.body),
+            etag=headers.get("etag"),
+            last_modified=headers.get("last-modified"),
+            content=response.body,
+        )
+    return PageContent(
+        status=response.status,
+        media_type=HTML,
+        sha256=_content_hash(cleaned),
+        size=len(response.body),
+        etag=headers.get("etag"),
+        last_modified=headers.get("last-modified"),
+        title=cleaned.title,
+        language=cleaned.language,
+        metadata=cleaned.metadata,
+        canonical_url=_canonical(cleaned, response.url),
+        markdown=cleaned.markdown,
+        blocks=cleaned.blocks,
+        links=tuple(normal_links(cleaned.links)),
+        rendered=response.rendered,
+    )
+
+
+def normal_links(links: Iterable[str]) -> list[str]:
+    """Return links in normal form, each once, in their order."""
+    return list(dict.fromkeys(link for link in map(_normal_link, links) if link is not None))
+
+
+@lru_cache(maxsize=65_536)
+def _normal_link(link: str) -> str | None:
+    """Menus repeat the same links on every page."""
+    return normal_form(link)
+
+
+def _canonical(cleaned: CleanedPage, url: str) -> str | None:
+    """Return where the page says it belongs, if that is another URL of the same host."""
+    canonical = normal_form(cleaned.canonical) if cleaned.canonical else None
+    return canonical if canonical not in {None, url} and host_of(canonical or "") == host_of(url) else None
+
+
+def _content_hash(cleaned: CleanedPage) -> bytes:
+    digest = hashlib.sha256(cleaned.markdown.encode())
+    digest.update(b"\0" + json.dumps(block_rows(cleaned.blocks), ensure_ascii=False).encode())
+    digest.update(b"\0" + (cleaned.title or "").encode())
+    return digest.digest()

@@ -1,0 +1,47 @@
+"""A web site of a collection as the database knows it."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.config_sites import SiteSource
+from sourcebook.database.queries import queries
+from sourcebook.selection import EVERYTHING, Selection
+
+_DECIDES_WHAT_BELONGS = ("url", "max_depth", "include", "exclude", "follow_links", "scope")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One site and where its crawl stands."""
+
+    id: int
+    location: str
+    settings: SiteSource
+    crawl_started_at: datetime | None
+    """When the crawl began that is not finished yet."""
+    crawl_scope: str | None
+    """`scope_digest` of the settings that the last crawl began with."""
+    due: bool
+    """Whether its refresh interval, or the time to go on, has come."""
+    listing_error: str | None = None
+    """Why its last crawl did not come to its end."""
+
+    @property
+    def scope_digest(self) -> str:
+        """Identity of the settings that decide which URLs belong to the site."""
+        settings = self.settings.model_dump(mode="json", include=set(_DECIDES_WHAT_BELONGS))
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def collection_sites(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Site]:
+    """Return the live sites of a collection, or those the selection names."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            queries["sites"], {"collection": collection, "locations": list(selection.sources)}
+        ).fetchall()
+    return [Site(settings=SiteSource.model_validate(row.pop("settings")), **row) for row in rows]

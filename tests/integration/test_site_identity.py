@@ -1,0 +1,204 @@
+"""The stage `crawled_pages`: which URLs are one page, and where a site that has no end ends."""
+
+from itertools import count
+
+import pytest
+from aiohttp import web
+
+from sourcebook.errors import UnknownDocumentError
+from sourcebook.inspection import Document, find_document
+from sourcebook.removal import purge, remove_items, restore_items
+from tests.integration.stages import Stages, html
+from tests.web_server import WebServer
+
+
+def find(stages: Stages, path: str) -> Document:
+    with stages.connection() as connection:
+        return find_document(connection, stages.address(path))
+
+
+def canonical(stages: Stages, path: str) -> str:
+    return f'<link rel="canonical" href="{stages.address(path)}">'
+
+
+def test_the_same_content_under_two_urls_is_one_document_and_both_urls_find_it(stages: Stages) -> None:
+    stages.web.page("/", html("Start", links=["/guide", "/copy/of/the/guide"]))
+    for path in ("/guide", "/copy/of/the/guide"):
+        stages.web.page(path, html("Guide", "The gauge is green."))
+    stages.configure_site()
+    stages.run()
+    assert stages.pages() == {"/", "/guide"}
+    assert len(stages.search("green", mode="keyword")) == 1
+    assert stages.page("/guide")["metadata"]["also_at"] == [stages.address("/copy/of/the/guide")]
+    assert find(stages, "/copy/of/the/guide").item.uri == stages.address("/guide")
+    assert find(stages, "/guide?utm_source=x#part").item.uri == stages.address("/guide")
+    assert len(stages.rows("SELECT FROM crawled_page")) == 3, "both are kept"
+
+    stages.web.page("/guide", "gone", status=410)
+    number = stages.page("/guide")["id"]
+    stages.refresh()
+    assert stages.pages() == {"/", "/copy/of/the/guide"}
+    assert stages.page("/copy/of/the/guide")["id"] == number
+
+
+def test_two_copies_that_differ_from_now_on_are_two_documents(stages: Stages) -> None:
+    stages.web.page("/", html("Start", links=["/a", "/b"]))
+    for path in ("/a", "/b"):
+        stages.web.page(path, html("Guide"))
+    stages.configure_site()
+    stages.crawl()
+    stages.web.page("/b", html("Guide", "Other words."))
+    stages.refresh()
+    assert stages.pages() == {"/", "/a", "/b"}
+    assert "also_at" not in stages.page("/a")["metadata"]
+
+
+def test_the_canonical_url_is_the_document_where_it_is_a_page_of_the_host(stages: Stages) -> None:
+    """It may say a little less than the page that names it, and may be linked from nowhere."""
+    stages.web.page("/", html("Start", links=["/print"]))
+    stages.web.page("/print", html("Guide", "To print.", head=canonical(stages, "/guide")))
+    stages.web.page("/guide", html("Guide", "To read.", head=canonical(stages, "/guide")))
+    stages.configure_site()
+    stages.crawl()
+    assert stages.pages() == {"/", "/guide"}
+    assert find(stages, "/print").item.uri == stages.address("/guide")
+
+
+@pytest.mark.parametrize("status", [404, 500])
+def test_a_canonical_url_that_is_not_there_loses_no_content(stages: Stages, status: int) -> None:
+    stages.web.page("/", html("Start", links=["/a"], head=canonical(stages, "/index")))
+    stages.web.page("/a", html("A", head=canonical(stages, "/missing")))
+    for path in ("/index", "/missing"):
+        stages.web.page(path, "nothing", status=status)
+    stages.configure_site()
+    stages.crawl()
+    assert stages.pages() == {"/", "/a"}
+    assert stages.site_error() is None
+
+
+def test_canonical_urls_that_name_each_other_or_another_host_are_not_followed(stages: Stages) -> None:
+    stages.web.page("/", html("Start", links=["/a", "/b"], head=canonical(stages, "https://elsewhere.example/")))
+    stages.web.page("/a", html("A", head=canonical(stages, "/b")))
+    stages.web.page("/b", html("B", head=canonical(stages, "/a")))
+    stages.configure_site()
+    stages.crawl()
+    assert stages.pages() == {"/", "/a", "/b"}
+
+
+def test_redirects_are_followed_and_recorded_and_found(stages: Stages) -> None:
+    stages.web.page("/", html("Start", links=["/old", "/folder"]))
+    stages.web.redirect_chain("/old", 3, "/new")
+    stages.web.page("/new", html("New"))
+    stages.web.redirect("/folder", "/folder/")
+    stages.web.page("/folder/", html("Folder"))
+    stages.configure_site()
+    stages.crawl()
+    assert stages.pages() == {"/", "/new", "/folder/"}
+    assert stages.frontier("/folder")["redirects_to"] == stages.address("/folder/")
+    assert find(stages, "/old").item.uri == stages.address("/new"), "over three hops"
+    assert not stages.problems()
+
+
+def test_redirects_in_a_circle_or_without_end_fail_alone(stages: Stages) -> None:
+    stages.web.page("/", html("Start", links=["/loop", "/self", "/chain", "/nowhere", "/a"]))
+    stages.web.redirect("/loop", "/pool")
+    stages.web.redirect("/pool", "/loop")
+    stages.web.redirect("/self", "/self")
+    stages.web.redirect_chain("/chain", 15, "/a")
+    stages.web.redirect("/nowhere", "http://[broken/")
+    stages.web.page("/a", html("A"))
+    stages.configure_site()
+    stages.crawl()
+    assert stages.pages() == {"/", "/a"}
+    problems = stages.problems()
+    assert "circle" in problems["/self"]
+    assert "circle" in problems.get("/loop", "") + problems.get("/pool", "")
+    assert "no web address" in problems["/nowhere"]
+    assert any("more than 10" in reason for reason in problems.values())
+    assert max(stages.web.count(path) for path in set(stages.web.paths())) == 1
+
+
+def test_a_start_that_leads_to_another_host_of_its_domain_makes_that_the_site(stages: Stages) -> None:
+    """For every later crawl as well, also one that goes on in the middle: here of the same address, at another port."""
+    with WebServer() as www:
+        stages.web.redirect("/", f"{www.url}/")
+        www.page("/", html("Start", links=["/a", "/b", "/c"]))
+        for path in ("/a", "/b"):
+            www.page(path, html(path))
+        www.failing("/c", html("C"), times=3)
+        stages.configure_site(private_networks=["127.0.0.0/8"])
+        stages.crawl()
+        expected = {f"{www.url}{path}" for path in ("/", "/a", "/b")}
+        assert stages.pages() == expected
+        stages.due_now()
+        stages.crawl()
+        assert stages.pages() == expected | {f"{www.url}/c"}, "a retry by itself"
+        stages.configure_site(private_networks=["127.0.0.0/8"], exclude=["/b"])
+        stages.crawl()
+        assert stages.pages() == {f"{www.url}{path}" for path in ("/", "/a", "/c")}, "other patterns"
+
+
+def test_traps_end(stages: Stages) -> None:
+    """A calendar, session ids in links, folders in folders, redirects: each is left after a while."""
+    stages.web.calendar()
+    stages.web.sessions()
+    stages.web.deep()
+    number = count()
+    stages.web.route("/away*", lambda _: web.Response(status=302, headers={"Location": f"/away?turn={next(number)}"}))
+    stages.web.page("/", html("Start", links=["/calendar/", "/shop", "/deep/", "/away", "/real"]))
+    stages.web.page("/real", html("Real"))
+    stages.configure_site(max_depth=1000, max_pages=5000, concurrency=8)
+    stages.crawl()
+    assert "/real" in stages.pages()
+    paths = stages.web.paths()
+    assert sum(path.startswith("/calendar") for path in paths) < 400
+    assert sum(path.startswith("/shop") for path in paths) < 100
+    assert sum(path.startswith("/deep") for path in paths) < 25
+    assert sum(path.startswith("/away") for path in paths) < 25
+    assert len(paths) == len(set(paths)), "none twice"
+
+
+def test_a_page_that_a_person_removes_stays_away_by_whichever_of_its_urls(stages: Stages) -> None:
+    """And comes back by any of them, without embedding."""
+    stages.web.page("/", html("Start", links=["/guide", "/copy/of/guide", "/old"]))
+    for path in ("/guide", "/copy/of/guide"):
+        stages.web.page(path, html("Guide", "The gauge is green."))
+    stages.web.redirect("/old", "/guide")
+    stages.configure_site()
+    stages.run()
+    for path in ("/guide", "/copy/of/guide", "/old", "/guide#part"):
+        with stages.connection() as connection:
+            (removed,) = remove_items(connection, stages.address(path))
+        assert removed.document_id == stages.page("/guide")["id"]
+        assert stages.found("green") == set(), "at once"
+        stages.refresh()
+        stages.run()
+        assert stages.pages() == {"/"}
+        assert not stages.pending().work
+        with stages.connection() as connection:
+            assert len(restore_items(connection, stages.address(path))) == 1
+        assert stages.run()["embeddings"].extra.get("computed", 0) == 0
+        assert (stages.pages(), stages.found("green")) == ({"/", "/guide"}, {"guide"})
+    stages.assert_sound()
+
+
+def test_purge_forgets_what_is_gone_and_remembers_what_a_person_removed(stages: Stages) -> None:
+    stages.web.page("/", html("Start", links=["/a", "/b"]))
+    stages.web.page("/a", html("A", "The gauge is green."))
+    stages.web.page("/b", html("B", "The gauge is white."))
+    stages.configure_site()
+    stages.run()
+    with stages.connection() as connection:
+        remove_items(connection, stages.address("/a"))
+    stages.web.page("/b", "gone", status=410)
+    stages.refresh()
+    counts = purge(stages.database)
+    assert (counts.pages, counts.documents, counts.sources) == (1, 2, 0)
+    stages.refresh()
+    assert stages.pages() == {"/"}
+    with pytest.raises(UnknownDocumentError):
+        find(stages, "/b")
+    with stages.connection() as connection:
+        restore_items(connection, stages.address("/a"))
+    stages.run()
+    assert stages.found("green") == {"a"}

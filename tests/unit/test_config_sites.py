@@ -1,0 +1,169 @@
+"""What `sites:` of a collection promises to the person who writes it."""
+
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from sourcebook.config import load_configuration
+from sourcebook.config_edit import add_site
+from sourcebook.config_sites import SiteSource
+from sourcebook.errors import ConfigurationError
+
+MINIMAL = """\
+collections:
+  handbook:
+    sites:
+      - url: https://docs.example.com/
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sourcebook.yaml"
+
+
+def read(path: Path, text: str) -> SiteSource:
+    """Return the first site of the first collection."""
+    path.write_text(text)
+    (collection,) = load_configuration(path).collections.values()
+    return collection.sites[0]
+
+
+def with_setting(line: str) -> str:
+    return MINIMAL + f"        {line}\n"
+
+
+class TestReading:
+    def test_a_url_is_all_it_takes(self, path: Path) -> None:
+        """Everything but a site's URL has a default, and a collection of sites alone needs no folder."""
+        site = read(path, MINIMAL)
+        assert site.location == "https://docs.example.com/"
+        assert (site.max_depth, site.max_pages, site.include, site.exclude) == (10, 1000, ("/**",), ())
+        assert (site.follow_links, site.scope, site.render, site.respect_robots) == (None, "same_host", "auto", True)
+        assert (site.requests_per_second, site.concurrency) == (1.0, 4)
+        assert (site.refresh, site.timeout) == (timedelta(days=1), timedelta(seconds=30))
+
+    def test_every_setting_is_read(self, path: Path) -> None:
+        """What the file says is what the settings hold."""
+        site = read(
+            path,
+            """
+            collections:
+              handbook:
+                sites:
+                  - url: HTTPS://Docs.Example.com
+                    max_depth: 3
+                    max_pages: 50
+                    include: ["docs/", "/blog/*.html"]
+                    exclude: ["/docs/old/**"]
+                    follow_links: false
+                    scope: same_domain
+                    requests_per_second: unlimited
+                    concurrency: 8
+                    render: never
+                    refresh: 12h
+                    user_agent: Example/1.0
+                    respect_robots: false
+                    timeout: 1.5s
+                    max_bytes: 5MB
+                    tags: [policy]
+                    headers: {Authorization: "Bearer ${DOCS_TOKEN}"}
+                    private_networks: [10.0.0.0/8]
+            """,
+        )
+        assert site.location == "https://docs.example.com/"
+        assert (site.include, site.exclude) == (("/docs/**", "/blog/*.html"), ("/docs/old/**",))
+        assert (site.requests_per_second, site.refresh, site.timeout) == (
+            None,
+            timedelta(hours=12),
+            timedelta(seconds=1.5),
+        )
+        assert (site.max_bytes, site.tags) == (5_000_000, ("policy",))
+        assert site.headers == {"Authorization": "Bearer ${DOCS_TOKEN}"}
+        assert site.private_networks == (ip_network("10.0.0.0/8"),)
+
+    def test_settings_survive_the_ledger(self, path: Path) -> None:
+        """What is written to the database as JSON reads back as it was."""
+        site = read(path, with_setting("requests_per_second: unlimited\n        private_networks: [fd00::/8]"))
+        assert SiteSource.model_validate(site.model_dump(mode="json")) == site
+
+    @pytest.mark.parametrize(
+        ("text", "parts"),
+        [
+            (MINIMAL.replace("https://", "ftp://"), ["line 4, column 14", "sites[0].url", "http or https"]),
+            (MINIMAL.replace("docs.", "user:secret@docs."), ["sites[0].url", "names no user"]),
+            (MINIMAL.replace(".com/", ".com:99999/"), ["sites[0].url", "port"]),
+            (with_setting("refresh: tomorrow"), ["line 5, column 18", "'tomorrow'", "30m, 12h, 1d"]),
+            (with_setting("render: yes"), ["sites[0].render", "never, auto or always"]),
+            (with_setting("requests_per_second: 0"), ["requests_per_second", "above 0", "unlimited"]),
+            (with_setting("requests_per_second: often"), ["'often'", "unlimited"]),
+            (with_setting("concurrency: 0"), ["from 1 to 64"]),
+            (with_setting("max_pages: 0"), ["from 1 to 10,000,000"]),
+            (with_setting("max_depth: -1"), ["from 0 to 1000"]),
+            (with_setting("include: []"), ["at least one"]),
+            (with_setting('headers: {"a b": x}'), ["sites[0].headers.a b", "letters, digits and hyphens"]),
+            (with_setting('headers: {"X-A": "a\\nb"}'), ["one line"]),
+            (with_setting("private_networks: [intranet]"), ["'intranet'", "10.0.0.0/8"]),
+            (with_setting("timout: 3s"), ["there is no such key (did you mean timeout?)"]),
+            (
+                MINIMAL + "      - url: HTTPS://docs.example.com/#top\n",
+                ["sites[1].url", "sites[0] has this URL already"],
+            ),
+            ("collections:\n  a: {tags: [x]}\n", ["there is no such key"]),
+            ("collections:\n  a: {chunking: {}}\n", ["neither files nor sites", "`- root: …`", "`- url: …`"]),
+        ],
+    )
+    def test_a_mistake_is_named_with_its_place_and_what_is_allowed(
+        self, path: Path, text: str, parts: list[str]
+    ) -> None:
+        """The message says where, what was found and what belongs there."""
+        with pytest.raises(ConfigurationError) as caught:
+            read(path, text)
+        for part in parts:
+            assert part in str(caught.value)
+
+
+class TestAddingASite:
+    def test_comments_order_and_indentation_stay(self, path: Path) -> None:
+        """Only the new lines differ from what a person wrote."""
+        before = (
+            "# Ours.\ncollections:\n  handbook:   # the first\n    files:\n    - root: ./docs\n      tags: ['a b']\n"
+        )
+        path.write_text(before)
+        assert add_site(path, "handbook", "https://docs.example.com/", {"max_pages": 20})
+        after = path.read_text()
+        assert after.startswith(before)
+        assert after.removeprefix(before).split() == [
+            "sites:",
+            "-",
+            "url:",
+            "https://docs.example.com/",
+            "max_pages:",
+            "20",
+        ]
+
+    def test_a_file_and_a_collection_are_made(self, path: Path) -> None:
+        """Where nothing is there yet, a configuration of one site is written."""
+        assert add_site(path, "docs", "https://docs.example.com/", {})
+        assert load_configuration(path).collections["docs"].sites[0].url == "https://docs.example.com/"
+
+    def test_a_known_site_is_changed_not_added(self, path: Path) -> None:
+        """The same site in another spelling keeps its entry; settings that are not named stay."""
+        path.write_text(with_setting("max_depth: 2"))
+        assert add_site(path, "handbook", "https://DOCS.example.com", {"max_pages": 20})
+        (site,) = load_configuration(path).collections["handbook"].sites
+        assert (site.max_depth, site.max_pages) == (2, 20)
+        assert not add_site(path, "handbook", "https://docs.example.com/", {"max_pages": 20})
+
+    @pytest.mark.parametrize(
+        ("url", "settings"), [("ftp://example.com/", {}), ("https://example.com/", {"max_pages": 0})]
+    )
+    def test_a_mistake_leaves_the_file_as_it_was(self, path: Path, url: str, settings: dict[str, int]) -> None:
+        """A wrong URL or setting is told with the file's own name, and nothing is written."""
+        path.write_text(MINIMAL)
+        with pytest.raises(ConfigurationError, match=r"sourcebook\.yaml, line \d"):
+            add_site(path, "handbook", url, settings)
+        assert path.read_text() == MINIMAL
+        assert [child.name for child in path.parent.iterdir()] == ["sourcebook.yaml"]
