@@ -1,8 +1,9 @@
 """The crawl of one site: claim URLs from the frontier, visit them, write what came of it, until nothing is left."""
 
 import asyncio
+import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -11,12 +12,24 @@ from sourcebook.progress import Progress
 from sourcebook.web.cleaning.cleaner import CLEANER
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.frontier import Frontier
-from sourcebook.web.outcome import ClaimedUrl, Failed, Gone, Listed, Outcome, Postponed, Redirected, Refused, Stored
+from sourcebook.web.outcome import (
+    ClaimedUrl,
+    Failed,
+    Gone,
+    Listed,
+    Outcome,
+    Postponed,
+    Redirected,
+    Refused,
+    Stored,
+    Unchanged,
+)
 from sourcebook.web.site import Site
 from sourcebook.web.visit import Visitor
 
 T = TypeVar("T")
-_CLAIMED_PER_VISITOR = 4
+_UNCHANGED_AT_ONCE = 64
+_CLAIMED_PER_VISITOR = 16
 """URLs held ready for each visit that runs at once: a claim takes as long as some requests."""
 
 
@@ -75,6 +88,7 @@ class Crawl:
         self._visits: set[asyncio.Task[Outcome]] = set()
         self._outcomes: list[Outcome] = []
         self._writing = 0
+        self._written_at = time.monotonic()
         self._hashes: set[bytes] = set()
         self._live = 0
         self._left = 0
@@ -110,7 +124,7 @@ class Crawl:
             if not exhausted and not self._result.stopped and len(self._ready) < self._site.settings.concurrency:
                 exhausted = not await self._claim(lists_only=lists_only)
             self._start_visits()
-            if writing is None and self._outcomes:
+            if writing is None and self._is_worth_writing():
                 writing = asyncio.create_task(self._write())
             if not self._visits and writing is None:
                 if exhausted or self._result.stopped:
@@ -124,6 +138,15 @@ class Crawl:
             if writing is not None and writing.done():
                 await writing
                 writing, exhausted = None, False  # what was written may have brought new URLs
+
+    def _is_worth_writing(self) -> bool:
+        """Pages are written at once; that pages are unchanged, many in one transaction."""
+        return bool(self._outcomes) and (
+            _fetched(self._outcomes) > 0
+            or len(self._outcomes) >= _UNCHANGED_AT_ONCE
+            or not self._visits
+            or time.monotonic() - self._written_at > 1
+        )
 
     async def _claim(self, *, lists_only: bool) -> bool:
         """Get more URLs ready; return whether there were any."""
@@ -140,8 +163,8 @@ class Crawl:
         return bool(claimed)
 
     def _start_visits(self) -> None:
-        # What is not written yet would be asked for twice if the crawl were killed now.
-        unwritten = len(self._outcomes) + self._writing
+        # A page that is not written yet would be fetched twice if the crawl were killed now.
+        unwritten = _fetched(self._outcomes) + self._writing
         while (
             self._ready and len(self._visits) + unwritten < self._site.settings.concurrency and not self._result.stopped
         ):
@@ -205,7 +228,8 @@ class Crawl:
 
     async def _write(self) -> None:
         outcomes, self._outcomes = self._outcomes, []
-        self._writing = len(outcomes)
+        self._writing = _fetched(outcomes)
+        self._written_at = time.monotonic()
         new = await self._in_database(lambda: self._frontier.record(outcomes, CLEANER))
         self._writing = 0
         self._left += new - len(outcomes)
@@ -223,6 +247,11 @@ class Crawl:
 
     async def _in_database(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._database, work)
+
+
+def _fetched(outcomes: Sequence[Outcome]) -> int:
+    """Count what is more than the word that a page is unchanged."""
+    return sum(not isinstance(outcome, Unchanged) for outcome in outcomes)
 
 
 def _not_gone(outcome: Outcome) -> Outcome:

@@ -103,6 +103,8 @@ def registered_domain(host: str) -> str:
         host: as `host_of` returns it; the port does not matter.
     """
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
+    if "." not in name or _is_address(name):
+        return name  # without reading the list
     return _extract()(name).top_domain_under_public_suffix or name
 
 

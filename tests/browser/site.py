@@ -36,6 +36,8 @@ PAGES = {
         f"<p>{WORDS}<b>0</b></p><script>setInterval(() => {{ const b = document.querySelector('b'); "
         "b.textContent += '.'; fetch('/text?' + Math.random()) }, 20)</script>"
     ),
+    "/ticks": page(f"<p>{WORDS}</p><script>setInterval(() => fetch('/tick'), 100)</script>"),
+    "/tick": page(""),
     "/growth": page(f"<p>{WORDS}</p><script>setInterval(() => document.body.append('x'.repeat(100_000)), 10)</script>"),
     "/dialogs": page(
         f"<script>alert(1); const c = confirm('?'), p = prompt('?');"

@@ -131,8 +131,8 @@ def test_browsers_are_replaced(rendering: Rendering) -> None:
     assert len(browsers()) == before
 
 
-def test_pages_are_closed_and_the_cache_is_kept(rendering: Rendering) -> None:
-    """After any number of pages no tab is open, and a script has been fetched once."""
+def test_a_quiet_tab_serves_the_next_page_and_the_cache_is_kept(rendering: Rendering) -> None:
+    """After any number of pages one by one a single tab is open, and a script has been fetched once."""
 
     async def render() -> int:
         async with rendering.renderer() as renderer:
@@ -143,8 +143,25 @@ def test_pages_are_closed_and_the_cache_is_kept(rendering: Rendering) -> None:
             return sum(len(context.pages) for context in contexts)
 
     rendering.site.hits.clear()
-    assert rendering.loop.run(render()) == 1  # the empty one that Chromium begins with
+    assert rendering.loop.run(render()) == 2  # one is the empty one that Chromium begins with
     assert rendering.site.hits["/app.js"] == 1
+
+
+def test_a_page_that_was_read_runs_no_more(rendering: Rendering) -> None:
+    """In a tab that waits for its next page, the last one asks the server for nothing."""
+
+    async def render() -> tuple[int, int]:
+        async with rendering.renderer() as renderer:
+            await renderer.render(rendering.site.url("/ticks"))
+            assert renderer._current is not None
+            assert renderer._current._idle_tabs, "its tab waits for the next page"
+            before = rendering.site.hits["/tick"]
+            await asyncio.sleep(1)
+            return before, rendering.site.hits["/tick"]
+
+    before, after = rendering.loop.run(render())
+    assert before > 0
+    assert after <= before + 1, "only what was on its way"
 
 
 def test_cancelled_page_is_closed(rendering: Rendering) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -18,10 +19,11 @@ from sourcebook.web.fetching.fetcher import filled_in
 
 if TYPE_CHECKING:
     from crawl4ai import BrowserConfig, CrawlerRunConfig  # type: ignore[import-untyped]
-    from playwright.async_api import Page
+    from playwright.async_api import CDPSession, Page
 
 GRACE_SECONDS: Final = 2.0
 """How long after its timeout a page may still be read."""
+_PAGES_PER_TAB: Final = 25
 _CLOSE_SECONDS: Final = 1.0
 _END_SECONDS: Final = 5.0
 # A service worker would answer for later pages.
@@ -30,6 +32,15 @@ _NO_SERVICE_WORKERS: Final = "delete Navigator.prototype.serviceWorker"
 
 class BrowserGoneError(Exception):
     """Chromium ended while it showed a page."""
+
+
+@dataclass(slots=True)
+class _Tab:
+    session: str
+    """What crawl4ai keeps it under."""
+    pages: int = 0
+    stilled: "CDPSession | None" = None
+    """What keeps the last page in it from running."""
 
 
 class CrawlerBrowser:
@@ -43,6 +54,7 @@ class CrawlerBrowser:
         self._chromium: Browser | None = None
         self._strategy: Any = None
         self._stuck = False
+        self._idle_tabs: list[_Tab] = []
 
     @property
     def healthy(self) -> bool:
@@ -87,7 +99,10 @@ class CrawlerBrowser:
         headers = {name: filled_in(name, value) for name, value in self._settings.headers.items()}
         own = OwnHeaders.of_site(self._settings.url, headers)
         visit = PageVisit(url, proxy, max_bytes=self._settings.max_bytes, deadline=deadline, own=own)
-        config = _run_config(page_timeout=max(1, int(seconds * 1000)), shared_data={"visit": visit})
+        tab = self._idle_tabs.pop() if self._idle_tabs else _Tab(f"tab {self.pages_begun} {id(visit)}")
+        config = _run_config(
+            page_timeout=max(1, int(seconds * 1000)), shared_data={"visit": visit, "tab": tab}, session_id=tab.session
+        )
         crawl = asyncio.create_task(self._strategy.crawl(url, config))
         watch = asyncio.create_task(visit.watch())
         try:
@@ -103,7 +118,7 @@ class CrawlerBrowser:
             return visit.explain(error)
         finally:
             watch.cancel()
-            await self._leave(visit, crawl)
+            await self._leave(visit, crawl, tab)
 
     async def close(self) -> None:
         """End Chromium, then what was connected to it. May be called more than once."""
@@ -122,9 +137,15 @@ class CrawlerBrowser:
         browser = self._strategy.browser_manager.browser
         return browser is not None and bool(browser.is_connected())
 
-    async def _leave(self, visit: PageVisit, crawl: "asyncio.Task[Any]") -> None:
-        """Close the page, whatever its scripts do; a browser that cannot close it takes no more pages."""
+    async def _leave(self, visit: PageVisit, crawl: "asyncio.Task[Any]", tab: "_Tab") -> None:
+        """Keep the tab for another page, or close it, whatever its scripts do.
+
+        A new tab costs half the work of a page, but only one in which nothing happened is used again. A browser that
+        cannot close a tab takes no more pages.
+        """
         await visit.end()
+        if crawl.done() and not crawl.cancelled() and crawl.exception() is None and await self._keep(visit, tab):
+            return
         if not crawl.done():
             crawl.cancel()
             await asyncio.wait((crawl,), timeout=_CLOSE_SECONDS)
@@ -135,6 +156,23 @@ class CrawlerBrowser:
             crawl.exception()  # known by now; asyncio complains of one that nobody has looked at
         if not crawl.done() or (visit.page is not None and not await _is_closed(visit.page)):
             self._stuck = True
+        with suppress(Exception):  # crawl4ai's book-keeping of a page that is closed by now
+            await self._strategy.browser_manager.kill_session(tab.session)
+
+    async def _keep(self, visit: PageVisit, tab: "_Tab") -> bool:
+        """Return whether the tab is ready for another page."""
+        from playwright.async_api import Error
+
+        tab.pages += 1
+        if not visit.uneventful or tab.pages >= _PAGES_PER_TAB or not self._is_connected():
+            return False
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                tab.stilled = await visit.leave_tab()
+        except (Error, TimeoutError):
+            return False
+        self._idle_tabs.append(tab)
+        return True
 
 
 async def _is_closed(page: "Page") -> bool:
@@ -148,6 +186,9 @@ async def _is_closed(page: "Page") -> bool:
 
 
 async def _begin(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
+    tab: _Tab = config.shared_data["tab"]
+    if tab.stilled is not None:
+        await tab.stilled.detach()
     await _visit(config).begin(page)
 
 

@@ -43,6 +43,8 @@ class PageTraffic:
         self._devtools = devtools
         self._own = own
         self._tasks: set[asyncio.Task[None]] = set()
+        self.opened = False
+        """Whether the page has opened another one."""
 
     async def begin(self) -> None:
         """Begin, before the page loads anything."""
@@ -51,8 +53,17 @@ class PageTraffic:
             patterns += [{"urlPattern": f"{each}/*"} for each in sorted(self._own.origins)]
         # Not through Playwright, whose interception turns the cache off.
         self._devtools.on("Fetch.requestPaused", lambda event: self._run(self._decide(event)))
-        self._page.on("popup", lambda popup: self._run(popup.close()))
+        self._page.on("popup", self._close)
         await self._devtools.send("Fetch.enable", {"patterns": patterns})
+
+    async def let_go(self) -> None:
+        """Let the page load what it likes: it does not run any more."""
+        self._page.remove_listener("popup", self._close)
+        await self._devtools.send("Fetch.disable")
+
+    def _close(self, popup: "Page") -> None:
+        self.opened = True
+        self._run(popup.close())
 
     async def end(self) -> None:
         """Stop what still runs."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urlsplit
@@ -81,13 +82,8 @@ class PageVisit:
     async def begin(self, page: "Page") -> None:
         """Watch a page that is still empty."""
         self.page = page
-        page.on("request", self._on_request)
-        page.on("requestfinished", self._on_end)
-        page.on("requestfailed", self._on_failure)
-        page.on("response", self._on_response)
-        page.on("framenavigated", self._on_navigation)
-        page.on("crash", self._on_crash)
-        page.on("download", self._on_download)
+        for name, listener in self._listeners().items():
+            page.on(name, listener)  # type: ignore[call-overload] # Playwright has an overload for each name
         self._devtools = await page.context.new_cdp_session(page)
         self._frame_id = (await self._send("Page.getFrameTree", {}))["frameTree"]["frame"]["id"]
         self._traffic = PageTraffic(page, self._devtools, self._own)
@@ -206,10 +202,44 @@ class PageVisit:
             return FetchError("the server did not answer in time", transient=True, host_failed=True)
         return FetchError("the page did not load in time", transient=True)
 
+    @property
+    def uneventful(self) -> bool:
+        """Whether nothing happened on the page that another one in its tab might suffer from."""
+        opened = self._traffic is None or self._traffic.opened
+        return not (self.crashed or self._broken or self._downloads or opened or self._navigations > 1)
+
     async def end(self) -> None:
         """Stop what still runs for this visit."""
         if self._traffic is not None:
             await self._traffic.end()
+
+    async def leave_tab(self) -> "CDPSession":
+        """Still the page until another one comes into its tab: its scripts stop, and nothing listens to it.
+
+        Going to an empty page instead would end its process, and starting processes is what costs most.
+
+        Returns:
+            What keeps it still; detach it to let the next page run.
+        """
+        assert self.page is not None  # noqa: S101 - `begin` comes first
+        assert self._devtools is not None  # noqa: S101
+        for name, listener in self._listeners().items():
+            self.page.remove_listener(name, listener)
+        if self._traffic is not None:
+            await self._traffic.let_go()
+        await self._devtools.send("Emulation.setScriptExecutionDisabled", {"value": True})
+        return self._devtools
+
+    def _listeners(self) -> "dict[str, Callable[[Any], None]]":
+        return {
+            "request": self._on_request,
+            "requestfinished": self._on_end,
+            "requestfailed": self._on_failure,
+            "response": self._on_response,
+            "framenavigated": self._on_navigation,
+            "crash": self._on_crash,
+            "download": self._on_download,
+        }
 
     def _answer(self, answer: "Answer", body: bytes, final_url: str) -> Response:
         headers = {name: value for name, value in answer.headers.items() if name not in _OF_THE_TRANSFER}

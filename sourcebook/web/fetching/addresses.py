@@ -15,6 +15,7 @@ Address = IPv4Address | IPv6Address
 Lookup = Callable[[str, int], Awaitable[list[str]]]
 """Finds the addresses of a host; raises OSError where there are none."""
 
+_MOST_REMEMBERED = 4096
 _METADATA = {IPv4Address("169.254.169.254"), IPv6Address("fd00:ec2::254")}
 _SHARED = ip_network("100.64.0.0/10")
 _PUBLIC_IPV6 = IPv6Network("2000::/3")
@@ -33,6 +34,7 @@ class AddressGuard:
         self._networks = settings.private_networks
         url = URL(settings.url)
         self._named = (_plain_host(url.host or ""), url.port)
+        self._refusals: dict[tuple[str, str, int], str | None] = {}
 
     def refusal(self, host: str, address: str, port: int) -> str | None:
         """Return why the host must not be reached at this address, in a sentence that names the remedy; or None.
@@ -42,6 +44,14 @@ class AddressGuard:
             address: what the host was found to be; the same as `host` where that is a literal address.
             port: the one that would be connected to.
         """
+        key = (host, address, port)
+        if key not in self._refusals:
+            if len(self._refusals) >= _MOST_REMEMBERED:
+                self._refusals.clear()
+            self._refusals[key] = self._judge(host, address, port)
+        return self._refusals[key]
+
+    def _judge(self, host: str, address: str, port: int) -> str | None:
         try:
             target = _effective(ip_address(address.partition("%")[0]))
         except ValueError:

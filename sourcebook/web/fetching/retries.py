@@ -55,10 +55,16 @@ async def fetch_with_retries(
         return isinstance(error, _Trouble) or (isinstance(error, FetchError) and error.transient)
 
     try:
+        return await _attempt(fetcher, limiter, breaker, request, host)
+    except (FetchError, _Trouble) as error:
+        first = [error]  # most requests need no second try, and no machinery for one
+    try:
         async for attempt in stamina.retry_context(
             wait, attempts=ATTEMPTS, timeout=None, wait_initial=0.5, wait_jitter=0.5, wait_max=5.0
         ):
             with attempt:
+                if first:
+                    raise first.pop()
                 return await _attempt(fetcher, limiter, breaker, request, host)
     except _Trouble as trouble:
         breaker.failed(host, f"it answered with status {trouble.response.status}")
