@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from sourcebook.selection import Selection
+from sourcebook.web.visit import SETTLED
 from tests.integration.stages import Stages, html
 
 LISTS = {"/robots.txt", "/llms.txt", "/sitemap.xml"}
@@ -245,3 +246,41 @@ def test_a_page_that_moved_keeps_its_document(stages: Stages) -> None:
     assert reports["embeddings"].extra.get("computed", 0) == 0
     assert stages.found("green") == {"new"}
     stages.assert_sound()
+
+
+def test_a_site_in_maintenance_keeps_its_pages_and_a_lasting_redirect_is_a_move(stages: Stages) -> None:
+    """A redirect for now is told and waited out; after some tries the page counts as moved."""
+    stages.web.page("/", html("Start", links=["/a", "/maintenance"]))
+    stages.web.page("/a", html("A", "The barnacle line marks high water."))
+    stages.web.page("/maintenance", html("Soon", "We are back soon."))
+    stages.configure_site()
+    stages.run()
+    stages.web.redirect("/a", "/maintenance", status=302)
+    stages.refresh()
+    assert stages.found("barnacle") == {"a"}
+    assert "redirects for now (status 302)" in stages.problems()["/a"]
+
+    for _ in range(SETTLED):
+        stages.run(Selection(only_failed=True))
+    assert stages.found("barnacle") == set()
+    assert stages.frontier("/a")["state"] == "redirected"
+
+
+def test_a_page_that_a_header_forbids_to_index_is_no_document(stages: Stages) -> None:
+    """X-Robots-Tag counts as a meta robots does."""
+    stages.web.page("/", html("Start", links=["/a"]))
+    stages.web.page("/a", html("A", "The barnacle line."), headers={"X-Robots-Tag": "noindex"})
+    stages.configure_site()
+    stages.run()
+    assert stages.found("barnacle") == set()
+    assert "asks not to be indexed" in stages.problems()["/a"]
+
+
+def test_an_llms_full_txt_is_a_document_itself(stages: Stages) -> None:
+    """It holds the pages one after the other; what it links to is not followed unless that is asked for."""
+    text = "# Everything\n\nThe barnacle line marks high water. See [a](/a).\n\n- [b](/b)\n- [c](/c)\n"
+    stages.web.page("/llms-full.txt", text, content_type="text/plain")
+    stages.configure_site("/llms-full.txt")
+    stages.run()
+    assert stages.found("barnacle") == {"llms-full.txt"}
+    assert set(stages.web.paths()) == {"/robots.txt", "/llms-full.txt"}

@@ -214,12 +214,9 @@ class PageVisit:
             await self._traffic.end()
 
     async def leave_tab(self) -> "CDPSession":
-        """Still the page until another one comes into its tab: its scripts stop, and nothing listens to it.
+        """Stop the page's scripts and listen to it no more; return what holds them, to be detached for the next page.
 
         Going to an empty page instead would end its process, and starting processes is what costs most.
-
-        Returns:
-            What keeps it still; detach it to let the next page run.
         """
         assert self.page is not None  # noqa: S101 - `begin` comes first
         assert self._devtools is not None  # noqa: S101

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from sourcebook.web.fetching.robots import MOST_BYTES, UNAVAILABLE, RobotsRules, rules_of
+from sourcebook.web.fetching.robots import MOST_BYTES, UNAVAILABLE, RobotsRules, rules_of, tag_directives
 
 AGENT = "Sourcebook/0.1"
 HOST = "https://h.example"
@@ -172,3 +172,21 @@ def test_what_is_too_long_is_cut_at_a_line() -> None:
     assert found.allowed(f"{HOST}/no/other")
     assert found.allowed(f"{HOST}/late")
     assert not found.allowed(f"{HOST}/no/and-a-longer-path")
+
+
+@pytest.mark.parametrize(
+    ("header", "asked"),
+    [
+        ("", set()),
+        ("all", set()),
+        ("noindex", {"noindex"}),
+        ("NoIndex, nofollow", {"noindex", "nofollow"}),
+        ("none", {"noindex", "nofollow"}),
+        ("googlebot: noindex, nofollow", set()),
+        ("googlebot: noindex, sourcebook: nofollow", {"nofollow"}),
+        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", {"noindex"}),
+    ],
+)
+def test_what_an_x_robots_tag_asks_of_us(header: str, asked: set[str]) -> None:
+    """Of what the header says for every agent, and for ours, noindex and nofollow count."""
+    assert tag_directives(header, AGENT) == asked
