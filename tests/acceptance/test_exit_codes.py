@@ -11,7 +11,7 @@ from tests.acceptance.workplace import Workplace
     ("text", "told"),
     [
         ("collections:\n  handbook:\n    files:\n      - rot: ./docs\n", ("line 4", "rot", "root")),
-        ("collections:\n  handbook:\n    files: []\n", ("line 3", "files", "at least one")),
+        ("collections:\n  handbook:\n    files: []\n", ("line 3", "neither files nor sites")),
         ("collections:\n  handbook:\n    files: [{root: ./docs}]\n    chunking: {tokens: lots}\n",
          ("line 4", "tokens", "from 16 to 8192")),
         ("collections:\n  handbook: [\n", ("line",)),
