@@ -38,7 +38,7 @@ PAGES = {
     ),
     "/ticks": page(f"<p>{WORDS}</p><script>setInterval(() => fetch('/tick'), 100)</script>"),
     "/tick": page(""),
-    "/growth": page(f"<p>{WORDS}</p><script>setInterval(() => document.body.append('x'.repeat(100_000)), 10)</script>"),
+    "/growth": page(f"<p>{WORDS}</p><script>setInterval(() => document.body.append('x'.repeat(500_000)), 10)</script>"),
     "/dialogs": page(
         f"<script>alert(1); const c = confirm('?'), p = prompt('?');"
         f"onbeforeunload = e => {{ e.preventDefault(); return 'stay' }};"
