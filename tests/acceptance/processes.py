@@ -68,7 +68,7 @@ def service(command: list[str], *, cwd: Path, environment: Mapping[str, str], lo
         finally:
             started = family(process.pid)
             process.send_signal(signal.SIGTERM)
-            _, alive = psutil.wait_procs(started, timeout=90)
+            _, alive = psutil.wait_procs(started, timeout=40)
             for survivor in alive:
                 with suppress(psutil.NoSuchProcess):
                     survivor.kill()

@@ -38,6 +38,8 @@ PAGES = {
     ),
     "/ticks": page(f"<p>{WORDS}</p><script>setInterval(() => fetch('/tick'), 100)</script>"),
     "/tick": page(""),
+    "/moves-later": page(f"<p>{WORDS}</p>", "<meta http-equiv=refresh content='2; url=/later'>"),
+    "/later": page("<p>Later.</p>"),
     "/growth": page(f"<p>{WORDS}</p><script>setInterval(() => document.body.append('x'.repeat(500_000)), 10)</script>"),
     "/dialogs": page(
         f"<script>alert(1); const c = confirm('?'), p = prompt('?');"

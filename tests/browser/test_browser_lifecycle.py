@@ -164,6 +164,22 @@ def test_a_page_that_was_read_runs_no_more(rendering: Rendering) -> None:
     assert after <= before + 1, "only what was on its way"
 
 
+def test_a_page_that_was_read_loads_no_more(rendering: Rendering) -> None:
+    """A tab that waits for its next page asks for nothing, not even where its last page would go on to by itself."""
+
+    async def render() -> None:
+        async with rendering.renderer() as renderer:
+            await renderer.render(rendering.site.url("/moves-later"))
+            assert renderer._current is not None
+            assert renderer._current._idle_tabs, "its tab waits for the next page"
+            await asyncio.sleep(3)
+
+    rendering.site.hits.clear()
+    rendering.loop.run(render())
+    assert rendering.site.hits["/moves-later"] == 1
+    assert rendering.site.hits["/later"] == 0
+
+
 def test_cancelled_page_is_closed(rendering: Rendering) -> None:
     """A page that nobody waits for any more is closed, and its place is free."""
 

@@ -187,9 +187,9 @@ async def _is_closed(page: "Page") -> bool:
 
 async def _begin(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
     tab: _Tab = config.shared_data["tab"]
-    if tab.stilled is not None:
-        await tab.stilled.detach()
     await _visit(config).begin(page)
+    if tab.stilled is not None:  # not earlier: at no moment may the last page go on
+        await tab.stilled.detach()
 
 
 async def _check_document(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:

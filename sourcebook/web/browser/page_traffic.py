@@ -43,6 +43,7 @@ class PageTraffic:
         self._devtools = devtools
         self._own = own
         self._tasks: set[asyncio.Task[None]] = set()
+        self._stopped = False
         self.opened = False
         """Whether the page has opened another one."""
 
@@ -56,10 +57,11 @@ class PageTraffic:
         self._page.on("popup", self._close)
         await self._devtools.send("Fetch.enable", {"patterns": patterns})
 
-    async def let_go(self) -> None:
-        """Let the page load what it likes: it does not run any more."""
+    async def stop(self) -> None:
+        """Let the page load nothing more, until its DevTools session ends."""
         self._page.remove_listener("popup", self._close)
-        await self._devtools.send("Fetch.disable")
+        self._stopped = True
+        await self._devtools.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
 
     def _close(self, popup: "Page") -> None:
         self.opened = True
@@ -77,7 +79,7 @@ class PageTraffic:
         kind, request = event["resourceType"], event["request"]
         url, headers = request["url"], request["headers"]
         parameters: dict[str, Any] = {"requestId": event["requestId"]}
-        if kind in _UNWANTED or (kind == _ICONS and headers.get("Accept", "").startswith("image/")):
+        if self._stopped or kind in _UNWANTED or (kind == _ICONS and headers.get("Accept", "").startswith("image/")):
             await self._devtools.send("Fetch.failRequest", {**parameters, "errorReason": "BlockedByClient"})
             return
         is_asked_by_itself = kind == "Document" or self._own.belong_to(self._page.url)

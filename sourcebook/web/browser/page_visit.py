@@ -214,7 +214,7 @@ class PageVisit:
             await self._traffic.end()
 
     async def leave_tab(self) -> "CDPSession":
-        """Stop the page's scripts and listen to it no more; return what holds them, to be detached for the next page.
+        """Stop what the page runs and loads, and listen to it no more; return what holds it, to be detached later.
 
         Going to an empty page instead would end its process, and starting processes is what costs most.
         """
@@ -223,7 +223,7 @@ class PageVisit:
         for name, listener in self._listeners().items():
             self.page.remove_listener(name, listener)
         if self._traffic is not None:
-            await self._traffic.let_go()
+            await self._traffic.stop()
         await self._devtools.send("Emulation.setScriptExecutionDisabled", {"value": True})
         return self._devtools
 

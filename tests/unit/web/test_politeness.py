@@ -54,7 +54,7 @@ def test_hosts_do_not_wait_for_each_other() -> None:
 
     async def two_hosts() -> None:
         limiter = HostLimiter(0.1)
-        async with asyncio.timeout(0.2):
+        async with asyncio.timeout(5):  # a second request to one of them would wait for ten seconds
             await asyncio.gather(limiter.acquire("a"), limiter.acquire("b"))
             await starts(HostLimiter(None), "c", 1000)
 
