@@ -1,12 +1,41 @@
 """When a sensor asks for a run of a collection, and when it holds back. The same rules for every sensor."""
 
 import time
+from collections.abc import Callable
 
 import dagster as dg
+
+from resources.abandoned_runs import active_runs
+from resources.collection_partitions import COLLECTIONS
+from resources.knowledge import Knowledge
+from sourcebook.database.database import Database
 
 CHANGES = "sourcebook/changes"
 """Tag of a run: fingerprint of the changes it was requested for."""
 _SECONDS_AFTER_A_FAILED_RUN = 300
+
+
+def look_at_collections(
+    instance: dg.DagsterInstance, knowledge: Knowledge, look: Callable[[Database, str], dg.RunRequest | str]
+) -> tuple[list[dg.RunRequest], str | None]:
+    """Look at every collection that no run works on; return requests for runs, or else why there is none.
+
+    Args:
+        instance: Dagster's.
+        knowledge: opened once for all of them.
+        look: returns a request for a run of a collection, or why it needs none.
+    """
+    requests: list[dg.RunRequest] = []
+    reasons: list[str] = []
+    with knowledge.opened() as database:
+        for collection in sorted(instance.get_dynamic_partitions(COLLECTIONS)):
+            active = active_runs(instance, database, collection)
+            outcome = f"run {active[0].run_id[:8]} works on it" if active else look(database, collection)
+            if isinstance(outcome, dg.RunRequest):
+                requests.append(outcome)
+            else:
+                reasons.append(f"{collection}: {outcome}")
+    return requests, None if requests else "; ".join(reasons) or "there is no collection yet"
 
 
 def request_run(instance: dg.DagsterInstance, collection: str, fingerprint: str) -> dg.RunRequest | str:

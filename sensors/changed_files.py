@@ -4,10 +4,8 @@ import json
 
 import dagster as dg
 
-from resources.abandoned_runs import active_runs
-from resources.collection_partitions import COLLECTIONS
 from resources.knowledge import Knowledge
-from resources.run_requests import request_run
+from resources.run_requests import look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.pending import find_pending
 
@@ -23,34 +21,16 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
     """Request one run for each collection and change set. The cursor holds the last reading of each collection."""
     before: dict[str, str] = json.loads(context.cursor or "{}")
     after: dict[str, str] = {}
-    requests: list[dg.RunRequest] = []
-    reasons: list[str] = []
-    with knowledge.opened() as database:
-        for collection in sorted(context.instance.get_dynamic_partitions(COLLECTIONS)):
-            outcome = _look(context.instance, database, collection, before.get(collection), after)
-            if isinstance(outcome, dg.RunRequest):
-                requests.append(outcome)
-            else:
-                reasons.append(f"{collection}: {outcome}")
-    return dg.SensorResult(
-        run_requests=requests,
-        skip_reason=None if requests else "; ".join(reasons) or "there is no collection yet",
-        cursor=json.dumps(after),
-    )
 
+    def look(database: Database, collection: str) -> dg.RunRequest | str:
+        with database.connection() as connection:
+            pending = find_pending(connection, collection)
+        if not pending.work_beside_pages:
+            return pending.unlisted[0] if pending.unlisted else "nothing changed"
+        after[collection] = pending.fingerprint
+        if pending.fingerprint != before.get(collection):
+            return f"{pending.items_beside_pages} items changed; taken when the next reading agrees"
+        return request_run(context.instance, collection, pending.fingerprint)
 
-def _look(
-    instance: dg.DagsterInstance, database: Database, collection: str, last_reading: str | None, after: dict[str, str]
-) -> dg.RunRequest | str:
-    """Return a request, or why there is none; note the reading for the next tick."""
-    active = active_runs(instance, database, collection)
-    if active:
-        return f"run {active[0].run_id[:8]} works on it"
-    with database.connection() as connection:
-        pending = find_pending(connection, collection)
-    if not pending.work_beside_pages:
-        return pending.unlisted[0] if pending.unlisted else "nothing changed"
-    after[collection] = pending.fingerprint
-    if pending.fingerprint != last_reading:
-        return f"{pending.items - pending.pages} items changed; taken when the next reading agrees"
-    return request_run(instance, collection, pending.fingerprint)
+    requests, reason = look_at_collections(context.instance, knowledge, look)
+    return dg.SensorResult(run_requests=requests, skip_reason=reason, cursor=json.dumps(after))

@@ -2,10 +2,8 @@
 
 import dagster as dg
 
-from resources.abandoned_runs import active_runs
-from resources.collection_partitions import COLLECTIONS
 from resources.knowledge import Knowledge
-from resources.run_requests import request_run
+from resources.run_requests import look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.web.due import due_pages, next_due
 
@@ -19,29 +17,14 @@ from sourcebook.web.due import due_pages, next_due
 )
 def due_pages_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
     """Request one run for each collection that has something due; the ledger alone tells."""
-    requests: list[dg.RunRequest] = []
-    reasons: list[str] = []
-    with knowledge.opened() as database:
-        for collection in sorted(context.instance.get_dynamic_partitions(COLLECTIONS)):
-            outcome = _look(context.instance, database, collection)
-            if isinstance(outcome, dg.RunRequest):
-                requests.append(outcome)
-            else:
-                reasons.append(f"{collection}: {outcome}")
-    return dg.SensorResult(
-        run_requests=requests,
-        skip_reason=None if requests else "; ".join(reasons) or "there is no collection yet",
-    )
 
+    def look(database: Database, collection: str) -> dg.RunRequest | str:
+        with database.connection() as connection:
+            due = due_pages(connection, collection)
+            again = None if due.urls else next_due(connection, collection)
+        if not due.urls:
+            return f"the next page is due at {again:%Y-%m-%d %H:%M} UTC" if again else "it has no web sites"
+        return request_run(context.instance, collection, due.fingerprint)
 
-def _look(instance: dg.DagsterInstance, database: Database, collection: str) -> dg.RunRequest | str:
-    """Return a request, or why there is none."""
-    with database.connection() as connection:
-        due = due_pages(connection, collection)
-        again = None if due.urls else next_due(connection, collection)
-    if not due.urls:
-        return f"the next page is due at {again:%Y-%m-%d %H:%M} UTC" if again else "it has no web sites"
-    active = active_runs(instance, database, collection)
-    if active:
-        return f"run {active[0].run_id[:8]} works on it"
-    return request_run(instance, collection, due.fingerprint)
+    requests, reason = look_at_collections(context.instance, knowledge, look)
+    return dg.SensorResult(run_requests=requests, skip_reason=reason)

@@ -43,7 +43,7 @@ class Pending:
     @property
     def work_beside_pages(self) -> bool:
         """Whether it would, even if no site were due."""
-        return bool(self.changed_files or self.gone_files or self.documents or self.index or self.newly_unlisted)
+        return bool(self.items_beside_pages or self.newly_unlisted)
 
     @property
     def needs_model(self) -> bool:
@@ -54,6 +54,11 @@ class Pending:
     def items(self) -> int:
         """How many items are stale."""
         return max(self.changed_files + self.gone_files + self.pages, self.documents, self.index)
+
+    @property
+    def items_beside_pages(self) -> int:
+        """How many would be, even if no site were due."""
+        return max(self.changed_files + self.gone_files, self.documents, self.index)
 
 
 def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:

@@ -44,15 +44,12 @@ class CrawlResult:
     failures: list[tuple[str, str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     """refused, forbidden, redirected, lists, postponed, rendered, bytes: those that happened."""
+    refusals: Counter[str] = field(default_factory=Counter)
+    """Why pages were not taken on purpose, and how many."""
     stopped: str | None = None
     """Why it came to an end before everything was asked for."""
     waits_for: str | None = None
     """Why some URLs were put off: what the last of them heard."""
-
-    @property
-    def fetched(self) -> int:
-        """How many pages were there, changed or not."""
-        return self.added + self.changed + self.unchanged
 
 
 class Crawl:
@@ -185,6 +182,7 @@ class Crawl:
                 self._live -= claimed.live and leaves
                 if isinstance(outcome, Refused):
                     result.counts["forbidden" if outcome.by_robots else "refused"] += 1
+                    result.refusals[outcome.reason] += 1
                 elif isinstance(outcome, Redirected):
                     result.counts["redirected"] += 1
             case Listed():

@@ -195,4 +195,7 @@ def _why_nothing(site: Site, result: CrawlResult) -> str:
     if result.failures:
         url, reason = result.failures[0]
         return f"0 pages; {url}: {reason}"
+    if result.refusals:
+        (reason, refused), *_ = result.refusals.most_common(1)
+        return f"0 pages; {refused:,} of {result.refusals.total():,} URLs are not taken because: {reason}"
     return "0 pages: nothing was found that the patterns take and that holds text"

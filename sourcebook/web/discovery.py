@@ -38,12 +38,18 @@ class Discovery:
             if role == "list" and self._follows_by_default:
                 self.follow_links = False
 
-    def links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
-        """Return the links of a page that are to be visited and were not found before as near to the start."""
-        depth = max(claimed.depth, 0) + 1
+    def links(self, page: str, depth: int, links: Iterable[str]) -> tuple[FoundUrl, ...]:
+        """Return the links of a page that are to be visited and were not found before as near to the start.
+
+        Args:
+            page: its URL.
+            depth: how many links it is away from the start.
+            links: in normal form.
+        """
+        depth = max(depth, 0) + 1
         if not self.follow_links or depth > self.max_depth:
             return ()
-        return tuple(FoundUrl(link, depth, claimed.url) for link in links if self._wants(link, depth))
+        return tuple(FoundUrl(link, depth, page) for link in links if self._wants(link, depth))
 
     def listed(self, claimed: ClaimedUrl, entries: Iterable[tuple[str, str | None]]) -> tuple[FoundUrl, ...]:
         """Return the URLs of a list that belong to the site; no trap is looked for in what its owner wrote down."""

@@ -12,11 +12,9 @@ from sourcebook.selection import EVERYTHING, Selection
 
 @dataclass(frozen=True, slots=True)
 class DuePages:
-    """How many URLs are due, of which sites."""
+    """How many URLs are due."""
 
     urls: int
-    sites: tuple[str, ...]
-    """Locations."""
     fingerprint: str
     """Equal until a crawl has begun to work on them."""
 
@@ -36,7 +34,6 @@ def due_pages(connection: Connection, collection: str, selection: Selection = EV
     due = [(location, urls, str(since)) for location, urls, since in rows if urls]
     return DuePages(
         urls=sum(urls for _, urls, _ in due),
-        sites=tuple(location for location, _, _ in due),
         fingerprint=hashlib.sha256(repr(due).encode()).hexdigest()[:32],
     )
 

@@ -43,9 +43,6 @@ class FrontierCounts:
     queued: int
     next_attempt_at: datetime | None
     """Of what is queued: the earliest time it may be asked for; None where nothing is postponed."""
-    beyond: int
-    """Known, and left out because of max_pages."""
-    known: int
     live: int
     """Pages that are kept."""
 
@@ -104,10 +101,6 @@ class Frontier:
                 {**self._scope, "limit": limit, "lists_only": lists_only, "known_only": known_only},
             )
             return cursor.fetchall()
-
-    def release(self, claimed: Iterable[ClaimedUrl]) -> None:
-        """Give back what was claimed and not visited."""
-        self._run("release_urls", ids=[url.id for url in claimed])
 
     def add(self, found: Iterable[FoundUrl]) -> int:
         """Add URLs; return how many were not known."""
@@ -215,7 +208,7 @@ class Frontier:
         """Count what is left and what is kept."""
         with self._connection.cursor(row_factory=class_row(FrontierCounts)) as cursor:
             found = cursor.execute(queries["frontier_counts"], self._scope).fetchone()
-        return found or FrontierCounts(0, None, 0, 0, 0)
+        return found or FrontierCounts(0, None, 0)
 
     def urls(self) -> list[tuple[int, str, int, str]]:
         """Return (id, URL, depth, role) of everything known."""

@@ -2,7 +2,7 @@
 
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.frontier import Frontier
-from sourcebook.web.outcome import ClaimedUrl, FoundUrl
+from sourcebook.web.outcome import FoundUrl
 
 
 def rescope(frontier: Frontier, discovery: Discovery) -> int:
@@ -18,10 +18,6 @@ def rescope(frontier: Frontier, discovery: Discovery) -> int:
     removed = frontier.remove(outside)
     found: list[FoundUrl] = []
     for url, depth, links in frontier.page_links():
-        found += discovery.links(_at(url, depth), links)
+        found += discovery.links(url, depth, links)
     frontier.add(found)
     return removed
-
-
-def _at(url: str, depth: int) -> ClaimedUrl:
-    return ClaimedUrl(0, url, "page", False, depth, None, 0, None, None, None, None, None, False, True)

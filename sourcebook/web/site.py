@@ -28,8 +28,6 @@ class Site:
     """`scope_digest` of the settings that the last crawl began with."""
     due: bool
     """Whether its refresh interval, or the time to go on, has come."""
-    listing_error: str | None = None
-    """Why its last crawl did not come to its end."""
 
     @property
     def scope_digest(self) -> str:

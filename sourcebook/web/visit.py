@@ -1,6 +1,7 @@
 """Visit one URL of a site: ask its host, and make an outcome of the answer."""
 
 import asyncio
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from sourcebook.web.lists.sitemap import SitemapError, looks_like_sitemap, read_
 from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,
+    FoundUrl,
     Gone,
     Listed,
     Outcome,
@@ -206,7 +208,11 @@ class Visitor:
             if "llms-full" not in claimed.url:
                 return Listed(claimed, self._discovery.listed(claimed, ((url, None) for url in urls)))
             # It holds the pages themselves, one after the other.
-            found = self._discovery.links(claimed, normal_links(urls)) if self._settings.follow_links else ()
+            asked = self._asked_by(response)
+            if "noindex" in asked:
+                return _not_to_be_indexed(claimed)
+            follows = self._settings.follow_links and "nofollow" not in asked
+            found = self._links(claimed, normal_links(urls)) if follows else ()
             return Stored(claimed, page_of(response, MARKDOWN, None), found)
         return None
 
@@ -235,7 +241,7 @@ class Visitor:
         return render == "always" or (render == "auto" and cleaned.needs_scripts)
 
     def _without_text(self, claimed: ClaimedUrl, cleaned: CleanedPage, response: Response) -> Outcome:
-        found = self._discovery.links(claimed, normal_links(cleaned.links))
+        found = self._links(claimed, normal_links(cleaned.links))
         if response.rendered:
             return Refused(claimed, "it holds no text, not even after its scripts ran", found=found, removes=True)
         if cleaned.needs_scripts:
@@ -245,20 +251,32 @@ class Visitor:
 
     def _store(self, claimed: ClaimedUrl, response: Response, media_type: str, cleaned: CleanedPage | None) -> Outcome:
         page = page_of(response, media_type, cleaned)
-        asked: frozenset[str] = frozenset()
-        if self._settings.respect_robots:
-            asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.user_agent)
-            if cleaned is not None:
-                asked |= {"noindex"} if cleaned.noindex else set()
-                asked |= {"nofollow"} if cleaned.nofollow else set()
-        found = () if "nofollow" in asked else self._discovery.links(claimed, page.links)
+        asked = self._asked_by(response, cleaned)
+        found = () if "nofollow" in asked else self._links(claimed, page.links)
         if "noindex" in asked:
-            return Refused(claimed, "the page asks not to be indexed (robots)", found=found, removes=True)
+            return _not_to_be_indexed(claimed, found)
         if not self._discovery.scope.takes(claimed.url):
             return Refused(claimed, "only the way in: the patterns do not take it", found=found, removes=True)
         if page.canonical_url is not None:
             found += self._discovery.canonical(claimed, page.canonical_url)
         return Stored(claimed, page, found)
+
+    def _asked_by(self, response: Response, cleaned: CleanedPage | None = None) -> frozenset[str]:
+        """Return what a page asks of robots, in its header and in itself: noindex, nofollow."""
+        if not self._settings.respect_robots:
+            return frozenset()
+        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.user_agent)
+        if cleaned is not None:
+            asked |= {"noindex"} if cleaned.noindex else set()
+            asked |= {"nofollow"} if cleaned.nofollow else set()
+        return asked
+
+    def _links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
+        return self._discovery.links(claimed.url, claimed.depth, links)
+
+
+def _not_to_be_indexed(claimed: ClaimedUrl, found: tuple[FoundUrl, ...] = ()) -> Outcome:
+    return Refused(claimed, "the page asks not to be indexed (robots)", found=found, removes=True)
 
 
 def _led_away(claimed: ClaimedUrl, target: str) -> Outcome:

@@ -1,6 +1,6 @@
 -- name: sites
 SELECT id, location, settings, crawl_started_at, crawl_scope,
-       coalesce(next_crawl_at <= now(), true) AS due, listing_error
+       coalesce(next_crawl_at <= now(), true) AS due
 FROM source
 WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'site'
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
@@ -133,9 +133,6 @@ FROM claimed
 LEFT JOIN crawled_page page ON page.source_id = claimed.source_id AND page.url = claimed.url
 ORDER BY claimed.depth, claimed.id;
 
--- name: release_urls
-UPDATE frontier SET state = 'queued' WHERE id = ANY(%(ids)s) AND state = 'fetching';
-
 -- name: mark_fetched
 UPDATE frontier SET state = 'fetched', attempts = 0, next_attempt_at = NULL, last_error = NULL, redirects_to = NULL
 WHERE id = ANY(%(ids)s);
@@ -216,8 +213,6 @@ WHERE id = %(source_id)s;
 SELECT
     count(*) FILTER (WHERE state = 'queued') AS queued,
     min(next_attempt_at) FILTER (WHERE state = 'queued') AS next_attempt_at,
-    count(*) FILTER (WHERE state = 'beyond') AS beyond,
-    count(*) AS known,
     (SELECT count(*) FROM crawled_page page WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL) AS live
 FROM frontier
 WHERE source_id = %(source_id)s;

@@ -36,11 +36,6 @@ class CircuitBreaker:
         self._longest_pause = longest
         self._circuits: dict[str, _Circuit] = {}
 
-    def opens_again(self, host: str) -> datetime | None:
-        """Return when the host will be asked again, in UTC; None while nothing is refused."""
-        left = self._left(self._circuits.get(host))
-        return datetime.now(UTC) + timedelta(seconds=left) if left > 0 else None
-
     def refusal(self, host: str) -> FetchError | None:
         """Return why the host must not be asked now, with the time until it may be; or None."""
         circuit = self._circuits.get(host)

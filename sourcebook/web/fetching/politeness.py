@@ -16,7 +16,7 @@ _JITTER = 0.05
 """Seconds by which requests may arrive closer together than they were sent, without a second seeing one too many."""
 
 
-def host_of(url: str) -> str:
+def host_name(url: str) -> str:
     """Return the name under which politeness keeps a URL's host: lower case, without the port.
 
     What is no URL has no host, and the name is empty.

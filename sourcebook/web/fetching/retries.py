@@ -10,7 +10,7 @@ import stamina.instrumentation
 
 from sourcebook.web.exchange import FetchError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker
-from sourcebook.web.fetching.politeness import HostLimiter, host_of
+from sourcebook.web.fetching.politeness import HostLimiter, host_name
 from sourcebook.web.fetching.retry_after import parse_retry_after
 
 ATTEMPTS = 3
@@ -47,7 +47,7 @@ async def fetch_with_retries(
     Raises:
         FetchError: no attempt was answered, the host is to be left alone for longer, or the breaker refuses it.
     """
-    host = host_of(request.url)
+    host = host_name(request.url)
 
     def wait(error: Exception) -> bool | float | timedelta:
         if isinstance(error, FetchError) and error.retry_after is not None:

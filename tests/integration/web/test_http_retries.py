@@ -65,7 +65,7 @@ def test_trouble_that_stays_is_the_answer(server: WebServer, tmp_path: Path) -> 
     visit = Visit(server, tmp_path)
     assert visit.fetch("/a").status == 500
     assert server.count("/a") == 3
-    assert visit.breaker.opens_again(HOST) is None
+    assert visit.breaker.refusal(HOST) is None
 
 
 @pytest.mark.parametrize("status", [404, 410, 403, 501])
@@ -100,7 +100,7 @@ def test_a_429_is_waited_for_as_told_by_everything(server: WebServer, tmp_path: 
     assert visit.run(both) == [b"<p>now</p>", b"<p>b</p>"]
     told, *later = server.times()
     assert all(1.0 <= at - told < 2.0 for at in later)
-    assert visit.breaker.opens_again(HOST) is None
+    assert visit.breaker.refusal(HOST) is None
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -154,7 +154,7 @@ def test_a_host_that_is_down_is_left_alone(server: WebServer, tmp_path: Path) ->
         return await asyncio.gather(*(fetch(f"/{number}") for number in range(5)), return_exceptions=True)
 
     assert all(isinstance(error, FetchError) for error in visit.run(many))
-    assert visit.breaker.opens_again(HOST) is not None
+    assert visit.breaker.refusal(HOST) is not None
     sent = len(server.requests)
     assert sent == 5
     with pytest.raises(FetchError, match=r"left alone until .* UTC; the last time: .*without an answer") as refused:
