@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.stages import Stages
+from tests.integration.stages import Stages, html
+from tests.integration.test_site_documents import docx, pdf
 from tests.web_server import WebServer
 
 
@@ -47,6 +48,65 @@ def test_always_opens_every_page_in_the_browser(stages: Stages, site: WebServer)
     stages.run()
     assert not stages.rows("SELECT url FROM crawled_page WHERE NOT rendered")
     assert stages.found("barnacle") == {"tides"}
+
+
+@pytest.mark.parametrize("render", ["never", "always"])
+def test_a_page_that_is_not_there_is_no_document_however_it_was_asked_for(stages: Stages, render: str) -> None:
+    """The text of an error page is not taken for a page by a browser either; a page that goes takes its document."""
+    stages.web.robots(f"Sitemap: {stages.web.url}/sitemap.xml\n")
+    stages.web.sitemap("/sitemap.xml", ["/promised"])
+    stages.web.page("/", html("Start", links=["/there", "/linked", "/blank"]))
+    stages.web.page("/there", html("There", "The barnacle line marks high water."))
+    for path in ("/promised", "/linked"):
+        stages.web.page(path, html("Not found", "The limpet has left this rock."), status=404)
+    stages.web.page("/blank", "", status=404)
+    stages.configure_site(render=render, timeout="15s")
+    stages.run()
+    kept = stages.rows("SELECT url, rendered FROM crawled_page")
+    assert {row["url"]: row["rendered"] for row in kept} == dict.fromkeys(
+        (stages.address("/"), stages.address("/there")), render == "always"
+    )
+    assert (stages.web.count("/there"), stages.web.count("/linked")) == (1, 1), "only the start is asked for both ways"
+    assert (stages.found("barnacle"), stages.found("limpet")) == ({"there"}, set())
+    problems = stages.problems()
+    assert set(problems) == {"/promised", "/linked", "/blank"}
+    assert all("the server answers 404" in problem for problem in problems.values())
+    states = {path: stages.frontier(path)["state"] for path in problems}
+    assert states == {"/promised": "failed", "/linked": "refused", "/blank": "refused"}
+
+    stages.web.page("/there", html("Not found", "The limpet has left this rock."), status=404)
+    stages.rows("UPDATE source SET next_crawl_at = now() RETURNING 1")
+    assert stages.run()["crawled_pages"].removed == 1
+    assert stages.frontier("/there")["state"] == "gone"
+    assert (stages.pages(), stages.found("barnacle"), stages.found("limpet")) == ({"/"}, set(), set())
+    stages.assert_sound()
+
+
+def test_always_fetches_what_a_browser_makes_no_page_of(stages: Stages) -> None:
+    """A PDF, a download, a plain text: no ending tells that of their URLs, the browser does, and they are documents."""
+    word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    attachment = {"Content-Disposition": 'attachment; filename="report.docx"'}
+    stages.web.page("/", html("Start", links=["/paper", "/report?id=7", "/notes", "/log.docx"]))
+    stages.web.page("/paper", pdf(), content_type="application/pdf")
+    stages.web.page("/report*", docx("The lantern is lit at dusk."), content_type=word, headers=attachment)
+    stages.web.page("/notes", "The cormorant dries its wings on the mole.", content_type="text/plain")
+    stages.web.page("/log.docx", docx("The sextant is wiped dry."), content_type=word)
+    stages.configure_site(render="always", timeout="15s")
+    reports = stages.run()
+    assert not reports["crawled_pages"].failures
+    rows = stages.rows("SELECT url, media_type, rendered FROM crawled_page")
+    assert {row["url"].removeprefix(stages.web.url): (row["media_type"], row["rendered"]) for row in rows} == {
+        "/": ("text/html", True),
+        "/paper": ("application/pdf", False),
+        "/report?id=7": (word, False),
+        "/notes": ("text/plain", False),
+        "/log.docx": (word, False),
+    }
+    assert stages.web.count("/log.docx") == 1, "its ending tells"
+    assert stages.pages() == {"/", "/paper", "/report?id=7", "/notes", "/log.docx"}
+    found = [stages.found(word) for word in ("gribble", "lantern", "cormorant", "sextant")]
+    assert found == [{"paper"}, {"report?id=7"}, {"notes"}, {"log.docx"}]
+    stages.assert_sound()
 
 
 def test_a_rendered_page_is_rendered_again_at_a_refresh(stages: Stages, site: WebServer) -> None:

@@ -7,6 +7,7 @@ import pytest
 from sourcebook.selection import Selection
 from sourcebook.web.visit import SETTLED
 from tests.integration.stages import Stages, html
+from tests.integration.test_site_bad_input import BOMB
 
 LISTS = {"/robots.txt", "/llms.txt", "/sitemap.xml"}
 CONDITIONS = {"if-none-match", "if-modified-since"}
@@ -134,6 +135,69 @@ def test_a_date_of_today_may_hide_a_second_change_on_the_same_day(stages: Stages
     stages.crawl()
     stages.web.page("/news", html("news", "Later the same day."))
     assert stages.refresh().changed == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(500, ""), (404, ""), (200, html("We are back soon")), (200, BOMB)],
+    ids=["trouble", "gone", "maintenance", "unreadable"],
+)
+def test_dates_of_a_sitemap_that_fails_are_not_trusted(stages: Stages, status: int, body: str) -> None:
+    """What it said in earlier rounds spares no request; nothing is removed, and a change is found."""
+
+    def serve_sitemap() -> None:
+        stages.web.sitemap("/sitemap.xml", [("/a", "2024-05-01"), ("/b", "2024-05-01")])
+
+    def asked() -> list[str]:
+        return sorted(path for path in stages.web.paths() if path not in LISTS)
+
+    stages.web.robots(f"Sitemap: {stages.web.url}/sitemap.xml\n")
+    serve_sitemap()
+    stages.web.versioned("/", html("Start"), etag='"start"')
+    stages.web.versioned("/a", html("A"), etag='"a"')
+    stages.web.versioned("/b", html("B", "The gauge is green."), etag='"b"')
+    stages.configure_site()
+    assert stages.crawl().added == 3
+    stages.web.requests.clear()
+    stages.refresh()
+    assert asked() == ["/"], "while it is there, its dates are trusted"
+
+    stages.web.page("/sitemap.xml", body, status=status)
+    stages.web.versioned("/b", html("B", "The gauge is white."), etag='"b2"')
+    stages.web.requests.clear()
+    report = stages.refresh()
+    assert asked() == ["/", "/a", "/b"]
+    assert all(is_conditional(arrival.headers) for arrival in stages.web.requests if arrival.path not in LISTS)
+    assert (report.added, report.changed, report.removed, report.unchanged) == (0, 1, 0, 2)
+    assert (stages.pages(), stages.site_error()) == ({"/", "/a", "/b"}, None)
+
+    serve_sitemap()
+    assert (stages.refresh().removed, stages.refresh().removed, stages.problems()) == (0, 0, {})
+    stages.web.requests.clear()
+    stages.refresh()
+    assert asked() == ["/"], "it is trusted again"
+    assert stages.pages() == {"/", "/a", "/b"}
+
+
+def test_a_site_whose_sitemap_is_its_start_asks_for_nothing_while_that_fails(stages: Stages) -> None:
+    """Nothing is removed, `status` says why, and what was changed meanwhile is found when it is back."""
+    stages.web.sitemap("/sitemap.xml", [("/a", "2024-05-01"), ("/b", "2024-05-01")])
+    stages.web.page("/a", html("A"))
+    stages.web.page("/b", html("B", "The gauge is green."))
+    stages.configure_site("/sitemap.xml")
+    assert stages.crawl().added == 2
+    stages.web.page("/b", html("B", "The gauge is white."))
+    stages.web.page("/sitemap.xml", "gone", status=404)
+    stages.web.requests.clear()
+    report = stages.refresh()
+    assert set(stages.web.paths()) <= LISTS
+    assert (report.removed, report.failed, stages.pages()) == (0, 1, {"/a", "/b"})
+    assert "404" in (stages.site_error() or "")
+    stages.web.sitemap("/sitemap.xml", [("/a", "2024-05-01"), ("/b", "2024-06-01")])
+    stages.web.requests.clear()
+    report = stages.refresh()
+    assert sorted(set(stages.web.paths()) - LISTS) == ["/b"]
+    assert (report.changed, report.removed, stages.site_error()) == (1, 0, None)
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -284,3 +348,13 @@ def test_an_llms_full_txt_is_a_document_itself(stages: Stages) -> None:
     stages.run()
     assert stages.found("barnacle") == {"llms-full.txt"}
     assert set(stages.web.paths()) == {"/robots.txt", "/llms-full.txt"}
+
+
+def test_an_llms_full_txt_that_forbids_to_be_indexed_is_none(stages: Stages) -> None:
+    """What a header asks of robots counts for it as for a page."""
+    text = "# Everything\n\nThe barnacle line marks high water.\n"
+    stages.web.page("/llms-full.txt", text, content_type="text/plain", headers={"X-Robots-Tag": "noindex"})
+    stages.configure_site("/llms-full.txt")
+    stages.run()
+    assert stages.found("barnacle") == set()
+    assert "asks not to be indexed" in stages.problems()["/llms-full.txt"]

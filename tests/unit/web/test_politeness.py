@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from sourcebook.web.exchange import FetchError
-from sourcebook.web.fetching.politeness import HostLimiter, host_of
+from sourcebook.web.fetching.politeness import HostLimiter, host_name
 
 
 async def starts(limiter: HostLimiter, host: str, times: int) -> list[float]:
@@ -116,6 +116,76 @@ def test_a_crawl_delay_slows_one_host() -> None:
     asyncio.run(slowed())
 
 
+def test_what_counts_is_when_a_request_was_sent() -> None:
+    """However long connecting took since leave was given, the next request goes 1/rate after the one before was sent.
+
+    It does not wait for the answer.
+    """
+
+    async def after_a_slow_connect() -> float:
+        limiter = HostLimiter(2)
+        answered = asyncio.Event()
+        moments: list[float] = []
+
+        async def slow() -> None:
+            async with limiter.leave("h") as sent:
+                await asyncio.sleep(0.8)
+                moments.append(time.monotonic())
+                sent()
+                await answered.wait()
+
+        connecting = asyncio.create_task(slow())
+        await asyncio.sleep(0)  # it has its leave
+        async with asyncio.timeout(20):
+            await limiter.acquire("h")
+        assert moments, "the first one is still connecting"
+        waited = time.monotonic() - moments[0]
+        answered.set()
+        await connecting
+        return waited
+
+    assert asyncio.run(after_a_slow_connect()) >= 0.499
+
+
+def test_a_request_that_could_not_be_sent_counts_from_its_end() -> None:
+    """Where nothing was sent, the next request goes 1/rate after that was known; nobody waits for ever."""
+
+    async def fail(limiter: HostLimiter) -> None:
+        async with limiter.leave("h"):
+            await asyncio.sleep(0.8)
+            raise ConnectionRefusedError
+
+    async def after_a_failure() -> float:
+        limiter = HostLimiter(2)
+        with pytest.raises(ConnectionRefusedError):
+            await fail(limiter)
+        begin = time.monotonic()
+        async with asyncio.timeout(20):
+            await limiter.acquire("h")
+        return time.monotonic() - begin
+
+    assert asyncio.run(after_a_failure()) >= 0.499
+
+
+def test_a_crawl_delay_counts_from_the_first_request_also_where_there_is_no_rate() -> None:
+    """What asked for robots.txt was a request: the second waits for what is left of the Crawl-delay since then."""
+
+    async def second_turn() -> tuple[float, float]:
+        limiter = HostLimiter(None)
+        first = time.monotonic()
+        await limiter.acquire("h")
+        await asyncio.sleep(1)
+        limiter.slow_down("h", 1.2)
+        told = time.monotonic()
+        await limiter.acquire("h")
+        second = time.monotonic()
+        return second - first, second - told
+
+    since_the_first, since_told = asyncio.run(second_turn())
+    assert since_the_first >= 1.199
+    assert since_told < 1, "not all of the delay over again"
+
+
 def test_a_pause_holds_also_who_waits_already() -> None:
     """Retry-After keeps back everything for that host, and a shorter pause does not end a longer one."""
 
@@ -156,5 +226,5 @@ def test_a_pause_beyond_patience_is_told_not_waited_for() -> None:
 
 def test_hosts_are_told_apart_by_name() -> None:
     """Case and port make no other host; what is no URL has none."""
-    assert host_of("http://h:99999/") == host_of("mailto:me") == ""
-    assert host_of("HTTPS://Docs.Example.com:8443/a") == host_of("http://docs.example.com/b") == "docs.example.com"
+    assert host_name("http://h:99999/") == host_name("mailto:me") == ""
+    assert host_name("HTTPS://Docs.Example.com:8443/a") == host_name("http://docs.example.com/b") == "docs.example.com"
