@@ -1,4 +1,4 @@
-"""The asset `documents`: the readable content of every file and page."""
+"""The asset `documents`: the readable content of every file, page and recording."""
 
 import dagster as dg
 
@@ -11,7 +11,7 @@ from sourcebook.parsing.documents import update_documents
 
 
 @dg.asset(
-    deps=["raw_files", "crawled_pages"],
+    deps=["raw_files", "crawled_pages", "transcripts"],
     partitions_def=collection_partitions,
     group_name="knowledge_base",
     kinds={"docling", "postgres"},

@@ -25,6 +25,7 @@ PARTS = {
     "copy": "loading vectors",
     "crawl": "a site's first crawl, the one where nothing changed, and the rate limit",
     "render": "pages that scripts make, in a browser",
+    "speech": "word errors, speed and memory of transcribing recordings",
     "quality": "retrieval quality on SciFact (needs --retrieval)",
 }
 
@@ -52,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--retrieval", type=Path, help="a folder with scifact/: corpus.jsonl, queries.jsonl, qrels.tsv")
     parser.add_argument("--limit", type=int, help="the most documents of the retrieval set")
     parser.add_argument(
-        "--full", action="store_true", help="take in --many-files files for `memory`, too: half an hour"
+        "--full",
+        action="store_true",
+        help="take in --many-files files for `memory`, and two hours of speech for `speech`, too: an hour",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write machine and rows there, too")
     given = vars(parser.parse_args(arguments))

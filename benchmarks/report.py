@@ -68,6 +68,10 @@ def _number(value: float, unit: str) -> str:
             return f"{value:,.2f} {unit}"
         case "×":
             return f"{value:.2f} ×"
+        case "WER":
+            return f"{value:.3f}"
+        case "s/s":
+            return f"{value:.3f} {unit}"
         case "nDCG":
             return f"{value:.4f}"
         case _:

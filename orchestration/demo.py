@@ -14,6 +14,7 @@ SEARCHES = (
     "How large a misclosure may a levelling loop have before it must be repeated?",
     "BH-0403",
     "Where was the storm board hidden during the war?",
+    "What did the school leave behind?",
 )
 
 
@@ -27,8 +28,9 @@ def main() -> int:
         except OSError as error:
             print(port_taken(url, error), file=sys.stderr)
             return 1
-        print("The example library: the papers of a tide-gauge station, in a dozen formats (examples/library/),")
-        print(f"and its web site (examples/site/), which is at {url} for as long as this runs.\n", flush=True)
+        print("The example library: the papers of a tide-gauge station, in a dozen formats, and a voice note")
+        print("(examples/library/); and its web site (examples/site/), which is at")
+        print(f"{url} for as long as this runs.\n", flush=True)
         code = _ingest()
     if code:
         return code
@@ -50,6 +52,7 @@ def _search(queries: tuple[str, ...], configuration: Path) -> list[str]:
     """Return the best hit of each query as text, from one process: the model is loaded once."""
     from sourcebook import KnowledgeBase
     from sourcebook.config import sourcebook_home
+    from sourcebook.speech.clock import media_fragment
 
     found = []
     with KnowledgeBase.connect(home=sourcebook_home(configuration)) as knowledge:
@@ -59,12 +62,16 @@ def _search(queries: tuple[str, ...], configuration: Path) -> list[str]:
                 found.append(f"? {query}\n  nothing was found\n")
                 continue
             hit = hits[0]
-            page = f", page {hit.page}" if hit.page else ""
             text = " ".join(hit.text.split())
-            found.append(
-                f"? {query}\n  {hit.title}{page}\n  {' › '.join(hit.heading_path)}\n"
-                f"  {text[:220]}{'…' if len(text) > 220 else ''}\n  {hit.uri}{'#' + hit.anchor if hit.anchor else ''}\n"
-            )
+            fragment = hit.anchor or media_fragment(hit.start_seconds, hit.end_seconds)
+            place = f", page {hit.page}" if hit.page else f", {hit.time_span}" if hit.time_span else ""
+            lines = [
+                f"{hit.title}{place}",
+                " › ".join(hit.heading_path),
+                f"{text[:220]}{'…' if len(text) > 220 else ''}",
+                f"{hit.uri}#{fragment}" if fragment else hit.uri,
+            ]
+            found.append(f"? {query}\n" + "".join(f"  {line}\n" for line in lines if line))
     return found
 
 

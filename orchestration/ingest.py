@@ -20,7 +20,7 @@ from sourcebook.selection import Selection
 if TYPE_CHECKING:
     import dagster as dg
 
-ASSETS = ("raw_files", "crawled_pages", "documents", "chunks", "embeddings", "search_index")
+ASSETS = ("raw_files", "crawled_pages", "transcripts", "documents", "chunks", "embeddings", "search_index")
 _COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
 
 
@@ -50,6 +50,8 @@ class IngestEvents:
     waiting: Callable[[str], None] = lambda collection: None
     """Another process works on the collection."""
     started: Callable[[str, Pending], None] = lambda collection, pending: None
+    speech_is_busy: Callable[[str], None] = lambda collection: None
+    """Recordings of another collection are being transcribed, and this one's wait for that."""
 
 
 def ingest(
@@ -95,7 +97,7 @@ def ingest(
                 from orchestration.instance import open_instance
 
                 instance = instance or open_instance(sourcebook_home(configuration.path), database)
-                run_id, assets = _run(instance, configuration, database, name, selection)
+                run_id, assets = _run(instance, configuration, database, name, selection, pending, events)
                 with database.connection() as connection:
                     yield IngestedCollection(
                         name, run_id, assets, _count_failed(connection, name), pending, _unread_sites(connection, name)
@@ -110,12 +112,18 @@ def ingest(
 
 
 def _run(
-    instance: "dg.DagsterInstance", configuration: Configuration, database: Database, name: str, selection: Selection
+    instance: "dg.DagsterInstance",
+    configuration: Configuration,
+    database: Database,
+    name: str,
+    selection: Selection,
+    pending: Pending,
+    events: IngestEvents,
 ) -> tuple[str, dict[str, dict[str, Any]]]:
     import dagster as dg
 
     from orchestration.definitions import defs
-    from resources.abandoned_runs import IN_PROCESS, active_runs
+    from resources.abandoned_runs import IN_PROCESS, active_runs, free_abandoned_slots
     from resources.collection_partitions import COLLECTIONS
     from resources.knowledge import Knowledge
     from resources.selection import RunSelection
@@ -125,9 +133,12 @@ def _run(
     active_runs(instance, database, name, holding_lock=True)  # records the end of runs that were killed
     instance.add_dynamic_partitions(COLLECTIONS, [name])
     with database.connection() as connection:
-        row = connection.execute(queries["has_sites"], {"collection": name}).fetchone()
-    # A step costs a tenth of a second: a collection of files alone needs no crawl.
-    assets = ASSETS if row == (True,) else tuple(asset for asset in ASSETS if asset != "crawled_pages")
+        has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
+    # A step costs a tenth of a second: a collection of texts alone needs neither a crawl nor transcripts.
+    needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
+    assets = tuple(asset for asset in ASSETS if needed.get(asset, True))
+    if pending.has_sound and free_abandoned_slots(instance, database, name):
+        events.speech_is_busy(name)
     job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey(asset) for asset in assets})
     result = job.execute_in_process(
         instance=instance,

@@ -27,7 +27,7 @@ def run_and_show(
     failed = 0
     outcomes: dict[str, dict[str, Any]] = {}
     with ProgressDisplay(quiet=as_json) as display:
-        events = IngestEvents(waiting=display.waiting, started=display.started)
+        events = IngestEvents(display.waiting, display.started, display.speech_is_busy)
         for done in ingest(configuration, database, collections=collections, selection=selection, events=events):
             failed += done.failed_items
             outcomes[done.name] = done.assets

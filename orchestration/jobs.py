@@ -8,12 +8,13 @@ from assets.documents import documents
 from assets.embeddings import embeddings
 from assets.raw_files import raw_files
 from assets.search_index import search_index
+from assets.transcripts import transcripts
 
-ASSETS = (raw_files, crawled_pages, documents, chunks, embeddings, search_index)
+ASSETS = (raw_files, crawled_pages, transcripts, documents, chunks, embeddings, search_index)
 
 ingest = dg.define_asset_job(
     "ingest",
     selection=dg.AssetSelection.assets(*ASSETS),
     executor_def=dg.in_process_executor,
-    description="Bring one collection up to date: list, crawl, parse, chunk, embed, publish, check.",
+    description="Bring one collection up to date: list, crawl, transcribe, parse, chunk, embed, publish, check.",
 )

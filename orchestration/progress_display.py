@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 from sourcebook.cli.output import counted
 from sourcebook.progress import listening
+from sourcebook.speech.clock import stamp
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _UNITS = {
     "raw_files": "files",
     "crawled_pages": "pages",
+    "transcripts": "seconds of sound",
     "documents": "documents",
     "chunks": "documents",
     "embeddings": "chunks",
@@ -49,6 +51,10 @@ class ProgressDisplay:
         """Say that another process works on the collection."""
         self._say(f"{collection}: another process works on it; waiting until it has finished …")
 
+    def speech_is_busy(self, collection: str) -> None:
+        """Say that recordings wait for those of another collection."""
+        self._say(f"{collection}: another collection's recordings are being transcribed; its own wait for that")
+
     def started(self, collection: str, pending: "Pending") -> None:
         """Say what is going to be done."""
         counts = [
@@ -57,6 +63,7 @@ class ProgressDisplay:
                 (pending.changed_files, "new or changed file", ""),
                 (pending.gone_files, "file", "gone"),
                 (pending.pages, "page", "to ask for"),
+                (0 if pending.changed_files else pending.recordings, "recording", "to transcribe"),
                 (0 if pending.changed_files else pending.documents, "document", "to make or remove"),
                 (0 if pending.changed_files else pending.index, "document", "to index"),
             )
@@ -79,6 +86,12 @@ class ProgressDisplay:
                 self._say(
                     f"{done.name}: pages +{pages['added']:,} ~{pages['changed']:,} -{pages['removed']:,}, "
                     f"unchanged {pages['unchanged']:,}, failed {pages['failed']:,}"
+                )
+            sound = done.assets["transcripts"]
+            if any(sound.values()):
+                self._say(
+                    f"{done.name}: recordings +{sound['added']:,} ~{sound['changed']:,}, "
+                    f"unchanged {sound['unchanged']:,}, failed {sound['failed']:,}"
                 )
             self._say(
                 f"{done.name}: documents +{documents['added']:,} ~{documents['changed']:,} -{documents['removed']:,}, "
@@ -121,6 +134,8 @@ class ProgressDisplay:
         self._progress.update(bar, completed=done, total=total)
         speed = next((task.finished_speed or task.speed for task in self._progress.tasks if task.id == bar), None)
         rate = f"{speed:,.{0 if speed >= 10 else 1}f} {_UNITS.get(stage, 'items')}/s" if speed else ""
+        if stage == "transcripts":
+            rate = f"{stamp(done)} of {stamp(total)} of sound; {speed or 0:,.1f} × real time"
         if stage == "crawled_pages":
             rate = f"{done:,} fetched, {total - done:,} queued, {failed:,} failed; {rate}"
         self._progress.update(bar, rate=rate)

@@ -63,3 +63,28 @@ def _is_dead(run: dg.DagsterRun, started: float | None, *, holding_lock: bool) -
         and started is not None
         and time.time() - started > _SECONDS_TO_TAKE_THE_LOCK
     )
+
+
+def free_abandoned_slots(instance: dg.DagsterInstance, database: Database, held: str) -> bool:
+    """Give back the places in pools of runs that have ended; return whether others still hold some.
+
+    Args:
+        instance: Dagster's.
+        database: where the collections' locks are.
+        held: the collection of which the caller holds the lock.
+    """
+    storage = instance.event_log_storage
+    taken = False
+    for run_id in storage.get_concurrency_run_ids():
+        run = instance.get_run_by_id(run_id)
+        collection = run.tags.get("dagster/partition") if run else None
+        active = (
+            active_runs(instance, database, collection, holding_lock=collection == held)
+            if run is not None and collection is not None and run.status in UNFINISHED
+            else []
+        )
+        if any(run.run_id == run_id for run in active):
+            taken = True
+        else:
+            storage.free_concurrency_slots_for_run(run_id)
+    return taken

@@ -12,12 +12,13 @@ _SECONDS_BETWEEN_LINES = 5.0
 class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
     """Writes done/total and rate to the run's log every few seconds, never a line a document."""
 
-    def reporter(self, context: dg.AssetExecutionContext, unit: str) -> Progress:
+    def reporter(self, context: dg.AssetExecutionContext, unit: str, *, pace: str = "a second") -> Progress:
         """Return what a stage calls after each batch.
 
         Args:
             context: of the asset that works.
             unit: what is counted, in the plural.
+            pace: what so many of them in a second are called.
         """
         stage = context.asset_key.to_user_string()
         started = time.perf_counter()
@@ -30,6 +31,6 @@ class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
             if now - last >= _SECONDS_BETWEEN_LINES:
                 last = now
                 failures = f", {failed:,} failed" if failed else ""
-                context.log.info(f"{done:,} of {total:,} {unit}{failures}, {done / (now - started):,.1f} a second")
+                context.log.info(f"{done:,} of {total:,} {unit}{failures}, {done / (now - started):,.1f} {pace}")
 
         return report

@@ -9,6 +9,7 @@ from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config_sites import SiteSource
+from sourcebook.config_speech import SpeechSettings
 from sourcebook.config_types import ByteCount, CollectionName, Pattern, Settings, Text, Words
 from sourcebook.errors import ConfigurationError
 
@@ -89,6 +90,9 @@ class CollectionSettings(Settings):
     )
     embedding: EmbeddingSettings = Field(
         default=EmbeddingSettings(), description="a mapping such as {model: all-MiniLM-L6-v2, precision: auto}"
+    )
+    speech: SpeechSettings = Field(
+        default=SpeechSettings(), description="a mapping such as {engine: openai-whisper, model: base, language: auto}"
     )
 
     @field_validator("files")

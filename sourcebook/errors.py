@@ -39,3 +39,11 @@ class UnknownDocumentError(SourcebookError):
 
 class MissingDependencyError(SourcebookError):
     """A part of Sourcebook needs a package that is not installed."""
+
+
+class RecordingError(SourcebookError):
+    """One recording could not be transcribed; the message is the reason a person reads, and what to do."""
+
+
+class SpeechError(SourcebookError):
+    """The speech engine or its model cannot be found, verified or loaded."""

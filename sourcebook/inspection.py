@@ -82,7 +82,7 @@ class Item:
     uri: str
     title: str | None
     kind: str
-    """`file` or `page`, or `source` for a source that cannot be listed."""
+    """`file`, `page` or `recording`, or `source` for a source that cannot be listed."""
     media_type: str | None
     language: str | None
     version: int
@@ -105,6 +105,9 @@ class Passage:
     heading_path: list[str]
     anchor: str | None
     page: int | None
+    start_seconds: float | None
+    """When in the recording it begins; None for what is no recording."""
+    end_seconds: float | None
     start_char: int
     end_char: int
     token_count: int

@@ -9,8 +9,11 @@ from sourcebook.chunking.rules import chunking_rules
 from sourcebook.database.queries import queries
 from sourcebook.files.inventory import collection_sources, compare
 from sourcebook.indexing.generation import active_generation
+from sourcebook.parsing.extensions import is_recording, media_type_of_name
 from sourcebook.parsing.registry import parser_identities
 from sourcebook.selection import EVERYTHING, Selection
+from sourcebook.speech.engine import engine_identity
+from sourcebook.speech.ledger import has_recordings, speech_settings, stale_recordings
 from sourcebook.web.due import due_pages
 
 
@@ -23,6 +26,8 @@ class Pending:
     gone_files: int
     pages: int
     """URLs of sites that a crawl would ask for now."""
+    recordings: int
+    """Known, and without a transcript of their present bytes by the present engine."""
     documents: int
     """Whose document differs from its file or page."""
     index: int
@@ -32,6 +37,8 @@ class Pending:
     newly_unlisted: bool
     """Whether that differs from what the ledger says already."""
 
+    has_sound: bool
+    """Whether there are recordings, or files that may be some."""
     fingerprint: str
     """Of what is pending, pages of sites left out: equal while nothing moves, so that a growing file can be told."""
 
@@ -48,17 +55,17 @@ class Pending:
     @property
     def needs_model(self) -> bool:
         """Whether there may be something to embed."""
-        return bool(self.changed_files or self.documents or self.index)
+        return bool(self.changed_files or self.recordings or self.documents or self.index)
 
     @property
     def items(self) -> int:
         """How many items are stale."""
-        return max(self.changed_files + self.gone_files + self.pages, self.documents, self.index)
+        return max(self.changed_files + self.gone_files + self.pages, self.recordings, self.documents, self.index)
 
     @property
     def items_beside_pages(self) -> int:
         """How many would be, even if no site were due."""
-        return max(self.changed_files + self.gone_files, self.documents, self.index)
+        return max(self.changed_files + self.gone_files, self.recordings, self.documents, self.index)
 
 
 def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
@@ -72,6 +79,8 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
     unlisted: list[str] = []
     seen = hashlib.sha256()
     newly_unlisted = False
+    has_sound = has_recordings(connection, collection)
+    recordings = _pending_recordings(connection, collection, selection) if has_sound else 0
     for source in collection_sources(connection, collection, selection):
         difference = compare(connection, source, selection)
         for entry in sorted(difference.to_read, key=lambda entry: entry.uri):
@@ -79,6 +88,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         for uri in sorted(difference.gone):
             seen.update(f"{uri} gone\n".encode())
         changed += len(difference.to_read)
+        has_sound = has_sound or any(_may_be_recording(entry.path) for entry in difference.to_read)
         gone += len(difference.gone)
         newly_unlisted = newly_unlisted or difference.listing.error != source.listing_error
         if difference.listing.error:
@@ -96,8 +106,29 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
     ).fetchone()
     documents = sum(row) if row else 0
     index = _pending_index(connection, collection)
-    seen.update(f"{documents} {index} {unlisted}".encode("utf-8", "replace"))
-    return Pending(changed, gone, pages.urls, documents, index, tuple(unlisted), newly_unlisted, seen.hexdigest()[:32])
+    seen.update(f"{recordings} {documents} {index} {unlisted}".encode("utf-8", "replace"))
+    return Pending(
+        changed_files=changed,
+        gone_files=gone,
+        pages=pages.urls,
+        recordings=recordings,
+        documents=documents,
+        index=index,
+        unlisted=tuple(unlisted),
+        newly_unlisted=newly_unlisted,
+        has_sound=has_sound,
+        fingerprint=seen.hexdigest()[:32],
+    )
+
+
+def _pending_recordings(connection: Connection, collection: str, selection: Selection) -> int:
+    engine = engine_identity(speech_settings(connection, collection))
+    return len(stale_recordings(connection, collection, engine, selection))
+
+
+def _may_be_recording(name: str) -> bool:
+    media_type = media_type_of_name(name)
+    return media_type is None or is_recording(media_type)
 
 
 def _pending_index(connection: Connection, collection: str) -> int:

@@ -36,6 +36,7 @@ class Purged:
     documents: int = 0
     chunks: int = 0
     parsed_contents: int = 0
+    transcripts: int = 0
     embeddings: int = 0
 
     def as_dict(self) -> dict[str, int]:
@@ -130,6 +131,8 @@ def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None
                 "delete_removed_files",
                 "delete_removed_pages",
                 "delete_unreferenced_contents",
+                "delete_unreferenced_transcripts",
+                "delete_unreferenced_recordings",
                 "delete_unreferenced_embeddings",
             ):
                 connection.execute(queries[deletion])

@@ -109,14 +109,24 @@ def settle() -> Callable[[Path], None]:
     return settle
 
 
+@pytest.fixture(scope="session")
+def speech_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The state folder of speech engines: what they need of packaged weights is made once a session."""
+    return tmp_path_factory.mktemp("speech")
+
+
 @pytest.fixture
 def stages(
-    database: Database, embedder: EmbeddingProcess, tmp_path: Path, settle: Callable[[Path], None]
+    database: Database,
+    embedder: EmbeddingProcess,
+    tmp_path: Path,
+    speech_home: Path,
+    settle: Callable[[Path], None],
 ) -> Iterator[Stages]:
     """The stages over an empty folder `docs` and an empty knowledge base."""
     root = tmp_path / "docs"
     root.mkdir()
-    stages = Stages(database, embedder, root, settle)
+    stages = Stages(database, embedder, root, settle, speech_home)
     yield stages
     stages.close()
 

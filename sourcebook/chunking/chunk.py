@@ -25,6 +25,9 @@ class Chunk:
     """Tokens of `embedding_text`, special tokens included."""
     embedding_text: str
     """What is embedded: title and headings, an empty line, the text."""
+    start_seconds: float | None = None
+    """Of a recording: when the passage begins, and where the one before ends."""
+    end_seconds: float | None = None
 
     @cached_property
     def hash(self) -> bytes:

@@ -10,6 +10,7 @@ from sourcebook.chunking.embedding_text import Prefixes, embedding_text
 from sourcebook.chunking.groups import Group, common_path, groups
 from sourcebook.chunking.pack import Span, pack
 from sourcebook.chunking.sections import sections
+from sourcebook.chunking.speech import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.parsing.types import Block, ParsedDocument
@@ -28,7 +29,7 @@ def chunk_document(
     """Return a document's passages in reading order.
 
     Together they cover all blocks. A passage keeps to its section; sections below a quarter of the budget join what
-    follows under the same heading.
+    follows under the same heading. Passages of speech end where segments do, and never overlap.
 
     Args:
         document: What a parser returned.
@@ -71,7 +72,8 @@ class _Chunker:
         self._block_starts = [block.start for block in document.blocks]
         self._limit = limit
         self._room = max(1, limit - tokenizer.special_tokens)
-        self._overlap = min(max(0, overlap), self._room // 4)
+        self._is_speech = document.blocks[0].kind == "speech"
+        self._overlap = 0 if self._is_speech else min(max(0, overlap), self._room // 4)
         self._tokenizer = tokenizer
         self._index = TokenIndex(document.markdown, tokenizer)
         self._prefixes = Prefixes(title, tokenizer, most_tokens=self._room // 2)
@@ -85,15 +87,16 @@ class _Chunker:
                 self._finish(waiting, chunks)
                 waiting = []
         self._finish(waiting, chunks)
-        return chunks
+        return timed(chunks, self._blocks) if self._is_speech else chunks
 
     def _drafts(self) -> Iterator[_Draft]:
+        fill = pack_speech if self._is_speech else pack
         for group in groups(sections(self._blocks), self._index, budget=self._room):
             blocks = [block for section in group for block in section.blocks]
             longest = max((section.path for section in group), key=len)
             budget = max(1, self._room - self._prefixes.tokens(longest) - self._overlap)
             previous = -1
-            for start, end in pack(self._text, blocks, self._index, budget=budget):
+            for start, end in fill(self._text, blocks, self._index, budget=budget):
                 begin = self._overlapping(start, previous) if previous >= 0 else start
                 trimmed = self._trimmed(begin, end)
                 if trimmed is not None:
@@ -157,7 +160,9 @@ class _Chunker:
 
     def _halves(self, draft: _Draft) -> Iterator[_Draft]:
         middle = draft.start + (draft.end - draft.start + 1) // 2
-        cut = best_cut(self._text, self._block_at(draft.start).kind, draft.start, middle)
+        cut = nearest_segment(self._block_starts, draft.start, draft.end, middle) if self._is_speech else None
+        if cut is None:
+            cut = best_cut(self._text, self._block_at(draft.start).kind, draft.start, middle)
         for start, end in ((draft.start, cut), (cut, draft.end)):
             trimmed = self._trimmed(start, end)
             if trimmed is not None:

@@ -20,6 +20,7 @@ _PLACES: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
     "quote": _PROSE,
     "paragraph": _PROSE,
     "heading": _PROSE,
+    "speech": _PROSE,
 }
 _FULL_ENOUGH = 3
 """A cut that leaves less than a third of the room filled gives way to the next finer kind of cut."""

@@ -27,6 +27,7 @@ from sourcebook.selection import EVERYTHING, Selection
 BATCH = 128
 BATCH_CHARACTERS = 16_000_000
 _TYPES = ["int8", "int8", "int4", "text", "text", "text[]", "text", "int4", "int4", "int4", "int4", "bytea", "bytea"]
+_TYPES += ["float8", "float8"]
 
 
 def tokenizer_of(generation: Generation) -> TokenCounter:
@@ -141,4 +142,6 @@ def _row(generation: int, document: int, chunk: Chunk) -> Sequence[Any]:
         chunk.token_count,
         chunk.hash,
         chunk.embedding_hash,
+        chunk.start_seconds,
+        chunk.end_seconds,
     )

@@ -117,6 +117,58 @@ ALTER TABLE crawled_page ALTER COLUMN content SET STORAGE EXTERNAL;
 CREATE INDEX crawled_page_url ON crawled_page (url);
 CREATE INDEX crawled_page_sha256 ON crawled_page (source_id, sha256) WHERE removed_at IS NULL;
 
+-- What a file of sound or video holds, by the file's bytes: told without transcribing it.
+CREATE TABLE recording (
+    sha256 bytea PRIMARY KEY,
+    probe text NOT NULL,               -- what looked at it
+    sound_sha256 bytea NOT NULL,       -- of the encoded sound alone: other tags or another container change nothing
+    duration double precision NOT NULL,  -- seconds
+    title text,                        -- from its tags
+    metadata jsonb NOT NULL
+);
+
+-- What was said in a sound: transcribed once, whatever files hold it.
+CREATE TABLE transcript (
+    sound_sha256 bytea NOT NULL,
+    engine text NOT NULL,              -- engine, weights, language and decoding options
+    language text,                     -- NULL where nobody speaks
+    language_probability real,
+    finished_at timestamptz,           -- NULL until its last window is there
+    PRIMARY KEY (sound_sha256, engine)
+);
+
+-- A part of a transcript, written as soon as it is done: a run that is killed goes on behind the last one.
+CREATE TABLE transcript_window (
+    sound_sha256 bytea NOT NULL,
+    engine text NOT NULL,
+    starts_at double precision NOT NULL,  -- seconds
+    ends_at double precision NOT NULL,
+    segments jsonb NOT NULL,           -- rows of start, end, text, average log-probability, no-speech probability
+    PRIMARY KEY (sound_sha256, engine, starts_at),
+    FOREIGN KEY (sound_sha256, engine) REFERENCES transcript (sound_sha256, engine) ON DELETE CASCADE
+);
+
+-- Which transcript a file has. One row a file of sound or video.
+CREATE TABLE transcribed_file (
+    source_id bigint NOT NULL,
+    uri text NOT NULL,
+    input_hash bytea NOT NULL,         -- sha256 of the bytes of the last attempt
+    config_hash text NOT NULL,         -- engine of the last attempt
+    sha256 bytea REFERENCES recording (sha256),  -- the recording of the last success
+    sound_sha256 bytea,                -- with engine: its transcript
+    engine text,
+    content_hash bytea,                -- sha256 over title, language and segments of the last success
+    failure text,
+    attempts integer NOT NULL DEFAULT 0,
+    next_retry_at timestamptz,
+    PRIMARY KEY (source_id, uri),
+    FOREIGN KEY (source_id, uri) REFERENCES raw_file (source_id, uri) ON DELETE CASCADE,
+    FOREIGN KEY (sound_sha256, engine) REFERENCES transcript (sound_sha256, engine),
+    CHECK ((content_hash IS NULL) = (sha256 IS NULL) AND (content_hash IS NULL) = (engine IS NULL))
+);
+CREATE INDEX transcribed_file_sha256 ON transcribed_file (sha256);
+CREATE INDEX transcribed_file_transcript ON transcribed_file (sound_sha256, engine);
+
 -- Parsing, cached by content: the same bytes are parsed once, wherever they lie.
 CREATE TABLE parsed_content (
     sha256 bytea NOT NULL,
@@ -137,7 +189,7 @@ CREATE TABLE document (
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
     source_id bigint NOT NULL REFERENCES source (id) ON DELETE CASCADE,
     uri text NOT NULL,
-    kind text NOT NULL CHECK (kind IN ('file', 'page')),
+    kind text NOT NULL CHECK (kind IN ('file', 'page', 'recording')),
     media_type text NOT NULL,
     tags text[] NOT NULL,
     title text,
@@ -192,7 +244,9 @@ CREATE TABLE chunk (
     end_char integer NOT NULL,
     token_count integer NOT NULL,
     hash bytea NOT NULL,               -- identity within the document: text, heading path, anchor, context
-    embedding_hash bytea NOT NULL      -- sha256 of context and text as embedded
+    embedding_hash bytea NOT NULL,     -- sha256 of context and text as embedded
+    start_seconds double precision,    -- of a recording: when the passage begins and ends
+    end_seconds double precision
 );
 CREATE INDEX chunk_document ON chunk (document_id, generation_id, ordinal);
 CREATE INDEX chunk_generation ON chunk (generation_id);
@@ -279,8 +333,14 @@ FROM (
 ) page
 WHERE place = 1 AND NOT excluded;
 
+-- Whether a file of this type is a recording, which is transcribed and not parsed.
+CREATE FUNCTION is_recording(media_type text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN media_type LIKE 'audio/%' OR media_type LIKE 'video/%';
+
 -- The items that ought to be documents now. One that two overlapping sources hold is there twice.
--- `format` tells the parser: the media type, or `page` for an HTML page, of which the crawl kept the main content.
+-- `format` tells the parser: the media type, `page` for an HTML page, of which the crawl kept the main content, or
+-- `transcript` for a recording, of which the words are kept.
 CREATE VIEW present_item AS
 SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
     source.tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata
@@ -291,6 +351,21 @@ WHERE raw_file.removed_at IS NULL
   AND raw_file.skip_reason IS NULL
   AND raw_file.excluded_at IS NULL
   AND source.removed_at IS NULL
+  AND is_recording(raw_file.media_type) IS NOT TRUE
+UNION ALL
+SELECT source.collection, file.uri, file.source_id, transcribed.content_hash, file.media_type, file.size, source.tags,
+    'recording', 'transcript',
+    recording.metadata || jsonb_strip_nulls(jsonb_build_object('language_probability', transcript.language_probability))
+FROM transcribed_file transcribed
+JOIN raw_file file ON file.source_id = transcribed.source_id AND file.uri = transcribed.uri
+JOIN source ON source.id = file.source_id
+JOIN recording ON recording.sha256 = transcribed.sha256
+JOIN transcript ON transcript.sound_sha256 = transcribed.sound_sha256 AND transcript.engine = transcribed.engine
+WHERE file.removed_at IS NULL
+  AND file.skip_reason IS NULL
+  AND file.excluded_at IS NULL
+  AND source.removed_at IS NULL
+  AND is_recording(file.media_type)
 UNION ALL
 SELECT collection, url, source_id, sha256, media_type, size, tags, 'page', CASE WHEN is_html THEN 'page' ELSE media_type END,
     metadata
@@ -302,9 +377,14 @@ SELECT DISTINCT ON (collection, uri) * FROM present_item ORDER BY collection, ur
 
 -- How each file and each URL of a site stands that may be, or may have become, a document.
 CREATE VIEW source_item AS
-SELECT source_id, uri, 'file' AS kind, media_type, failure, skip_reason, excluded_at, attempts, next_retry_at
-FROM raw_file
-WHERE removed_at IS NULL
+SELECT file.source_id, file.uri, CASE WHEN is_recording(file.media_type) THEN 'recording' ELSE 'file' END AS kind,
+    file.media_type, coalesce(file.failure, transcribed.failure) AS failure, file.skip_reason, file.excluded_at,
+    greatest(file.attempts, transcribed.attempts) AS attempts,
+    greatest(file.next_retry_at, transcribed.next_retry_at) AS next_retry_at
+FROM raw_file file
+LEFT JOIN transcribed_file transcribed
+    ON transcribed.source_id = file.source_id AND transcribed.uri = file.uri AND is_recording(file.media_type)
+WHERE file.removed_at IS NULL
 UNION ALL
 SELECT frontier.source_id, frontier.url, 'page', page.media_type,
     CASE WHEN frontier.state = 'failed' THEN frontier.last_error END,

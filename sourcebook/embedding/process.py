@@ -15,10 +15,10 @@ from typing import IO, BinaryIO, Final, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.embedding.child import describe_exit, start_child
+from sourcebook.child_process.frames import read_frame, write_frame
+from sourcebook.child_process.start import describe_exit, start_child
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
-from sourcebook.embedding.protocol import read_frame, write_frame
 from sourcebook.errors import ModelError
 
 Vectors = NDArray[np.float32]
@@ -78,7 +78,7 @@ class EmbeddingProcess:
                 return
             errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
             try:
-                self._process, self._replies = start_child(errors)
+                self._process, self._replies = start_child("sourcebook.embedding.worker", errors)
                 write_frame(cast("BinaryIO", self._process.stdin), self._settings())
             except OSError as error:
                 errors.close()
@@ -170,7 +170,7 @@ class EmbeddingProcess:
             process.kill()
             process.wait()
         finally:
-            self._finish(reason or describe_exit(self._model.name, process.poll(), errors))
+            self._finish(reason or self._how_it_ended(process.poll(), errors))
             replies.close()
             errors.close()
 
@@ -190,6 +190,10 @@ class EmbeddingProcess:
         else:
             future.set_exception(ModelError(str(header["reason"])))
         return None
+
+    def _how_it_ended(self, status: int | None, errors: IO[bytes]) -> str:
+        subject = f"The embedding process for {self._model.name!r}"
+        return describe_exit(subject, status, errors, advice="free some, or embed with a smaller model")
 
     def _finish(self, reason: str) -> None:
         with self._state:

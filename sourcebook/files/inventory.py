@@ -4,7 +4,6 @@ Size and modification time are compared first; only what differs is read and has
 path and a file that returned are settled later, from the hashes this stage records.
 """
 
-import hashlib
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,19 +12,19 @@ from typing import NamedTuple
 from psycopg import Connection
 
 from sourcebook.batches import batched
+from sourcebook.config_speech import SpeechSettings
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.files.listing import FileEntry, Listing, list_source
-from sourcebook.files.reading import read_file
+from sourcebook.files.reading import digest_file
 from sourcebook.files.source import Source
 from sourcebook.parsing.media_type import detect_media_type
-from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.parsing.registry import is_taken, skip_reason
 from sourcebook.progress import Progress, silent
 from sourcebook.report import StageReport
 from sourcebook.selection import EVERYTHING, Selection
 
 BATCH = 256
-_HEAD = 4096
 _RACY_NANOSECONDS = 2_000_000_000
 """A file modified this close to when it was hashed may have been written again within one tick of its clock."""
 
@@ -74,11 +73,16 @@ class ReadFile:
 def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:
     """Return the live sources of a collection, or those the selection names."""
     rows = connection.execute(
-        queries["collection_sources"], {"collection": collection, "locations": list(selection.sources)}
+        queries["collection_sources"],
+        {
+            "collection": collection,
+            "locations": list(selection.sources),
+            "max_recording_bytes": SpeechSettings().max_bytes,
+        },
     )
     return [
-        Source(number, place, tuple(include), tuple(exclude), most, error)
-        for number, place, include, exclude, most, error in rows
+        Source(number, place, tuple(include), tuple(exclude), most, most_of_recordings, error)
+        for number, place, include, exclude, most, most_of_recordings, error in rows
     ]
 
 
@@ -110,7 +114,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
                     gone.append(file.uri)
                 continue
             seen.add(entry.uri)
-            if everything and _is_settled(entry, file, source.max_bytes):
+            if everything and _is_settled(entry, file, source):
                 continue
             if _wants_reading(entry, file, source, selection):
                 to_read.append(entry)
@@ -162,7 +166,7 @@ def update_inventory(
     return report.finish(row[0] if row else "")
 
 
-def _is_settled(entry: FileEntry, known: KnownFile, max_bytes: int) -> bool:
+def _is_settled(entry: FileEntry, known: KnownFile, source: Source) -> bool:
     """Return whether a file is as it was, beyond doubt: what is true of nearly every file at nearly every look."""
     return (
         known.live
@@ -171,7 +175,7 @@ def _is_settled(entry: FileEntry, known: KnownFile, max_bytes: int) -> bool:
         and entry.skip_reason is None
         and known.skip_reason is None
         and not known.failed
-        and entry.size <= max_bytes
+        and (entry.size <= source.least_most_bytes or entry.size <= source.most_bytes(entry.path))
         and not _is_racy(entry, known)
     )
 
@@ -192,12 +196,12 @@ def _wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, se
 
 def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
     """Return whether an unchanged file is now skipped, or no longer."""
-    skipped_unread = entry.skip_reason is not None or entry.size > source.max_bytes
+    skipped_unread = entry.skip_reason is not None or entry.size > source.most_bytes(entry.path)
     if known.skip_reason is None:
         return skipped_unread
     if known.media_type is None:
         return not skipped_unread
-    return parser_for(known.media_type) is not None
+    return is_taken(known.media_type)
 
 
 def _same(entry: FileEntry, known: KnownFile) -> bool:
@@ -212,7 +216,7 @@ def _is_racy(entry: FileEntry, known: KnownFile) -> bool:
 
 def _has_hash(source: Source, entry: FileEntry, sha256: bytes | None) -> bool:
     try:
-        return hashlib.sha256(read_file(source, entry.uri).content).digest() == sha256
+        return digest_file(source, entry.uri, entry.size).sha256 == sha256
     except OSError:
         return False
 
@@ -225,21 +229,20 @@ def _read(source: Source, entries: Iterable[FileEntry]) -> Iterator[ReadFile]:
 def _read_one(source: Source, entry: FileEntry) -> ReadFile:
     if entry.skip_reason is not None:
         return ReadFile(entry, skip_reason=entry.skip_reason)
-    if entry.size > source.max_bytes:
-        return ReadFile(
-            entry,
-            skip_reason=f"{entry.size:,} bytes, more than max_bytes of its source allows ({source.max_bytes:,})",
-        )
+    most = source.most_bytes(entry.path)
+    if entry.size > most:
+        setting = "max_bytes of its source" if most == source.max_bytes else "speech.max_bytes of its collection"
+        return ReadFile(entry, skip_reason=f"{entry.size:,} bytes, more than {setting} allows ({most:,})")
     hashed_at = time.time()
     try:
-        content = read_file(source, entry.uri).content
+        found = digest_file(source, entry.uri, entry.size)
     except FileNotFoundError:
         return ReadFile(entry, failure="it vanished between listing and reading")
     except OSError as error:
         return ReadFile(entry, failure=f"it cannot be read: {error.strerror or error}")
-    media_type = detect_media_type(entry.path, content[:_HEAD])
-    unsupported = None if parser_for(media_type) else skip_reason(media_type)
-    return ReadFile(entry, hashlib.sha256(content).digest(), media_type, unsupported, None, hashed_at)
+    media_type = detect_media_type(entry.path, found.head)
+    unsupported = None if is_taken(media_type) else skip_reason(media_type)
+    return ReadFile(entry, found.sha256, media_type, unsupported, None, hashed_at)
 
 
 def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:

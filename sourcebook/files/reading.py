@@ -1,11 +1,25 @@
-"""Read one file whole, together with what the store says of the bytes that were read."""
+"""Read one file, together with what the store says of the bytes that were read."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from sourcebook.files.source import Source
+
+_HEAD = 4096
+_READ_WHOLE = 64_000_000
+"""Bytes up to which a remote file is fetched by one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """What a file's bytes are told by."""
+
+    sha256: bytes
+    head: bytes
+    """The first 4,096 bytes, or fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,32 @@ def read_file(source: Source, uri: str) -> FileContent:
             return FileContent(file.read(), str(os.fstat(file.fileno()).st_mtime_ns))
     system, _ = source.file_system()
     return FileContent(bytes(system.cat_file(uri)), "")
+
+
+def digest_file(source: Source, uri: str, size: int) -> FileDigest:
+    """Hash the file a URI names in little memory, however large it is.
+
+    Args:
+        source: that holds it.
+        uri: of the file.
+        size: about how many bytes it has.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if source.is_local:
+        with open(local_path(uri), "rb") as file:  # noqa: PTH123 - the path may hold bytes that are not UTF-8
+            digest = hashlib.file_digest(file, "sha256").digest()
+            file.seek(0)
+            return FileDigest(digest, file.read(_HEAD))
+    system, _ = source.file_system()
+    if size <= _READ_WHOLE:
+        content = system.cat_file(uri)
+        return FileDigest(hashlib.sha256(content).digest(), bytes(content[:_HEAD]))
+    with system.open(uri, "rb") as remote:
+        head = remote.read(_HEAD)
+        remote.seek(0)
+        return FileDigest(hashlib.file_digest(remote, "sha256").digest(), head)
 
 
 def local_path(uri: str) -> str:

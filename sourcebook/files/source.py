@@ -1,7 +1,10 @@
 """A source of files as the database knows it, and how to reach it."""
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from sourcebook.parsing.extensions import is_recording, media_type_of_name
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -17,8 +20,20 @@ class Source:
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     max_bytes: int
+    max_recording_bytes: int = sys.maxsize
+    """What holds for sound and video, of which no more than a part is in memory at once."""
     listing_error: str | None = None
     """Why its last listing was not complete."""
+
+    @property
+    def least_most_bytes(self) -> int:
+        """How large a file of any name may be."""
+        return min(self.max_bytes, self.max_recording_bytes)
+
+    def most_bytes(self, name: str) -> int:
+        """Return how large a file of this name may be."""
+        media_type = media_type_of_name(name)
+        return self.max_recording_bytes if media_type is not None and is_recording(media_type) else self.max_bytes
 
     @property
     def is_local(self) -> bool:

@@ -1,4 +1,4 @@
-"""The stage `documents`: make every live item's document from the bytes that lie there, or that a crawl has kept.
+"""The stage `documents`: make every live item's document, of bytes that lie there, of a crawled page, of a transcript.
 
 Renames, removals and returns are settled in one statement each. What is left to read is parsed unless the same bytes
 were parsed by the same parser before, wherever they lay.
@@ -24,14 +24,21 @@ from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
 from sourcebook.parsing.block_rows import block_rows
 from sourcebook.parsing.item_reader import CrawledContent, ItemReader, StaleDocument
-from sourcebook.parsing.registry import parser_identities
+from sourcebook.parsing.registry import parser_for, parser_identities
 from sourcebook.parsing.types import ParsedDocument
 from sourcebook.progress import Progress, silent
 from sourcebook.report import StageReport
 from sourcebook.selection import EVERYTHING, Selection
+from sourcebook.speech.ledger import transcripts_of_files
+from sourcebook.speech.types import Transcript
 
 BATCH = 64
 BATCH_BYTES = 16_000_000
+_NOTHING_TO_READ = {
+    "file": "it holds no text",
+    "page": "it holds no text",
+    "recording": "no speech: nobody is heard to speak in it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,8 @@ def _make(
 ) -> list[tuple[StaleDocument, Content]]:
     """Parse and record one batch, and return what was made; each document is whole or not there."""
     cached = {} if selection.force else _cached(connection, batch)
-    reader = ItemReader(sources, _pages(connection, [item for item in batch if item.key not in cached]))
+    wanted = [item for item in batch if item.key not in cached]
+    reader = ItemReader(sources, _pages(connection, wanted), _transcripts(connection, wanted))
     parsed: dict[tuple[bytes, str], ParsedDocument] = {}
     made: list[tuple[StaleDocument, Content]] = []
     failed: list[tuple[StaleDocument, str]] = []
@@ -142,8 +150,8 @@ def _make(
             item, other, parse = reader.read(stale)
             if other is not None:
                 moved.append((item, other))
-                if other["skip_reason"] is not None:
-                    continue
+                if parser_for(item.media_type) is None:
+                    continue  # it is no file to be parsed any more
             document = parse()
         except FileNotFoundError:
             failed.append((stale, "it vanished between listing and reading"))
@@ -187,6 +195,11 @@ def _pages(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple
             {"source_ids": [page.source_id for page in pages], "urls": [page.uri for page in pages]},
         )
         return {(page.source_id, page.url): page for page in cursor}
+
+
+def _transcripts(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], Transcript]:
+    recordings = [item for item in items if item.kind == "recording"]
+    return transcripts_of_files(connection, [(item.source_id, item.uri) for item in recordings]) if recordings else {}
 
 
 def _cached(connection: Connection, batch: Sequence[StaleDocument]) -> dict[tuple[bytes, str], Content]:
@@ -233,5 +246,5 @@ def _row(collection: str, item: StaleDocument, content: Content) -> dict[str, An
         "language": content.language,
         "metadata": Jsonb(content.metadata if item.metadata is None else item.metadata),
         "content_hash": content.content_hash,
-        "skip_reason": None if content.has_text else "it holds no text",
+        "skip_reason": None if content.has_text else _NOTHING_TO_READ[item.kind],
     }

@@ -109,16 +109,6 @@ _NOT_READ = {
     "image/svg+xml": ("svg",),
     "image/heic": ("heic",),
     "image/x-icon": ("ico",),
-    "audio/mpeg": ("mp3",),
-    "audio/wav": ("wav",),
-    "audio/flac": ("flac",),
-    "audio/ogg": ("ogg", "oga", "opus"),
-    "audio/mp4": ("m4a",),
-    "video/mp4": ("mp4", "m4v"),
-    "video/quicktime": ("mov",),
-    "video/webm": ("webm",),
-    "video/x-matroska": ("mkv",),
-    "video/x-msvideo": ("avi",),
     "font/ttf": ("ttf",),
     "font/otf": ("otf",),
     "font/woff2": ("woff2",),
@@ -127,9 +117,42 @@ _NOT_READ = {
     "application/x-python-bytecode": ("pyc",),
     "application/java-vm": ("class",),
 }
+_RECORDINGS = {
+    "audio/mpeg": ("mp3", "mp2", "mpga"),
+    "audio/wav": ("wav", "wave"),
+    "audio/flac": ("flac",),
+    "audio/ogg": ("ogg", "oga", "opus", "spx"),
+    "audio/mp4": ("m4a", "m4b", "m4p", "mp4a"),
+    "audio/aac": ("aac", "adts"),
+    "audio/ac3": ("ac3",),
+    "audio/aiff": ("aif", "aiff", "aifc"),
+    "audio/amr": ("amr",),
+    "audio/webm": ("weba",),
+    "audio/x-caf": ("caf",),
+    "audio/x-matroska": ("mka",),
+    "audio/x-ms-wma": ("wma",),
+    "audio/x-wavpack": ("wv",),
+    "video/mp4": ("mp4", "m4v"),
+    "video/quicktime": ("mov", "qt"),
+    "video/webm": ("webm",),
+    "video/x-matroska": ("mkv",),
+    "video/x-msvideo": ("avi",),
+    "video/x-ms-asf": ("asf",),
+    "video/x-ms-wmv": ("wmv",),
+    "video/x-flv": ("flv",),
+    "video/ogg": ("ogv",),
+    "video/mpeg": ("mpg", "mpeg"),
+    "video/mp2t": ("m2ts",),  # .ts and .mts are TypeScript
+    "video/3gpp": ("3gp",),
+}
 _MEDIA_TYPES = {
     extension: media_type
-    for group in (_DOCUMENTS, {f"text/x-{name}": endings for name, endings in CODE_LANGUAGES.items()}, _NOT_READ)
+    for group in (
+        _DOCUMENTS,
+        {f"text/x-{name}": endings for name, endings in CODE_LANGUAGES.items()},
+        _RECORDINGS,
+        _NOT_READ,
+    )
     for media_type, extensions in group.items()
     for extension in extensions
 }
@@ -149,6 +172,11 @@ def media_type_of_name(name: str) -> str | None:
     if known is None:
         known = _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower())
     return known
+
+
+def is_recording(media_type: str) -> bool:
+    """Whether files of this type hold sound, which is transcribed and not parsed."""
+    return media_type.startswith(("audio/", "video/"))
 
 
 def is_text_type(media_type: str) -> bool:

@@ -10,26 +10,28 @@ from sourcebook.files.source import Source
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.page import parse_page
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.parsing.registry import is_taken, parser_for, skip_reason
+from sourcebook.parsing.transcript import parse_transcript
 from sourcebook.parsing.types import JsonValue, ParsedDocument
+from sourcebook.speech.types import Transcript
 
 
 @dataclass(frozen=True, slots=True)
 class StaleDocument:
-    """One file or page whose document must be made or made again."""
+    """One file, page or recording whose document must be made or made again."""
 
     uri: str
     source_id: int
     sha256: bytes
     media_type: str
     format: str
-    """What picks the parser: the media type, or `page`."""
+    """What picks the parser: the media type, `page` or `transcript`."""
     parser: str
     tags: list[str]
     kind: str
     size: int
     metadata: dict[str, JsonValue] | None
-    """What a page says of itself; None where the parser finds it."""
+    """What a page or a recording says of itself; None where the parser finds it."""
     document_id: int | None
     content_hash: bytes | None
 
@@ -58,11 +60,18 @@ class ItemReader:
     Args:
         sources: by id, for files.
         pages: by source and URL.
+        transcripts: by source and URI.
     """
 
-    def __init__(self, sources: Mapping[int, Source], pages: Mapping[tuple[int, str], CrawledContent]) -> None:
+    def __init__(
+        self,
+        sources: Mapping[int, Source],
+        pages: Mapping[tuple[int, str], CrawledContent],
+        transcripts: Mapping[tuple[int, str], Transcript],
+    ) -> None:
         self._sources = sources
         self._pages = pages
+        self._transcripts = transcripts
 
     def read(self, stale: StaleDocument) -> tuple[StaleDocument, dict[str, Any] | None, Callable[[], ParsedDocument]]:
         """Return the item as it was found, what the inventory must learn where its bytes are others, and its parser.
@@ -72,6 +81,8 @@ class ItemReader:
         """
         if stale.kind == "page":
             return stale, None, self._page(stale)
+        if stale.kind == "recording":
+            return stale, None, self._transcript(stale)
         read = read_file(self._sources[stale.source_id], stale.uri)
         item, other = _follow(stale, read.content, read.modified)
         return item, other, lambda: parse(read.content, name=file_name(item.uri), media_type=item.media_type)
@@ -85,6 +96,13 @@ class ItemReader:
         if markdown is not None and blocks is not None:
             return lambda: parse_page(markdown, blocks, title=page.title, language=page.language)
         return lambda: parse(content, name=file_name(stale.uri), media_type=stale.media_type)
+
+    def _transcript(self, stale: StaleDocument) -> Callable[[], ParsedDocument]:
+        try:
+            found = self._transcripts[stale.source_id, stale.uri]
+        except KeyError:
+            raise FileNotFoundError(stale.uri) from None
+        return lambda: parse_transcript(found.segments, title=found.title, language=found.language)
 
 
 def _follow(stale: StaleDocument, content: bytes, modified: str) -> tuple[StaleDocument, dict[str, Any] | None]:
@@ -107,5 +125,5 @@ def _follow(stale: StaleDocument, content: bytes, modified: str) -> tuple[StaleD
         "size": len(content),
         "modified": modified,
         "media_type": media_type,
-        "skip_reason": None if parser else skip_reason(media_type),
+        "skip_reason": None if is_taken(media_type) else skip_reason(media_type),
     }

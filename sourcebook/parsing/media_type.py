@@ -3,7 +3,7 @@
 import re
 
 from sourcebook.parsing.decode import utf16_without_mark
-from sourcebook.parsing.extensions import BINARY, HTML, PLAIN_TEXT, is_text_type, media_type_of_name
+from sourcebook.parsing.extensions import BINARY, HTML, PLAIN_TEXT, is_recording, is_text_type, media_type_of_name
 from sourcebook.parsing.signatures import media_type_of_signature
 
 HEAD_BYTES = 4096
@@ -19,7 +19,8 @@ def detect_media_type(name: str, head: bytes) -> str:
     """Return the media type of a file.
 
     Content decides where it bears a signature; the name picks among zip archives (a .docx is one) and among kinds
-    of text. What claims to be a PDF or an image but is text is `text/plain`.
+    of text. What claims to be a PDF or an image but is text is `text/plain`; what claims to be a recording remains
+    one, for nobody wants to search what a server said in place of it: that it is text is told when it is opened.
 
     Args:
         name: File name, path or URI.
@@ -34,7 +35,7 @@ def detect_media_type(name: str, head: bytes) -> str:
         return proven
     if not looks_like_text(head):
         return BINARY if named is None or is_text_type(named) else named
-    if named is not None and is_text_type(named) and named != PLAIN_TEXT:
+    if named is not None and (is_recording(named) or (is_text_type(named) and named != PLAIN_TEXT)):
         return named
     return HTML if _HTML.match(head) else PLAIN_TEXT
 

@@ -23,13 +23,30 @@ from sourcebook.parsing.extensions import (
     TOML,
     XLSX,
     YAML,
+    is_recording,
 )
 
 ParserName = Literal[
-    "markdown", "text", "code", "json", "jsonl", "yaml", "toml", "html", "csv", "docx", "pptx", "xlsx", "pdf", "page"
+    "markdown",
+    "text",
+    "code",
+    "json",
+    "jsonl",
+    "yaml",
+    "toml",
+    "html",
+    "csv",
+    "docx",
+    "pptx",
+    "xlsx",
+    "pdf",
+    "page",
+    "transcript",
 ]
 PAGE: ParserName = "page"
 """Not a parser of a media type: takes on the main content that a crawl keeps of an HTML page."""
+TRANSCRIPT: ParserName = "transcript"
+"""Not a parser of a media type either: makes a document of what was said in a recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,7 @@ _REVISIONS: dict[ParserName, tuple[int, tuple[str, ...]]] = {
     "xlsx": (1, ("docling-slim", "docling-core")),
     "pdf": (1, ("docling-parse",)),
     "page": (1, ()),
+    "transcript": (1, ()),
 }
 _TELL_LANGUAGE = frozenset({"markdown", "text", "html", "csv", "docx", "pptx", "xlsx", "pdf", "page"})
 _PARSERS: dict[str, ParserName] = {
@@ -117,6 +135,11 @@ def parser_for(media_type: str) -> ParserInfo | None:
     return None if name is None else _info(name)
 
 
+def is_taken(media_type: str) -> bool:
+    """Whether files of this type become documents: they are parsed or transcribed."""
+    return media_type in _PARSERS or is_recording(media_type)
+
+
 def skip_reason(media_type: str) -> str:
     """Say why files of an unsupported type are skipped, and where it helps, what to do."""
     known = _REASONS.get(media_type)
@@ -128,10 +151,6 @@ def skip_reason(media_type: str) -> str:
     match family:
         case "image":
             return f"{kind.removeprefix('x-').upper()} images are not read in this version"
-        case "audio":
-            return "audio recordings are not transcribed in this version"
-        case "video":
-            return "videos are not transcribed in this version"
         case "font":
             return "fonts hold no text"
         case _:
@@ -156,6 +175,8 @@ def _version(distribution: str) -> str:
 def parser_identities() -> dict[str, str]:
     """Return the identity of the parser of every format: what a document's `config_hash` should be.
 
-    A format is a media type, or `page` for the main content of a crawled HTML page.
+    A format is a media type, or `page` for the main content of a crawled HTML page, or `transcript` for the
+    segments of a recording.
     """
-    return {**{media_type: _info(name).identity for media_type, name in _PARSERS.items()}, PAGE: _info(PAGE).identity}
+    identities = {media_type: _info(name).identity for media_type, name in _PARSERS.items()}
+    return identities | {name: _info(name).identity for name in (PAGE, TRANSCRIPT)}

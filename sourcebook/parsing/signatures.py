@@ -26,13 +26,22 @@ _SIGNATURES = (
     (b"{\\rtf", "application/rtf"),
     (b"ID3", "audio/mpeg"),
     (b"fLaC", "audio/flac"),
-    (b"OggS", "audio/ogg"),
-    (b"\x1aE\xdf\xa3", "video/x-matroska"),
+    (b"#!AMR", "audio/amr"),
+    (b"caff\x00\x01", "audio/x-caf"),
+    (b"wvpk", "audio/x-wavpack"),
+    (b"FLV\x01", "video/x-flv"),
+    (b"\x00\x00\x01\xba", "video/mpeg"),
     (b"wOF2", "font/woff2"),
     (b"OTTO\x00", "font/otf"),
     (b"\x00\x01\x00\x00\x00", "font/ttf"),
 )
 _RIFF = {b"WAVE": "audio/wav", b"WEBP": "image/webp", b"AVI ": "video/x-msvideo"}
+_EBML_HEAD = 64
+_SOUND_OR_VIDEO = (
+    (b"OggS", ("audio/ogg", "video/ogg")),
+    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", ("video/x-ms-asf", "audio/x-ms-wma", "video/x-ms-wmv")),
+)
+"""Containers whose mark does not tell whether there are pictures: the name may, else it is the first one."""
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_TYPES = frozenset(
     {"application/msword", "application/vnd.ms-powerpoint", "application/vnd.ms-excel", "application/vnd.ms-outlook"},
@@ -52,16 +61,29 @@ def media_type_of_signature(name: str, head: bytes) -> str | None:
     for mark, media_type in _SIGNATURES:
         if head.startswith(mark):
             return media_type
-    return _framed(head) or _weak(name, head)
+    return _sound_or_video(name, head) or _framed(head) or _weak(name, head)
+
+
+def _sound_or_video(name: str, head: bytes) -> str | None:
+    named = media_type_of_name(name)
+    if head.startswith(b"\x1aE\xdf\xa3"):
+        kind = "webm" if b"webm" in head[:_EBML_HEAD] else "x-matroska"
+        return named if named == f"audio/{kind}" else f"video/{kind}"
+    for mark, media_types in _SOUND_OR_VIDEO:
+        if head.startswith(mark):
+            return named if named in media_types else media_types[0]
+    return None
 
 
 def _framed(head: bytes) -> str | None:
     """Containers that name their kind a few bytes in."""
-    if head[:4] == b"RIFF":
+    if head[:4] in {b"RIFF", b"RF64"}:
         return _RIFF.get(head[8:12])
+    if head[:4] == b"FORM" and head[8:12] in {b"AIFF", b"AIFC"}:
+        return "audio/aiff"
     if head[4:8] == b"ftyp":
         brand = head[8:12]
-        if brand in {b"M4A ", b"M4B "}:
+        if brand in {b"M4A ", b"M4B ", b"M4P "}:
             return "audio/mp4"
         if brand in {b"heic", b"heix", b"mif1"}:
             return "image/heic"
@@ -78,6 +100,8 @@ def _weak(name: str, head: bytes) -> str | None:
         return "image/bmp"
     if len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2 and expected in {"audio/mpeg", None}:
         return "audio/mpeg"  # a frame of MPEG layer III without tags
+    if len(head) > 1 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0 and expected in {"audio/aac", None}:
+        return "audio/aac"  # a frame of ADTS: the bits that tell MPEG's layer are 0
     if expected == PDF and b"%PDF-" in head[:1024]:
         return PDF
     return None

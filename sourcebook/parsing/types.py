@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote", "data"]
+BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote", "data", "speech"]
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -27,6 +27,9 @@ class Block:
     """The page the block begins on, counted from 1, where the format has pages."""
     anchor: str | None = None
     """A heading's `id` on its web page, empty where it has none; None where GitHub's rule for anchors holds."""
+    start_seconds: float | None = None
+    """Of speech: when in the recording it begins."""
+    end_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, overload
 
+from sourcebook.speech.clock import time_span
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -19,6 +21,9 @@ class SearchResult:
     """Slug of the nearest heading of level 1 to 3, as GitHub makes it."""
     page: int | None
     """Counted from 1, where the format has pages."""
+    start_seconds: float | None
+    """When in the recording the passage begins; None for what is no recording."""
+    end_seconds: float | None
     ordinal: int
     """Place of the passage within its document, counted from 0."""
     text: str
@@ -30,6 +35,15 @@ class SearchResult:
     """Rank by words, counted from 1; None where that leg did not find it."""
     version: int
     """Of the document, as it was when the passage was published."""
+
+    @property
+    def time_span(self) -> str | None:
+        """When the passage is spoken, such as `12:30–14:15`; None for what is no recording."""
+        return time_span(self.start_seconds, self.end_seconds)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, the time span among them."""
+        return {**asdict(self), "time_span": self.time_span}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +75,7 @@ class SearchResults(Sequence[SearchResult]):
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as `sourcebook search --json` prints them."""
         return {
-            "results": [asdict(result) for result in self.results],
+            "results": [result.as_dict() for result in self.results],
             "took_ms": self.took_ms,
             "dropped_legs": self.dropped_legs,
         }

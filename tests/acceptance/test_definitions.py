@@ -17,10 +17,15 @@ GRAPH = {
     "assets": {
         "chunks": {"deps": ["documents"], "group": "knowledge_base", "partitions": "collection"},
         "crawled_pages": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
-        "documents": {"deps": ["crawled_pages", "raw_files"], "group": "knowledge_base", "partitions": "collection"},
+        "documents": {
+            "deps": ["crawled_pages", "raw_files", "transcripts"],
+            "group": "knowledge_base",
+            "partitions": "collection",
+        },
         "embeddings": {"deps": ["chunks"], "group": "knowledge_base", "partitions": "collection"},
         "raw_files": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
         "search_index": {"deps": ["embeddings"], "group": "knowledge_base", "partitions": "collection"},
+        "transcripts": {"deps": ["raw_files"], "group": "knowledge_base", "partitions": "collection"},
     },
     "checks": [
         "documents:no_failed_items collection",

@@ -54,7 +54,7 @@ def _file(url: str) -> Path:
 
 
 def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: Workplace) -> None:
-    """Every search finds something, one of them a section that its page has; a second run changes nothing."""
+    """Each search finds something: a section its page has, a moment of a recording; a second run changes nothing."""
     first = _demo(workplace)
     assert first.returncode == 0, first.stdout + first.stderr
     assert "failed 0" in first.stderr
@@ -62,6 +62,14 @@ def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: 
     found = re.findall(rf"^  {re.escape(site_url())}(\S+)#(\S+)$", first.stdout, re.MULTILINE)
     assert found, first.stdout
     assert all(anchor in _References(SITE / page).ids for page, anchor in found)
+    spoken = re.search(
+        r"^  (.+), (\d+:\d\d)–(\d+:\d\d)\n  (.+)\n  (file://\S+)#t=(\d+),(\d+)$", first.stdout, re.MULTILINE
+    )
+    assert spoken, first.stdout
+    assert spoken[1] == "Voice note after the school's visit"
+    assert "umbrella" in spoken[4]
+    assert spoken[5].endswith("/school-visit.m4a")
+    assert 0 <= int(spoken[6]) < int(spoken[7]) <= 40
 
     second = _demo(workplace)
     assert second.returncode == 0, second.stdout + second.stderr

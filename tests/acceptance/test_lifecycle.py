@@ -14,7 +14,7 @@ from sourcebook.database.database import Database
 from sourcebook.embedding.process import EmbeddingProcess
 from tests.acceptance.workplace import CHECKOUT, Json, Workplace, rows
 
-ASSETS = ("raw_files", "crawled_pages", "documents", "chunks", "embeddings", "search_index")
+ASSETS = ("raw_files", "crawled_pages", "transcripts", "documents", "chunks", "embeddings", "search_index")
 HANDBOOK = "# Handbook\n\n" + "\n\n".join(
     f"## {title}\n\n" + f"{text} " * 20
     for title, text in {

@@ -17,7 +17,7 @@ from sourcebook.database.embedded import EmbeddedServer
 from tests.acceptance.processes import free_port, listens, service, wait_for
 from tests.acceptance.workplace import CHECKOUT, Json, Workplace
 
-ASSETS = ("raw_files", "crawled_pages", "documents", "chunks", "embeddings", "search_index")
+ASSETS = ("raw_files", "crawled_pages", "transcripts", "documents", "chunks", "embeddings", "search_index")
 SECONDS = 300.0
 
 LAUNCH = """

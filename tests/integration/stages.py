@@ -27,9 +27,11 @@ from sourcebook.inspection import CollectionStatus, collection_statuses, list_it
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.parsing.documents import update_documents
 from sourcebook.pending import Pending, find_pending
+from sourcebook.progress import Progress, silent
 from sourcebook.report import StageReport
 from sourcebook.search.results import SearchResults
 from sourcebook.selection import EVERYTHING, Selection
+from sourcebook.speech.transcripts import update_transcripts
 from sourcebook.web.crawled_pages import update_crawled_pages
 from tests.web_server import WebServer
 
@@ -44,6 +46,8 @@ class Stages:
     embedder: EmbeddingProcess
     root: Path
     settle: Callable[[Path], None]
+    speech_home: Path = Path("unset")
+    """Where weights are kept that have to be made: once for all tests."""
     collection: str = "handbook"
     _knowledge: KnowledgeBase | None = field(default=None, repr=False)
 
@@ -144,6 +148,10 @@ class Stages:
         with self.connection() as connection:
             return update_crawled_pages(connection, self.collection, selection, folder=self.root.parent / "crawl4ai")
 
+    def transcripts(self, selection: Selection = EVERYTHING, progress: Progress = silent) -> StageReport:
+        with self.connection() as connection:
+            return update_transcripts(connection, self.collection, selection, progress, home=self.speech_home)
+
     def documents(self, selection: Selection = EVERYTHING) -> StageReport:
         with self.connection() as connection:
             return update_documents(connection, self.collection, selection)
@@ -168,6 +176,7 @@ class Stages:
         return {
             "raw_files": self.raw_files(selection),
             "crawled_pages": self.crawled_pages(selection),
+            "transcripts": self.transcripts(selection),
             "documents": self.documents(selection),
             "chunks": self.chunks(selection),
             "embeddings": self.embeddings(),
@@ -225,6 +234,7 @@ class Stages:
         self.rows("UPDATE frontier SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL RETURNING 1")
         self.rows("UPDATE raw_file SET next_retry_at = now() WHERE next_retry_at IS NOT NULL RETURNING 1")
         self.rows("UPDATE document SET next_retry_at = now() WHERE next_retry_at IS NOT NULL RETURNING 1")
+        self.rows("UPDATE transcribed_file SET next_retry_at = now() WHERE next_retry_at IS NOT NULL RETURNING 1")
 
     def assert_sound(self) -> None:
         """Assert that nothing is half done: every check passes, and no prepared row is left over."""

@@ -21,8 +21,8 @@ from sourcebook.files.listing import file_uri
 Ingest = Callable[[Path], int]
 
 RESULT = [
-    *("document_id", "collection", "uri", "title", "heading_path", "anchor", "page", "ordinal", "text", "score"),
-    *("vector_rank", "keyword_rank", "version"),
+    *("document_id", "collection", "uri", "title", "heading_path", "anchor", "page", "start_seconds"),
+    *("end_seconds", "ordinal", "text", "score", "vector_rank", "keyword_rank", "version", "time_span"),
 ]
 DOCUMENT = [
     *("document_id", "collection", "uri", "title", "kind", "media_type", "language", "version", "chunks", "state"),

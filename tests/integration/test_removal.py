@@ -18,8 +18,28 @@ from sourcebook.removal import purge, purgeable, remove_items, restore_items
 Ingest = Callable[[Path], int]
 Write = Callable[[Path, str | bytes], None]
 
-TABLES = ("collection", "source", "raw_file", "crawled_page", "document", "chunk", "parsed_content", "embedding")
-COUNTS = ("collections", "sources", "files", "pages", "documents", "chunks", "parsed_contents", "embeddings")
+TABLES = (
+    "collection",
+    "source",
+    "raw_file",
+    "crawled_page",
+    "document",
+    "chunk",
+    "parsed_content",
+    "transcript",
+    "embedding",
+)
+COUNTS = (
+    "collections",
+    "sources",
+    "files",
+    "pages",
+    "documents",
+    "chunks",
+    "parsed_contents",
+    "transcripts",
+    "embeddings",
+)
 
 
 @pytest.fixture

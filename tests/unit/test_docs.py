@@ -14,6 +14,7 @@ from resources.selection import RunSelection
 from sourcebook.cli.app import app
 from sourcebook.config import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
 from sourcebook.config_sites import SiteSource
+from sourcebook.config_speech import SpeechSettings
 from sourcebook.inspection import Item, SourceStatus
 from sourcebook.search.results import SearchResult, SearchResults
 
@@ -49,7 +50,8 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"sites[].{name}" for name in SiteSource.model_fields]
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
-    assert set(CollectionSettings.model_fields) == {"files", "sites", "chunking", "embedding"}
+    keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
+    assert set(CollectionSettings.model_fields) == {"files", "sites", "chunking", "embedding", "speech"}
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
 
@@ -63,6 +65,14 @@ def test_every_default_of_a_site_is_in_the_docs() -> None:
         == defaults
     )
     assert len(told) == len(SiteSource.model_fields) - 2
+
+
+def test_every_default_of_speech_is_in_the_docs() -> None:
+    """The default that docs/configuration.md gives for a setting of speech is the one that holds."""
+    rows = re.findall(r"^\| `speech\.(\w+)` \| `([^|`]+)` \|", _read("configuration.md"), flags=re.MULTILINE)
+    told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
+    assert SpeechSettings(**told) == SpeechSettings()
+    assert set(told) == set(SpeechSettings.model_fields)
 
 
 def test_every_key_of_the_json_is_in_the_docs() -> None:

@@ -19,6 +19,7 @@ _NOUNS = {
     "documents": ("document", "documents"),
     "chunks": ("chunk", "chunks"),
     "parsed_contents": ("parsed content", "parsed contents"),
+    "transcripts": ("transcript", "transcripts"),
     "embeddings": ("embedding", "embeddings"),
 }
 

@@ -8,6 +8,7 @@ import typer
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_text
 from sourcebook.cli.output import console, one_line, print_json, safe
+from sourcebook.speech.clock import media_fragment
 
 if TYPE_CHECKING:
     from sourcebook.search.results import SearchResult, SearchResults
@@ -80,8 +81,10 @@ def _show(rank: int, result: "SearchResult") -> None:
     path = [part for part in result.heading_path if part != result.title]
     if path:
         heading.append_text(safe(f" › {one_line(' › '.join(path), 300)}"))
-    where = f"{result.uri}#{result.anchor}" if result.anchor else result.uri
-    page = f"page {result.page}, " if result.page is not None else ""
+    fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
+    where = f"{result.uri}#{fragment}" if fragment else result.uri
+    place = f"page {result.page}, " if result.page is not None else ""
+    place += f"{result.time_span}, " if result.time_span is not None else ""
     ranks = " and ".join(
         f"{number}. {by}"
         for number, by in ((result.vector_rank, "by meaning"), (result.keyword_rank, "by words"))
@@ -89,7 +92,7 @@ def _show(rank: int, result: "SearchResult") -> None:
     )
     out = console()
     out.print(heading, soft_wrap=True)
-    out.print(safe(f"   {page}score {result.score:.4f} ({ranks}), {result.collection}", "dim"), soft_wrap=True)
+    out.print(safe(f"   {place}score {result.score:.4f} ({ranks}), {result.collection}", "dim"), soft_wrap=True)
     out.print(safe(f"   {where}", "cyan"), soft_wrap=True)
     out.print(_indented(one_line(_without_heading(result.text), SNIPPET)))
     out.print()

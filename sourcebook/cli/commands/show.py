@@ -6,10 +6,15 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, as_text
-from sourcebook.cli.output import console, counted, one_line, print_json, safe
+from sourcebook.cli.output import console, counted, one_line, print_json, safe, without_controls
+from sourcebook.speech.clock import time_span
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from sourcebook.inspection import Document as DocumentDetails
+    from sourcebook.inspection import Item
+    from sourcebook.speech.types import Segment
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +29,8 @@ def show(
         str | None,
         typer.Option("-c", "--collection", metavar="NAME", help="The collection, where several hold the document."),
     ] = None,
+    as_srt: Annotated[bool, typer.Option("--srt", help="Print a recording's transcript as SubRip subtitles.")] = False,
+    as_vtt: Annotated[bool, typer.Option("--vtt", help="Print a recording's transcript as WebVTT.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show one document: its state, its text as Markdown, and the passages it was cut into.
@@ -32,6 +39,8 @@ def show(
     """
     from sourcebook.errors import UnknownDocumentError
 
+    if as_srt + as_vtt + as_json > 1:
+        raise typer.BadParameter("--srt, --vtt and --json exclude each other: give one of them")
     context = CommandContext.of(ctx)
     if context.is_empty():
         raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
@@ -39,10 +48,27 @@ def show(
 
     with context.open_database() as database, database.connection() as connection:
         found = find_document(connection, document, as_text(collection) if collection else None)
-    if as_json:
+        segments = _transcript(connection, found.item) if as_srt or as_vtt else ()
+    if as_srt or as_vtt:
+        from sourcebook.speech.subtitles import srt, vtt
+
+        typer.echo(without_controls(srt(segments) if as_srt else vtt(segments)), nl=False)
+    elif as_json:
         print_json(found.as_dict())
     else:
         _show(found)
+
+
+def _transcript(connection: "Connection", item: "Item") -> "tuple[Segment, ...]":
+    from sourcebook.errors import QueryError
+    from sourcebook.speech.reading import transcript_of
+
+    segments = transcript_of(connection, item.document_id) if item.document_id is not None else None
+    if segments is not None:
+        return segments
+    if item.kind != "recording":
+        raise QueryError(f"{item.uri} is no recording: only recordings have subtitles")
+    raise QueryError(f"{item.uri} has no transcript: {item.error or 'run  sourcebook ingest  to bring it up to date'}")
 
 
 def _show(found: "DocumentDetails") -> None:
@@ -67,7 +93,9 @@ def _show(found: "DocumentDetails") -> None:
         out.print(safe(found.text), soft_wrap=True)
     for passage in found.passages:
         page = f", page {passage.page}" if passage.page is not None else ""
+        span = time_span(passage.start_seconds, passage.end_seconds)
+        time = f", {span}" if span is not None else ""
         path = f", {one_line(' › '.join(passage.heading_path), 300)}" if passage.heading_path else ""
         place = f"characters {passage.start_char:,} to {passage.end_char:,}"
-        line = f"passage {passage.ordinal}: {counted(passage.token_count, 'token')}, {place}{page}{path}"
+        line = f"passage {passage.ordinal}: {counted(passage.token_count, 'token')}, {place}{page}{time}{path}"
         out.print(safe(line, "dim"), soft_wrap=True)

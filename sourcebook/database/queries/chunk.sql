@@ -47,7 +47,7 @@ WHERE generation_id = %(generation)s AND document_id = ANY(%(documents)s)
 
 -- name: copy_chunks
 COPY chunk (generation_id, document_id, ordinal, text, context, heading_path, anchor, page, start_char, end_char,
-            token_count, hash, embedding_hash)
+            token_count, hash, embedding_hash, start_seconds, end_seconds)
 FROM STDIN (FORMAT binary);
 
 -- name: record_prepared_documents

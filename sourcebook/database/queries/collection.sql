@@ -94,8 +94,8 @@ WHERE (document.id = %(id)s OR document.uri = %(uri)s)
 ORDER BY item.state = 'removed', item.collection;
 
 -- name: document_chunks
-SELECT chunk.ordinal, chunk.text, chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
-       chunk.token_count
+SELECT chunk.ordinal, chunk.text, chunk.heading_path, chunk.anchor, chunk.page, chunk.start_seconds, chunk.end_seconds,
+       chunk.start_char, chunk.end_char, chunk.token_count
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
 JOIN document ON document.id = entry.document_id
@@ -107,12 +107,17 @@ ORDER BY chunk.ordinal;
 SELECT settings FROM collection WHERE name = %(collection)s AND removed_at IS NULL;
 
 -- name: totals
--- What each asset holds of a collection: raw files, crawled pages, documents, chunks, embeddings, entries.
+-- What each asset holds of a collection: raw files, crawled pages, transcripts, documents, chunks, embeddings, entries.
 SELECT
     (SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
      WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL),
     (SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
      WHERE source.collection = collection.name AND page.removed_at IS NULL AND source.removed_at IS NULL),
+    (SELECT count(*) FROM transcribed_file transcribed
+     JOIN raw_file ON raw_file.source_id = transcribed.source_id AND raw_file.uri = transcribed.uri
+     JOIN source ON source.id = raw_file.source_id
+     WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL
+       AND transcribed.content_hash IS NOT NULL),
     (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL),
     entries.chunks, entries.texts, entries.chunks
 FROM collection

@@ -1,7 +1,8 @@
 -- name: collection_sources
-SELECT id, location, include, exclude, max_bytes, listing_error
-FROM source
-WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'files'
+SELECT id, location, include, exclude, max_bytes,
+       coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s), listing_error
+FROM source JOIN collection ON collection.name = source.collection
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND kind = 'files'
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
 ORDER BY id;
 

@@ -79,6 +79,9 @@ WITH kept_document AS (
     FROM source JOIN collection ON collection.name = source.collection
     WHERE collection.removed_at IS NOT NULL
        OR (source.removed_at IS NOT NULL AND source.id NOT IN (SELECT source_id FROM kept_document))
+), kept_file AS (
+    SELECT source_id, uri, sha256 FROM raw_file
+    WHERE removed_at IS NULL AND source_id NOT IN (SELECT id FROM doomed_source)
 )
 SELECT
     (SELECT count(*) FROM collection WHERE removed_at IS NOT NULL) AS collections,
@@ -96,6 +99,15 @@ SELECT
     (SELECT count(*) FROM parsed_content) - (
         SELECT count(DISTINCT (content_sha256, content_parser)) FROM kept_document WHERE content_sha256 IS NOT NULL
     ) AS parsed_contents,
+    (SELECT count(*) FROM transcript
+     WHERE NOT EXISTS (
+         SELECT FROM transcribed_file transcribed
+         JOIN kept_file USING (source_id, uri)
+         WHERE transcribed.sound_sha256 = transcript.sound_sha256 AND transcribed.engine = transcript.engine)
+       AND (finished_at IS NOT NULL OR NOT EXISTS (
+         SELECT FROM recording JOIN kept_file ON kept_file.sha256 = recording.sha256
+         WHERE recording.sound_sha256 = transcript.sound_sha256))
+    ) AS transcripts,
     (SELECT count(*) FROM embedding
      WHERE NOT EXISTS (
          SELECT FROM kept_text

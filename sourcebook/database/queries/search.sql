@@ -58,7 +58,8 @@ LIMIT %(depth)s;
 
 -- name: results
 SELECT chunk.id AS chunk_id, document.id AS document_id, document.collection, document.uri, indexed.published_title AS title,
-       chunk.heading_path, chunk.anchor, chunk.page, chunk.ordinal, chunk.text, indexed.published_version AS version
+       chunk.heading_path, chunk.anchor, chunk.page, chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text,
+       indexed.published_version AS version
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
 JOIN indexed_document indexed

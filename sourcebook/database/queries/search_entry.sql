@@ -66,13 +66,14 @@ WITH numbered AS (
     WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
 ), pair AS (
     SELECT published.id AS published_id, prepared.id AS prepared_id, prepared.ordinal, prepared.page,
-           prepared.start_char, prepared.end_char
+           prepared.start_char, prepared.end_char, prepared.start_seconds, prepared.end_seconds
     FROM numbered published
     JOIN numbered prepared USING (document_id, hash, nth)
     WHERE published.published AND NOT prepared.published
 ), moved AS (
     UPDATE chunk
-    SET ordinal = pair.ordinal, page = pair.page, start_char = pair.start_char, end_char = pair.end_char
+    SET ordinal = pair.ordinal, page = pair.page, start_char = pair.start_char, end_char = pair.end_char,
+        start_seconds = pair.start_seconds, end_seconds = pair.end_seconds
     FROM pair WHERE chunk.id = pair.published_id
 ), dropped AS (
     DELETE FROM chunk USING pair WHERE chunk.id = pair.prepared_id

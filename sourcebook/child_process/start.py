@@ -1,4 +1,4 @@
-"""Start the child of an `EmbeddingProcess`, and say in a sentence how it ended."""
+"""Start a child, and say in a sentence how it ended."""
 
 import os
 import subprocess
@@ -11,12 +11,13 @@ from typing import IO, BinaryIO
 _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
-def start_child(errors: IO[bytes]) -> tuple[subprocess.Popen[bytes], BinaryIO]:
-    """Start `sourcebook.embedding.worker` with a pipe to its stdin and one for its answers.
+def start_child(module: str, errors: IO[bytes]) -> tuple[subprocess.Popen[bytes], BinaryIO]:
+    """Start `python -m MODULE` with a pipe to its stdin and one for its answers.
 
     The answers have a pipe of their own, not stdout, so that nothing a library prints can get between them.
 
     Args:
+        module: What it runs: a module that calls `serve`.
         errors: The file that takes its stderr.
 
     Returns:
@@ -31,7 +32,7 @@ def start_child(errors: IO[bytes]) -> tuple[subprocess.Popen[bytes], BinaryIO]:
     replies = os.fdopen(readable, "rb")
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sourcebook.embedding.worker", str(writable)],
+            [sys.executable, "-P", "-m", module, str(writable)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -47,19 +48,19 @@ def start_child(errors: IO[bytes]) -> tuple[subprocess.Popen[bytes], BinaryIO]:
     return process, replies
 
 
-def describe_exit(name: str, status: int | None, errors: IO[bytes]) -> str:
+def describe_exit(subject: str, status: int | None, errors: IO[bytes], *, advice: str) -> str:
     """Say in one sentence how the child ended.
 
     Args:
-        name: The model it embedded with.
+        subject: What the sentence begins with: the child.
         status: Its exit status, negative for a signal; None where it has closed its pipe but still runs.
         errors: The file with its stderr, whose last line is usually the reason.
+        advice: What helps where there is too little memory, in the imperative.
     """
-    subject = f"The embedding process for {name!r}"
     errors.seek(0)
     said = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
     if status is None or status >= 0:
         return f"{subject} ended with exit status {status}: {said or 'it said nothing.'}"
     signal = Signals(-status).name
-    hint = " (often a lack of memory: free some, or embed with a smaller model)" if signal == "SIGKILL" else ""
+    hint = f" (often a lack of memory: {advice})" if signal == "SIGKILL" else ""
     return f"{subject} was ended by {signal}{hint}{': ' + said if said else '.'}"

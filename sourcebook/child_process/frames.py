@@ -1,7 +1,7 @@
-"""The frames that an `EmbeddingProcess` and its worker exchange over two pipes.
+"""The frames that a process and its child exchange over two pipes.
 
 A frame is two lengths in bytes (unsigned, 4 and 8 bytes, big-endian), a header in JSON, and a payload: the header
-carries texts and states, the payload vectors as little-endian float32.
+carries texts and states, the payload what JSON would make slow, such as vectors.
 """
 
 import json

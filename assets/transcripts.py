@@ -1,0 +1,32 @@
+"""The asset `transcripts`: what was said in the collection's recordings."""
+
+import dagster as dg
+
+from assets.materialization import materialization
+from resources.collection_partitions import collection_partitions
+from resources.knowledge import Knowledge
+from resources.progress import ProgressLog
+from resources.selection import RunSelection
+from sourcebook.speech.transcripts import update_transcripts
+
+
+@dg.asset(
+    deps=["raw_files"],
+    partitions_def=collection_partitions,
+    group_name="knowledge_base",
+    kinds={"whisper", "postgres"},
+    pool="speech",  # how many of these a machine bears at once: 1 unless the instance says otherwise
+)
+def transcripts(
+    context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
+) -> dg.MaterializeResult[None]:
+    """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags."""
+    with knowledge.database.connection() as connection:
+        report = update_transcripts(
+            connection,
+            context.partition_key,
+            selection.selection(),
+            progress.reporter(context, "seconds of sound", pace="× real time"),
+            home=knowledge.home,
+        )
+    return materialization(report)

@@ -1,0 +1,1 @@
+"""Recordings: decode sound, find speech in it, transcribe it."""

@@ -1,0 +1,197 @@
+"""Open a recording with FFmpeg, through PyAV: its container, and the stream of sound in it."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, cast
+
+import av
+import av.error
+import av.logging
+from av import AudioStream, Packet
+from av.container import InputContainer
+from av.stream import Discard, Disposition
+
+from sourcebook.errors import RecordingError
+from sourcebook.parsing.media_type import HEAD_BYTES, looks_like_text
+
+_FORMATS: Final = (
+    "aac,ac3,aiff,amr,amrnb,amrwb,ape,asf,au,avi,caf,dts,eac3,flac,flv,matroska,mov,mp3,mpeg,mpegts,ogg,tta,w64,wav,wv"
+)
+"""Those that hold sound. Playlists are not among them: FFmpeg would open the files and addresses they name."""
+_BUFFER: Final = 1 << 18
+_INDEXED: Final = "mov"
+"""Has an index of each stream, so that a film's pictures need not be read."""
+_WRAPPED: Final = 1 << 31
+_PROTECTED: Final = frozenset({"drms", "enca", "aavd"})
+"""What stands for the codec in an MP4 file of a shop: FairPlay, Common Encryption, Audible."""
+_NO_CODEC: Final = re.compile(r"Audio: (\w+) \(([^/)]*)(?:/ (0x[0-9A-Fa-f]+))?\)")
+_ANOTHER_PROGRAM: Final = "save it as .mp3 or .flac with another program"
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """A recording that is open, and the stream in it that a player would play."""
+
+    container: InputContainer
+    stream: AudioStream
+    file: "_File"
+
+    @property
+    def format(self) -> str:
+        """FFmpeg's name of the container; the first one, where it has several."""
+        return self.container.format.name.split(",", 1)[0]
+
+    @property
+    def codec(self) -> str:
+        """FFmpeg's name of the codec, whichever decoder reads it."""
+        return self.stream.codec_context.codec.canonical_name
+
+    def seconds(self, stamp: int | None, time_base: Any) -> float | None:
+        """Return what a player's clock shows at a time stamp: it begins at 0 with the first stream that begins."""
+        return None if stamp is None else float(stamp * time_base) - (self.container.start_time or 0) / av.time_base
+
+    def packets(self) -> "Iterator[Packet[AudioStream]]":
+        """Yield the packets of every stream that is read, up to where the container is broken; none is empty."""
+        try:
+            for packet in self.container.demux():
+                if packet.size:
+                    yield cast("Packet[AudioStream]", packet)
+        except av.error.FFmpegError:
+            if self.file.error is not None:
+                raise
+
+    def length(self, packet: "Packet[Any]") -> float:
+        """Return how long a packet sounds, in seconds; 0 where that is not known."""
+        duration = packet.duration or 0
+        # FFmpeg's Ogg reader lets the last one wrap below zero.
+        return float(duration * packet.time_base) if 0 < duration < _WRAPPED else 0.0
+
+    def is_of_sound(self, packet: "Packet[Any]") -> bool:
+        """Whether a packet belongs to the stream of sound."""
+        return packet.stream_index == self.stream.index
+
+    def has_video(self) -> bool:
+        """Whether there are moving pictures, not only a cover."""
+        return any(not stream.disposition & Disposition.attached_pic for stream in self.container.streams.video)
+
+
+@contextmanager
+def open_sound(place: str) -> Iterator[Sound]:
+    """Open a recording; FFmpeg is kept from writing to stderr.
+
+    Args:
+        place: a local path, which may hold bytes that are not UTF-8 (as `os.fsdecode` gives them), or a URL that
+            fsspec opens.
+
+    Raises:
+        RecordingError: it cannot be read, is no recording, or its sound is none that can be decoded.
+    """
+    av.logging.set_level(None)
+    file: _File | None = None
+    try:
+        file = _File(place)
+        with av.open(
+            file, "r", metadata_errors="replace", options={"format_whitelist": _FORMATS}, buffer_size=_BUFFER
+        ) as container:
+            sound = Sound(container, _stream(container), file)
+            if sound.format == _INDEXED:
+                for stream in container.streams:
+                    stream.discard = Discard.default if stream.index == sound.stream.index else Discard.all
+            yield sound
+    except (av.error.FFmpegError, OSError, ValueError) as error:
+        raise RecordingError(_reason(file, error)) from error
+    finally:
+        if file is not None:
+            file.close()
+
+
+class _File:
+    """A file as FFmpeg reads it: without a name, which is no proof of anything, and with the error of its store."""
+
+    def __init__(self, place: str) -> None:
+        self.error: Exception | None = None
+        self._file = _open(place)
+        try:
+            self.size = self._file.seek(0, os.SEEK_END)
+            self._file.seek(0)
+            self.head = self._file.read(HEAD_BYTES)
+            self._file.seek(0)
+        except Exception as error:
+            self._file.close()
+            raise RecordingError(_cannot_be_read(error)) from error
+
+    def read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size)
+        except Exception as error:
+            self.error = error
+            raise
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _open(place: str) -> BinaryIO:
+    try:
+        if "://" not in place:
+            return open(place, "rb")  # noqa: PTH123 - the path may hold bytes that are not UTF-8
+        import fsspec
+
+        return cast("BinaryIO", fsspec.open(place, "rb").open())
+    except FileNotFoundError:
+        raise RecordingError("it vanished between listing and reading") from None
+    except Exception as error:  # whatever the store's library raises
+        raise RecordingError(_cannot_be_read(error)) from error
+
+
+def _stream(container: InputContainer) -> AudioStream:
+    """Return the stream of sound that is the default one, the first where none is."""
+    streams = container.streams.audio
+    if not streams:
+        raise RecordingError("there is no sound in it: it holds pictures only")
+    # For a codec that FFmpeg does not know, PyAV has no context, whatever its types say.
+    known = [stream for stream in streams if cast("object", stream.codec_context) is not None]
+    if not known:
+        raise RecordingError(f"its codec ({_unknown_codec(container)}) is not supported: {_ANOTHER_PROGRAM}")
+    stream = next((stream for stream in known if stream.disposition & Disposition.default), known[0])
+    if stream.codec_context.codec_tag in _PROTECTED:
+        raise RecordingError("it is protected (DRM): export it without protection")
+    return stream
+
+
+def _unknown_codec(container: InputContainer) -> str:
+    """Return a name for a codec that nothing decodes: FFmpeg's where it has one, or its mark in the file."""
+    av.logging.set_level(av.logging.INFO)  # or else there is nothing to dump; it goes into the string only
+    found = _NO_CODEC.search(container.dumps_format())  # type: ignore[attr-defined] # not in its stubs
+    av.logging.set_level(None)
+    if found is None:
+        return "unknown"
+    name, mark, number = found.groups()
+    return name if name != "none" else (number if number and "[" in mark else mark.strip()) or "unknown"
+
+
+def _reason(file: _File | None, error: Exception) -> str:
+    """Say why a recording could not be opened, or not be read on."""
+    if file is None or file.error is not None:
+        return _cannot_be_read(error if file is None or file.error is None else file.error)
+    if file.size == 0:
+        return "it is empty (0 bytes): copy or download it again"
+    if looks_like_text(file.head):
+        return "it is no recording but text, whatever its name says: give it a name that ends with .txt, or remove it"
+    if file.head[4:8] == b"ftyp":
+        return "its index is missing or damaged, as where a download was broken off: copy or download it again"
+    return f"it is no recording that can be read, or it is damaged: copy it again, or {_ANOTHER_PROGRAM}"
+
+
+def _cannot_be_read(error: Exception) -> str:
+    said = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    return f"it cannot be read: {said}; the next run tries again"

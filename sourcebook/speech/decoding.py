@@ -1,0 +1,163 @@
+"""Turn a recording into samples."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import av
+import av.error
+import numpy as np
+from av import AudioFrame, AudioResampler, AudioStream, Packet
+from numpy.typing import NDArray
+
+from sourcebook.errors import RecordingError
+from sourcebook.speech.clock import stamp
+from sourcebook.speech.container import Sound, open_sound
+from sourcebook.speech.timeline import Timeline
+from sourcebook.speech.types import SAMPLE_RATE
+
+Samples = NDArray[np.float32]
+
+BLOCK_SECONDS: Final = 10
+_FORGIVEN_SECONDS: Final = 30.0
+_FORGIVEN_PART: Final = 0.1
+_WITHOUT_STAMPS: Final = frozenset({"mp3", "aac", "ac3", "eac3", "dts", "amr"})
+"""Bare frames one after the other: time stamps are counted from them, so that damaged bytes take no time."""
+_GAPLESS: Final = "flac"
+"""A container whose time stamps count samples: what they leave out was damaged."""
+
+
+def decode(place: str, *, start: float = 0.0) -> Iterator[Samples]:
+    """Yield a recording's sound in blocks of ten seconds, the last one shorter: (n,) float32, mono, at SAMPLE_RATE.
+
+    It is decoded from the beginning in any case, so that what follows `start` is bit for bit the same for every
+    `start`. Pauses in the time stamps, and places so damaged that they cannot be decoded, are silence: times stay
+    those that a player shows.
+
+    Args:
+        place: as for `open_sound`.
+        start: seconds, rounded to a sample.
+
+    Raises:
+        RecordingError: it cannot be opened, or more than a tenth of it is damaged.
+    """
+    with open_sound(place) as sound:
+        yield from _blocks(_mono(sound), round(start * SAMPLE_RATE))
+
+
+def _blocks(pieces: Iterable[Samples], skip: int) -> Iterator[Samples]:
+    """Cut into blocks what follows the first `skip` samples."""
+    size = BLOCK_SECONDS * SAMPLE_RATE
+    block = np.empty(size, np.float32)
+    held = 0
+    for piece in pieces:
+        rest = piece[skip:]
+        skip -= min(skip, len(piece))
+        while len(rest):
+            taken = rest[: size - held]
+            block[held : held + len(taken)] = taken
+            held += len(taken)
+            rest = rest[len(taken) :]
+            if held == size:
+                yield block
+                block, held = np.empty(size, np.float32), 0
+    if held:
+        yield block[:held]
+
+
+def _mono(sound: Sound) -> Iterator[Samples]:
+    mixer = _Mixer()
+    damage = _Damage()
+    decoded = 0  # bytes
+    for packet in _packets(sound):
+        try:
+            frames = packet.decode() if packet is not None else sound.stream.decode(None)
+        except av.error.FFmpegError:
+            if packet is not None:
+                seconds = counted = sound.length(packet)
+                if sound.format in _WITHOUT_STAMPS and decoded:
+                    seconds = packet.size * mixer.timeline.end / decoded
+                    mixer.timeline.leave_out(max(seconds - counted, 0.0))
+                damage.add(mixer.timeline.end, seconds)
+            continue
+        decoded += packet.size if packet is not None else 0
+        for frame in frames:
+            gap = mixer.timeline.add(sound.seconds(frame.pts, frame.time_base), frame.samples / frame.sample_rate)
+            if gap and sound.format == _GAPLESS:
+                damage.add(mixer.timeline.end, gap)
+            yield from mixer.mix(frame, gap)
+    yield from mixer.rest()
+    damage.settle(mixer.timeline.end)
+
+
+def _packets(sound: Sound) -> "Iterator[Packet[AudioStream] | None]":
+    """Yield the packets of sound, and at the end None, which asks the decoder for what it still holds."""
+    yield from (packet for packet in sound.packets() if sound.is_of_sound(packet))
+    yield None
+
+
+class _Damage:
+    """How much of a recording could not be decoded: a short damaged place is forgiven, a tenth of it all is not."""
+
+    def __init__(self) -> None:
+        self._lost = 0.0
+        self._first: float | None = None
+
+    def add(self, place: float, seconds: float) -> None:
+        self._lost += seconds
+        if self._first is None:
+            self._first = place
+        if self._lost > _FORGIVEN_SECONDS:
+            self.settle(place + seconds)
+
+    def settle(self, heard: float) -> None:
+        """Raise RecordingError if too much was lost of what was heard."""
+        if self._first is not None and self._lost >= _FORGIVEN_PART * heard:
+            raise RecordingError(
+                f"its sound is damaged from {stamp(self._first)} on, {self._lost:.1f} seconds of it: "
+                "copy or download it again, or save it again with another program"
+            )
+
+
+class _Mixer:
+    """Makes one channel at SAMPLE_RATE out of frames, which may change in the middle of a recording."""
+
+    def __init__(self) -> None:
+        self.timeline = Timeline()
+        self._resampler: AudioResampler | None = None
+        self._shape: tuple[str, str, int] | None = None
+
+    def mix(self, frame: AudioFrame, gap: float) -> Iterator[Samples]:
+        """Yield samples, not yet all of those that the frame makes.
+
+        Args:
+            frame: decoded.
+            gap: seconds of silence in front of it.
+        """
+        shape = (frame.format.name, frame.layout.name, frame.sample_rate)
+        if gap or shape != self._shape:
+            yield from self.rest()
+            yield from _silence(gap)
+            self._resampler = AudioResampler("flt", "mono", SAMPLE_RATE, frame_size=SAMPLE_RATE)
+            self._shape = shape
+        frame.pts = None  # or else the resampler would follow it, too
+        if self._resampler is not None:
+            yield from map(_array, self._resampler.resample(frame))
+
+    def rest(self) -> Iterator[Samples]:
+        """Yield what the resampler still holds."""
+        resampler, self._resampler = self._resampler, None
+        if resampler is not None:
+            yield from map(_array, resampler.resample(None))
+
+
+def _silence(seconds: float) -> Iterator[Samples]:
+    left = round(seconds * SAMPLE_RATE)
+    while left > 0:
+        size = min(left, BLOCK_SECONDS * SAMPLE_RATE)
+        yield np.zeros(size, np.float32)
+        left -= size
+
+
+def _array(frame: AudioFrame) -> Samples:
+    # What is no number in a recording of floats would silence everything behind it.
+    return np.nan_to_num(frame.to_ndarray().reshape(-1)).astype(np.float32, copy=False)

@@ -1,0 +1,1 @@
+"""The speech engines, each behind `sourcebook.speech.engine.Engine`. Imported only in the child process."""

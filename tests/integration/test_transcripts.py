@@ -1,0 +1,288 @@
+"""Recordings: from a file of sound to a passage with its time, once for each sound."""
+
+import itertools
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sourcebook.inspection import find_document
+from sourcebook.removal import purge, purgeable
+from sourcebook.selection import Selection
+from sourcebook.speech.decoding import decode
+from sourcebook.speech.reading import transcript_of
+from sourcebook.speech.samples import Samples
+from sourcebook.speech.types import SAMPLE_RATE
+from tests.integration.stages import Stages
+from tests.sounds import NOTE, NOTE_WORD, write_sound
+
+SETTINGS = {"engine": "faster-whisper"}
+
+_TRANSCRIBER = """
+import sys
+from pathlib import Path
+from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
+from sourcebook.speech import transcriber
+from sourcebook.speech.transcripts import update_transcripts
+folder, url, home = sys.argv[1:]
+with Database(DatabaseLocation(Path(folder), url)) as database, database.connection() as connection:
+    update_transcripts(connection, "handbook", home=Path(home))
+"""
+
+
+@pytest.fixture(scope="module")
+def note() -> Samples:
+    return np.concatenate(list(decode(str(NOTE))))
+
+
+def configure(stages: Stages, **speech: object) -> None:
+    settings = {"files": [{"root": f"./{stages.root.name}"}], "speech": {**SETTINGS, **speech}}
+    stages.configure(json.dumps({"collections": {stages.collection: settings}}))
+
+
+def put(stages: Stages, name: str, source: Path = NOTE) -> Path:
+    path = stages.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, path)
+    stages.settle(path)
+    return path
+
+
+def windows(stages: Stages) -> list[tuple[float, float]]:
+    rows = stages.rows("SELECT starts_at, ends_at FROM transcript_window ORDER BY sound_sha256, starts_at")
+    return [(row["starts_at"], row["ends_at"]) for row in rows]
+
+
+def test_what_is_said_is_found_with_its_time(stages: Stages) -> None:
+    """A word leads to the passage it is said in; its document has the recording's title, language and metadata."""
+    configure(stages)
+    put(stages, "note.m4a")
+    reports = stages.run()
+    assert (reports["transcripts"].added, reports["transcripts"].failed, reports["documents"].added) == (1, 0, 1)
+    (hit, *_) = stages.search(NOTE_WORD, mode="keyword")
+    assert hit.start_seconds is not None
+    assert hit.end_seconds is not None
+    document = stages.document("note.m4a")
+    assert (document["kind"], document["language"]) == ("recording", "en")
+    with stages.connection() as connection:
+        segments = transcript_of(connection, document["id"])
+        passages = find_document(connection, str(document["id"])).passages
+    assert segments is not None
+    spoken = next(segment for segment in segments if NOTE_WORD in segment.text)
+    assert hit.start_seconds <= spoken.start < spoken.end <= hit.end_seconds
+    assert (passages[0].start_seconds, passages[-1].end_seconds) == (segments[0].start, segments[-1].end)
+    assert all(one.end_seconds == other.start_seconds for one, other in itertools.pairwise(passages))
+    assert document["metadata"]["codec"] == "aac"
+    assert document["metadata"]["duration_seconds"] == pytest.approx(segments[-1].end, abs=3)
+    assert document["metadata"]["language_probability"] > 0.9
+    stages.assert_sound()
+    assert not stages.pending().work
+
+
+def test_the_language_decides_the_stemming(stages: Stages) -> None:
+    """A recording in English is found by another form of its words, and by none where German is told."""
+    configure(stages)
+    put(stages, "note.m4a")
+    stages.run()
+    assert stages.found("teacher") == {"note.m4a"}, "of teachers it speaks"
+    configure(stages, language="de")
+    assert stages.pending().recordings == 1
+    stages.run()
+    assert stages.document("note.m4a")["language"] == "de"
+    assert not stages.pending().work
+
+
+def test_the_same_sound_is_transcribed_once(stages: Stages, note: Samples) -> None:
+    """A new name, a copy, other tags and another collection's file cost no transcription; another sound does."""
+    configure(stages)
+    write_sound(stages.root / "first.mp3", note, codec="libmp3lame", tags={"title": "First"})
+    stages.settle(stages.root / "first.mp3")
+    stages.run()
+    before = stages.document("first.mp3")
+    assert before["title"] == "First"
+    (stages.root / "first.mp3").rename(stages.root / "renamed.mp3")
+    assert stages.run()["transcripts"].extra == {"reused": 1}
+    assert stages.document("renamed.mp3")["id"] == before["id"]
+    put(stages, "copies/again.mp3", stages.root / "renamed.mp3")
+    assert stages.run()["transcripts"].extra == {"reused": 1}
+    assert stages.found(NOTE_WORD) == {"renamed.mp3", "again.mp3"}
+
+    write_sound(stages.root / "renamed.mp3", note, codec="libmp3lame", tags={"title": "Another title"})
+    stages.settle(stages.root / "renamed.mp3")
+    report = stages.run()
+    assert report["transcripts"].extra == {"reused": 1}
+    assert stages.document("renamed.mp3")["title"] == "Another title"
+    assert len(stages.rows("SELECT FROM transcript")) == 1
+
+    write_sound(stages.root / "other.mp3", note[: len(note) // 2], codec="libmp3lame")
+    stages.settle(stages.root / "other.mp3")
+    assert "reused" not in stages.run()["transcripts"].extra
+    assert len(stages.rows("SELECT FROM transcript")) == 2
+
+
+def test_nothing_changed_costs_nothing(stages: Stages) -> None:
+    """A second run starts no child and touches no document."""
+    configure(stages)
+    put(stages, "note.m4a")
+    first = stages.run()
+    again = stages.run()
+    assert again["transcripts"].unchanged == 1
+    assert not again["transcripts"].worked
+    assert again["transcripts"].version == first["transcripts"].version
+    assert again["transcripts"].seconds < 1, "no engine was loaded"
+
+
+def test_silence_is_a_document_that_says_so(stages: Stages) -> None:
+    """Nobody speaks: no text is invented, and nobody has to wonder where the document is."""
+    configure(stages)
+    silence = np.zeros(5 * SAMPLE_RATE, np.float32)
+    write_sound(stages.root / "silent.wav", silence, codec="pcm_s16le")
+    stages.settle(stages.root / "silent.wav")
+    stages.run()
+    item = stages.item("silent.wav")
+    assert (item["kind"], item["state"]) == ("recording", "skipped")
+    assert "no speech" in item["error"]
+    assert stages.rows("SELECT FROM chunk") == []
+    assert not stages.pending().work
+
+
+def test_one_bad_recording_fails_alone_and_is_tried_again(stages: Stages, note: Samples) -> None:
+    """The run goes on; the reason is told, and a repaired file is taken."""
+    configure(stages)
+    stages.write("bad.mp3", "This is no recording.\n" * 50)
+    put(stages, "note.m4a")
+    report = stages.run()["transcripts"]
+    assert (report.added, report.failed) == (1, 1)
+    item = stages.item("bad.mp3")
+    assert (item["state"], item["attempts"]) == ("failed", 1)
+    assert "record" in item["error"]
+    assert stages.run()["transcripts"].failed == 0, "its time has not come"
+    stages.due_now()
+    assert stages.run()["transcripts"].failed == 1
+    write_sound(stages.root / "bad.mp3", note, codec="libmp3lame")
+    stages.settle(stages.root / "bad.mp3")
+    assert stages.run()["transcripts"].failed == 0
+    assert stages.found(NOTE_WORD) == {"bad.mp3", "note.m4a"}
+
+
+def test_what_was_transcribed_stays_when_a_later_version_cannot_be_read(stages: Stages) -> None:
+    """A recording that was overwritten with something broken stays searchable as it was."""
+    configure(stages)
+    put(stages, "note.m4a")
+    stages.run()
+    stages.write("note.m4a", NOTE.read_bytes()[:2000])
+    stages.run()
+    assert stages.item("note.m4a")["state"] == "failed"
+    assert stages.found(NOTE_WORD) == {"note.m4a"}
+
+
+def test_a_model_that_is_missing_fails_recordings_and_nothing_else(stages: Stages, tmp_path: Path) -> None:
+    """Documents are taken in; each recording says which setting to look at."""
+    configure(stages, model=str(tmp_path / "nowhere.pt"))
+    put(stages, "note.m4a")
+    stages.write("page.md", "# Page\n\nThe lighthouse is white.\n")
+    stages.run()
+    assert stages.found("lighthouse") == {"page.md"}
+    assert "speech.model" in stages.item("note.m4a")["error"]
+    configure(stages)
+    stages.run()
+    assert stages.found(NOTE_WORD) == {"note.m4a"}
+
+
+def test_too_long_a_recording_says_which_setting_allows_it(stages: Stages) -> None:
+    """The limit is the collection's; a higher one takes the recording in."""
+    configure(stages, max_hours=0.001)
+    put(stages, "note.m4a")
+    stages.run()
+    assert "speech.max_hours" in stages.item("note.m4a")["error"]
+    configure(stages)
+    stages.due_now()
+    stages.run()
+    assert stages.found(NOTE_WORD) == {"note.m4a"}
+
+
+def test_recordings_have_a_size_limit_of_their_own(stages: Stages) -> None:
+    """`max_bytes` of the source is for documents, which are read whole; `speech.max_bytes` is for recordings."""
+    size = NOTE.stat().st_size
+    sources = [{"root": f"./{stages.root.name}", "max_bytes": size - 1}]
+    collection = {"files": sources, "speech": SETTINGS}
+    stages.configure(json.dumps({"collections": {stages.collection: collection}}))
+    put(stages, "note.m4a")
+    stages.run()
+    assert stages.found(NOTE_WORD) == {"note.m4a"}
+    configure(stages, max_bytes=size - 1)
+    stages.run()
+    assert "speech.max_bytes" in stages.item("note.m4a")["error"]
+    assert stages.found(NOTE_WORD) == set()
+
+
+def test_a_removed_recording_leaves_and_comes_back_without_work(stages: Stages) -> None:
+    """As any document; a purge forgets its transcript."""
+    configure(stages)
+    path = put(stages, "note.m4a")
+    stages.run()
+    path.rename(stages.root.parent / "kept.m4a")
+    stages.run()
+    assert stages.found(NOTE_WORD) == set()
+    (stages.root.parent / "kept.m4a").rename(path)
+    assert stages.run()["transcripts"].extra == {}
+    assert stages.found(NOTE_WORD) == {"note.m4a"}
+    path.unlink()
+    stages.run()
+    with stages.connection() as connection:
+        assert purgeable(connection).transcripts == 1
+    assert purge(stages.database).transcripts == 1
+    assert stages.rows("SELECT FROM transcript") == stages.rows("SELECT FROM recording") == []
+
+
+def test_force_transcribes_anew(stages: Stages) -> None:
+    """And gives the same words: the document's version stays."""
+    configure(stages)
+    put(stages, "note.m4a")
+    stages.run()
+    before = stages.document("note.m4a")
+    report = stages.run(Selection(force=True))["transcripts"]
+    assert "reused" not in report.extra
+    assert stages.document("note.m4a")["version"] == before["version"]
+    assert stages.found(NOTE_WORD) == {"note.m4a"}
+
+
+@pytest.mark.timeout(300)
+def test_a_killed_run_goes_on_behind_its_last_window(stages: Stages, note: Samples, tmp_path: Path) -> None:
+    """Windows that were written stay; the transcript is the one that a run without a break makes."""
+    configure(stages)
+    pause = np.zeros(2 * SAMPLE_RATE, np.float32)
+    long = np.concatenate([note, pause] * 12)
+    write_sound(stages.root / "long.mp3", long, codec="libmp3lame")
+    stages.settle(stages.root / "long.mp3")
+    stages.raw_files()
+    command = [sys.executable, "-c", _TRANSCRIBER, str(tmp_path), str(stages.database.url), str(stages.speech_home)]
+    process = subprocess.Popen(command)
+    while not windows(stages):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    written = windows(stages)
+    assert written
+    assert written[-1][1] < len(long) / SAMPLE_RATE - 60, "it was killed in the middle"
+
+    heard: list[int] = []
+    stages.transcripts(progress=lambda done, total, failed=0: heard.append(done))
+    assert heard[0] == round(written[-1][1]), "progress goes on from there"
+    resumed = windows(stages)
+    assert resumed[: len(written)] == written
+    assert resumed[-1][1] == pytest.approx(len(long) / SAMPLE_RATE, abs=0.2)
+    assert all(one[1] == other[0] for one, other in itertools.pairwise(resumed))
+    texts = stages.rows("SELECT segments FROM transcript_window ORDER BY starts_at")
+
+    stages.transcripts(Selection(force=True))
+    assert windows(stages) == resumed
+    assert stages.rows("SELECT segments FROM transcript_window ORDER BY starts_at") == texts

@@ -1,0 +1,146 @@
+"""Recordings of every format, made of tones by FFmpeg's own encoders."""
+
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+import av
+import numpy as np
+from av.container import OutputContainer
+from numpy.typing import NDArray
+
+Samples = NDArray[np.float32]
+CODECS = {
+    "wav": "pcm_s16le",
+    "mp3": "libmp3lame",
+    "m4a": "aac",
+    "flac": "flac",
+    "ogg": "libopus",
+    "opus": "libopus",
+    "aac": "aac",
+    "webm": "libopus",
+    "mp4": "aac",
+    "mkv": "aac",
+}
+"""An encoder for each of the endings that people know."""
+NOTE = Path(__file__).parents[1] / "examples" / "library" / "reports" / "school-visit.m4a"
+"""The voice note of the example library: 34 seconds of English."""
+NOTE_WORD = "umbrella"
+_CONTAINERS = {"m4a": "ipod", "aac": "adts", "mkv": "matroska", "mka": "matroska", "aiff": "aiff", "wma": "asf"}
+_PICTURES_A_SECOND = 5
+_OPUS_RATE = 48_000
+
+
+def tone(frequency: float, seconds: float, rate: int = 16_000) -> Samples:
+    """A sine, half as loud as can be: (n,) float32."""
+    return (0.5 * np.sin(2 * np.pi * frequency * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
+
+
+def main_frequency(samples: Samples, rate: int = 16_000) -> float:
+    """The loudest frequency, in Hz."""
+    return float(np.argmax(np.abs(np.fft.rfft(samples * np.hanning(len(samples)))))) * rate / len(samples)
+
+
+def write_sound(
+    path: str | os.PathLike[str],
+    samples: Samples | None,
+    *,
+    codec: str | None = None,
+    rate: int = 16_000,
+    layout: str = "mono",
+    tags: Mapping[str, str] | None = None,
+    video: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """Write a recording; which container it is, the ending of its name says.
+
+    Args:
+        path: may hold bytes that are not UTF-8.
+        samples: (n,) or (channels, n), at `rate`; None for none.
+        codec: an encoder; the usual one of the container where it is left out.
+        rate: samples a second.
+        layout: such as mono, stereo, 5.1.
+        tags: of the container.
+        video: add moving pictures.
+        options: of the container.
+    """
+    ending = os.fspath(path).rpartition(".")[2].lower()
+    codec = codec or CODECS.get(ending, "pcm_s16le")
+    with (
+        open(path, "wb") as file,  # noqa: PTH123 - the name may hold bytes that are not UTF-8
+        av.open(
+            file,
+            "w",
+            format=_CONTAINERS.get(ending, ending),
+            options={"strict": "experimental"},
+            container_options=dict(options or {}),
+        ) as container,
+    ):
+        container.metadata.update(tags or {})
+        # Streams come before packets: the first packet writes the header.
+        pictures = (
+            container.add_stream("libvpx" if ending == "webm" else "mpeg4", rate=_PICTURES_A_SECOND) if video else None
+        )
+        sound = None
+        if samples is not None:
+            encoded_rate = _OPUS_RATE if codec == "libopus" else rate
+            encoder = container.add_stream(codec, rate=encoded_rate, layout=layout, options={"strict": "experimental"})
+            sound = cast("av.AudioStream", encoder)
+        if pictures is not None:
+            pictures.width, pictures.height, pictures.pix_fmt = 64, 48, "yuv420p"
+            seconds = 2.0 if samples is None else samples.shape[-1] / rate
+            for number in range(int(seconds * _PICTURES_A_SECOND)):
+                picture = av.VideoFrame(64, 48, "yuv420p")
+                for plane in picture.planes:
+                    plane.update(bytes([number % 256]) * plane.buffer_size)
+                picture.pts, picture.time_base = number, Fraction(1, _PICTURES_A_SECOND)
+                container.mux(pictures.encode(picture))
+            container.mux(pictures.encode(None))
+        if sound is not None and samples is not None:
+            channels = np.atleast_2d(samples)
+            for first in range(0, channels.shape[1], rate):
+                piece = np.ascontiguousarray(channels[:, first : first + rate], dtype=np.float32)
+                frame = av.AudioFrame.from_ndarray(piece, format="fltp", layout=layout)
+                frame.sample_rate, frame.pts = rate, None
+                container.mux(sound.encode(frame))
+            container.mux(sound.encode(None))
+
+
+def copy_sound(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    tags: Mapping[str, str] | None = None,
+    moved: Mapping[float, float] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """Write the same packets into another container.
+
+    Args:
+        source: a recording.
+        target: what to write.
+        tags: of the new container.
+        moved: by how many seconds packets are moved that begin at this second or later.
+        options: of the container.
+    """
+    ending = os.fspath(target).rpartition(".")[2].lower()
+    form = _CONTAINERS.get(ending, ending)
+    with av.open(source, "r") as old, av.open(target, "w", format=form, container_options=dict(options or {})) as new:
+        new.metadata.update(tags or {})
+        _copy_packets(old, new, moved or {})
+
+
+def _copy_packets(old: av.container.InputContainer, new: OutputContainer, moved: Mapping[float, float]) -> None:
+    stream = old.streams.audio[0]
+    copied = new.add_stream_from_template(stream)
+    for packet in old.demux(stream):
+        if packet.dts is None or packet.pts is None:
+            continue
+        begin = float(packet.pts * packet.time_base)
+        shift = sum(seconds for second, seconds in moved.items() if begin >= second)
+        packet.pts += round(shift / packet.time_base)
+        packet.dts += round(shift / packet.time_base)
+        packet.stream = copied
+        new.mux(packet)

@@ -1,0 +1,52 @@
+"""Whisper base from the packages that ship it, and both engines with it, loaded once for all tests of this folder."""
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from sourcebook.config_speech import EngineName, SpeechSettings
+from sourcebook.speech.engine import Engine
+from sourcebook.speech.weights import PACKAGES, Weights, find_weights
+
+Load = Callable[[EngineName], Engine]
+
+
+@pytest.fixture(scope="session")
+def weights() -> Weights:
+    """What the packages hold."""
+    found = find_weights("base")
+    if not found.parts:
+        pytest.skip(f"the packages {' and '.join(PACKAGES)} are not installed")
+    return found
+
+
+@pytest.fixture(scope="session")
+def home(weights: Weights, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for state, in which the engines keep the weights that they make of the packages."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session")
+def load(home: Path) -> Load:
+    """Load an engine, each once a session."""
+    from sourcebook.speech.engines.loading import load_engine
+
+    @cache
+    def loaded(name: EngineName) -> Engine:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # whisper leaves the file of its vocabulary open
+            from whisper.tokenizer import get_encoding
+
+            get_encoding(name="multilingual", num_languages=99)
+        return load_engine(SpeechSettings(engine=name), home)
+
+    return loaded
+
+
+@pytest.fixture(params=["openai-whisper", "faster-whisper"])
+def engine(request: pytest.FixtureRequest, load: Load) -> Engine:
+    """Each of the two."""
+    return load(request.param)

@@ -1,0 +1,87 @@
+"""Both engines with real weights, on real clips."""
+
+import pytest
+
+from sourcebook.speech.engine import Engine
+from tests.unit.speech.clips import error_rate, needs_clips, normal, silence, sound, words
+from tests.unit.speech.conftest import Load
+
+CLIPS = [
+    ("jfk.flac", "en", 0.0),
+    ("picovoice_en.wav", "en", 0.0),
+    ("picovoice_fr.wav", "fr", 0.16),
+    ("picovoice_de.wav", "de", 0.40),
+]
+
+
+@needs_clips
+@pytest.mark.parametrize(("name", "language", "most"), CLIPS)
+def test_it_hears_what_is_said(engine: Engine, name: str, language: str, most: float) -> None:
+    """Words and language of a clip; its words follow each other within it, and are spoken as surely as words are."""
+    clip = sound(name)
+    seconds = len(clip) / 16_000
+    languages = engine.detect_language([clip])
+    assert max(languages, key=lambda code: languages[code]) == language
+    assert 0.5 < languages[language] <= 1.0
+    (heard,) = engine.transcribe([clip], language)
+    assert error_rate(words(name), "".join(word.text for word in heard.words), language) <= most
+    starts = [word.start for word in heard.words]
+    assert starts == sorted(starts)
+    assert all(0 <= word.start <= word.end <= seconds + 0.1 for word in heard.words)
+    assert 0.8 * seconds < heard.end <= seconds
+    assert -1.0 < heard.average_log_probability < 0
+    assert 0 <= heard.no_speech_probability < 0.6
+    assert 0 < heard.compression_ratio < 2.4
+
+
+@needs_clips
+def test_the_two_engines_agree(load: Load) -> None:
+    """One hears with float32 what the other does in eight bits: the checkpoint that was written is the same model."""
+    clip = sound("jfk.flac")
+    (one,), (other,) = (
+        load(name).transcribe([clip], "en") for name in ("openai-whisper", "faster-whisper")
+    )  # fmt: skip
+    texts = [normal("".join(word.text for word in heard.words)) for heard in (one, other)]
+    assert texts[0] == texts[1] == normal(words("jfk.flac"))
+    assert one.average_log_probability == pytest.approx(other.average_log_probability, abs=0.05)
+    for first, second in zip(one.words, other.words, strict=True):
+        assert first.start == pytest.approx(second.start, abs=1.5)  # where a pause begins, they differ
+
+
+@needs_clips
+def test_pieces_do_not_change_each_other(engine: Engine) -> None:
+    """More pieces than are heard at once, of several lengths: each gives its own words, in order."""
+    names = ["jfk.flac", *["picovoice_en.wav"] * 4]
+    heard = engine.transcribe([sound(name) for name in names], "en")
+    assert [normal("".join(word.text for word in one.words)) for one in heard] == [
+        normal(words(name)) for name in names
+    ]
+
+
+@needs_clips
+def test_languages_count_by_the_length_of_their_pieces(engine: Engine) -> None:
+    """Eleven seconds of English beside six of French are English, and the probabilities are one in sum."""
+    languages = engine.detect_language([sound("picovoice_fr.wav"), sound("jfk.flac")])
+    assert 0.5 < languages["en"] < 0.8
+    assert 0.2 < languages["fr"] < 0.5
+    assert sum(languages.values()) == pytest.approx(1.0, abs=0.01)
+
+
+@needs_clips
+def test_a_second_try_is_the_same_each_time(engine: Engine) -> None:
+    """It takes another way, and always the same one: a run that is resumed gives what one whole gives."""
+    first, second = (engine.transcribe([sound("jfk.flac")], "en", again=True) for _ in range(2))
+    assert first == second
+    assert error_rate(words("jfk.flac"), "".join(word.text for word in first[0].words)) < 0.5
+
+
+@pytest.mark.parametrize("seconds", [0.1, 30.0])
+def test_silence_is_told_by_its_numbers(engine: Engine, seconds: float) -> None:
+    """Whatever an engine makes of no sound at all, is known to be nothing; no length is an error."""
+    (heard,) = engine.transcribe([silence(seconds)], "en")
+    assert heard.no_speech_probability > 0.6 or not heard.words
+
+
+def test_no_pieces_are_no_error(engine: Engine) -> None:
+    """A stretch without speech has none."""
+    assert engine.transcribe([], "en") == []

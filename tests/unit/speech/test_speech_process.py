@@ -1,0 +1,220 @@
+"""Transcribing in a child process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sourcebook.config_speech import SpeechSettings
+from sourcebook.errors import RecordingError, SpeechError
+from sourcebook.speech.process import SpeechProcess
+from sourcebook.speech.types import SAMPLE_RATE, Window
+from tests.sounds import tone, write_sound
+from tests.unit.speech.clips import error_rate, needs_clips, silence, sound, text_of, words
+
+FASTER = SpeechSettings(engine="faster-whisper")
+PARENT = """
+import sys, time
+from pathlib import Path
+from sourcebook.config_speech import SpeechSettings
+from sourcebook.speech.process import SpeechProcess
+process = SpeechProcess(SpeechSettings(engine="faster-whisper"), Path(sys.argv[1]))
+{first}
+print(process.pid, flush=True)
+{then}
+"""
+PROBE = "process.probe(sys.argv[2])"
+TRANSCRIBE = "windows = process.transcribe(sys.argv[2])\nnext(windows)"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Nine minutes: a first window with little speech, then so much that a child can be met at work."""
+    path = tmp_path_factory.mktemp("recordings") / "meeting.flac"
+    speech = sound("jfk.flac")
+    write_sound(path, np.concatenate([speech, silence(220), np.tile(np.concatenate([speech, silence(1)]), 25)]))
+    return path
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Path:
+    path = tmp_path / "tone.wav"
+    write_sound(path, tone(440, 2))
+    return path
+
+
+@pytest.fixture(scope="module")
+def process(home: Path) -> Iterator[SpeechProcess]:
+    with SpeechProcess(FASTER, home) as started:
+        yield started
+
+
+def run_parent(first: str, then: str, home: Path, path: Path) -> tuple[subprocess.Popen[str], int]:
+    """Start a program that starts a speech process; return it and the child's process id."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT.format(first=first, then=then), str(home), str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # as a terminal's job is
+    )
+    assert parent.stdout is not None
+    return parent, int(parent.stdout.readline())
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process runs; one that has ended and waits for its parent to notice does not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until_gone(pid: int, most: float = 20.0) -> None:
+    start = time.monotonic()
+    while is_running(pid):
+        assert time.monotonic() - start < most, f"process {pid} is still there after {most} seconds"
+        time.sleep(0.05)
+
+
+@needs_clips
+def test_one_child_answers_one_request_after_the_other(process: SpeechProcess, tmp_path: Path) -> None:
+    """A recording is looked at and transcribed, then another one: the engine is loaded once."""
+    for name in ("jfk.flac", "picovoice_en.wav"):
+        path = tmp_path / f"{name}.flac"
+        write_sound(path, sound(name))
+        assert process.probe(str(path)).duration == pytest.approx(len(sound(name)) / SAMPLE_RATE, abs=0.01)
+        pid = process.pid
+        (window,) = process.transcribe(str(path))
+        assert isinstance(window, Window)
+        assert window.language is not None
+        assert window.language.code == "en"
+        assert error_rate(words(name), text_of(window.segments)) == 0
+        assert process.pid == pid is not None
+
+
+@needs_clips
+def test_the_language_that_is_set_is_told(home: Path, tmp_path: Path) -> None:
+    """It is certain, and nothing is detected."""
+    path = tmp_path / "picovoice_fr.wav"
+    write_sound(path, sound("picovoice_fr.wav"))
+    settings = SpeechSettings(engine="faster-whisper", language="fr")
+    with SpeechProcess(settings, home) as french:
+        (window,) = french.transcribe(str(path))
+    assert window.language is not None
+    assert (window.language.code, window.language.probability) == ("fr", 1.0)
+
+
+def test_a_recording_that_fails_fails_alone(process: SpeechProcess, short: Path, tmp_path: Path) -> None:
+    """A text named .mp3 is an error for its request; the same child serves the next one."""
+    text = tmp_path / "notes.mp3"
+    text.write_text("No sound at all.\n" * 100)
+    with pytest.raises(RecordingError):
+        process.probe(str(text))
+    pid = process.pid
+    with pytest.raises(RecordingError):
+        list(process.transcribe(str(text)))
+    (window,) = process.transcribe(str(short))
+    assert (window.end, window.language, window.segments) == (2.0, None, ())
+    assert process.pid == pid is not None
+
+
+@needs_clips
+def test_a_child_that_dies_fails_one_recording(home: Path, recording: Path, short: Path) -> None:
+    """A child killed from outside (out of memory) says by what it ended; the next recording gets another child."""
+    with SpeechProcess(FASTER, home) as dying:
+        windows = dying.transcribe(str(recording))
+        next(windows)
+        pid = dying.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(RecordingError, match=r"was ended by SIGKILL \(often a lack of memory: .*smaller"):
+            list(windows)
+        assert dying.pid is None
+        assert dying.probe(str(short)).duration == pytest.approx(2.0)
+        assert dying.pid not in {None, pid}
+
+
+@needs_clips
+def test_windows_that_nobody_reads_are_not_computed(home: Path, recording: Path, short: Path) -> None:
+    """Leaving the loop ends the child, which would go on for hours; the next recording gets another one."""
+    with SpeechProcess(FASTER, home) as left:
+        windows = left.transcribe(str(recording))
+        next(windows)
+        pid = left.pid
+        assert pid is not None
+        windows.close()  # type: ignore[attr-defined]
+        wait_until_gone(pid)
+        assert left.probe(str(short)).duration == pytest.approx(2.0)
+
+
+def test_closing_ends_the_child_and_may_be_repeated(home: Path, short: Path) -> None:
+    """`close` is prompt; a process that has been closed starts another child when it is asked again."""
+    process = SpeechProcess(FASTER, home)
+    process.close()
+    process.probe(str(short))
+    pid = process.pid
+    assert pid is not None
+    before = time.monotonic()
+    process.close()
+    process.close()
+    assert time.monotonic() - before < 5.0
+    assert process.pid is None
+    assert not is_running(pid)
+
+
+def test_an_interrupt_does_not_reach_the_child(process: SpeechProcess, short: Path) -> None:
+    """The child ignores SIGINT: whether to stop is its parent's to decide."""
+    process.probe(str(short))
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    pid = process.pid
+    process.probe(str(short))
+    assert process.pid == pid
+
+
+def test_a_model_that_cannot_be_loaded_is_no_fault_of_the_recording(tmp_path: Path, short: Path) -> None:
+    """It is a `SpeechError`, again and again, while looking at recordings still works."""
+    with SpeechProcess(SpeechSettings(model=str(tmp_path / "nothing")), tmp_path) as failing:
+        for _ in range(2):
+            with pytest.raises(SpeechError, match="there is no Whisper model at"):
+                list(failing.transcribe(str(short)))
+            assert failing.probe(str(short)).duration == pytest.approx(2.0)
+
+
+@needs_clips
+@pytest.mark.parametrize("first", [PROBE, TRANSCRIBE], ids=["idle", "computing"])
+def test_the_child_leaves_when_its_parent_is_killed(first: str, home: Path, recording: Path) -> None:
+    """`kill -9` on the parent leaves nothing behind, also in the middle of a recording."""
+    parent, child = run_parent(first, "time.sleep(60)", home, recording)
+    parent.kill()
+    parent.communicate()
+    wait_until_gone(child)
+
+
+@needs_clips
+def test_ctrl_c_prints_nothing_of_the_child_s(home: Path, recording: Path) -> None:
+    """A terminal interrupts the whole job: the parent's own handling is all that it shows."""
+    then = "try:\n    print('reading', flush=True)\n    list(windows)\nexcept KeyboardInterrupt:\n    print('stopped')"
+    parent, child = run_parent(TRANSCRIBE, then, home, recording)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "reading\n"
+    os.killpg(parent.pid, signal.SIGINT)
+    out, errors = parent.communicate(timeout=30)
+    assert (out, errors, parent.returncode) == ("stopped\n", "", 0)
+    wait_until_gone(child)
+
+
+def test_a_parent_that_forgets_to_close_ends_cleanly(home: Path, short: Path) -> None:
+    """Leaving the interpreter ends the child: no traceback, exit status 0."""
+    parent, child = run_parent(PROBE, "", home, short)
+    _, errors = parent.communicate(timeout=60)
+    assert (errors, parent.returncode) == ("", 0)
+    wait_until_gone(child)

@@ -1,0 +1,183 @@
+"""Recordings transcribed window by window, with real engines."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sourcebook.speech import transcriber
+from sourcebook.speech.engine import Engine, Heard
+from sourcebook.speech.pieces import Span
+from sourcebook.speech.transcriber import transcribe
+from sourcebook.speech.types import SAMPLE_RATE, Language, Window
+from tests.unit.speech.clips import (
+    Samples,
+    error_rate,
+    needs_clips,
+    silence,
+    sound,
+    text_of,
+    without_speech,
+    words,
+)
+from tests.unit.speech.conftest import Load
+
+ENGLISH = ("jfk.flac", "picovoice_en.wav")
+ORIGIN = 7.0
+"""Seconds of silence before the first word of `speech`."""
+
+
+def blocks(samples: Samples, seconds: float = 10.0) -> Iterator[Samples]:
+    size = round(seconds * SAMPLE_RATE)
+    return (samples[first : first + size] for first in range(0, len(samples), size))
+
+
+def heard(samples: Samples, engine: Engine, *, start: float = 0.0, language: Language | None = None) -> list[Window]:
+    rest = samples[round(start * SAMPLE_RATE) :]
+    return list(transcribe(blocks(rest), engine, start=start, language=language))
+
+
+def said(windows: list[Window]) -> str:
+    return " ".join(text_of(window.segments) for window in windows)
+
+
+def speech(times: int) -> tuple[Samples, str]:
+    """Silence, then the English clips several times with pauses between them, and their words."""
+    parts = [silence(ORIGIN)]
+    for _ in range(times):
+        for name in ENGLISH:
+            parts += [sound(name), silence(0.7)]
+    return np.concatenate(parts), " ".join(words(name) for name in ENGLISH * times)
+
+
+@pytest.fixture
+def fast(load: Load) -> Engine:
+    return load("faster-whisper")
+
+
+@pytest.fixture
+def short_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcriber, "WINDOW", 20)
+
+
+@needs_clips
+def test_several_utterances_are_heard_with_their_times(engine: Engine) -> None:
+    """All that is said, though an engine may end a piece early; each segment lies where its words are spoken."""
+    samples, text = speech(2)
+    (window,) = heard(samples, engine)
+    assert window.end == len(samples) / SAMPLE_RATE
+    assert window.language is not None
+    assert window.language.code == "en"
+    assert window.language.probability > 0.8
+    assert error_rate(text, text_of(window.segments)) <= 0.05
+    assert all(one.end <= other.start for one, other in pairwise(window.segments))
+    assert window.segments[0].start == pytest.approx(ORIGIN, abs=0.6)
+    second = ORIGIN + len(sound("jfk.flac")) / SAMPLE_RATE + 0.7
+    quilter = next(segment for segment in window.segments if "Quilter" in segment.text)
+    assert quilter.start == pytest.approx(second, abs=1.0)  # the clip begins with half a second of silence
+
+
+@needs_clips
+@pytest.mark.usefixtures("short_windows")
+def test_windows_follow_each_other_and_can_be_resumed_behind_each(fast: Engine) -> None:
+    """Going on from the end of any window gives exactly the windows that an unbroken run gives."""
+    samples, text = speech(3)
+    windows = heard(samples, fast)
+    assert len(windows) >= 3
+    assert windows[-1].end == len(samples) / SAMPLE_RATE
+    for before, after in pairwise(windows):
+        assert before.end < after.end <= before.end + 20 + 10
+        assert not before.segments or before.segments[-1].end <= before.end
+        assert not after.segments or after.segments[0].start >= before.end
+    assert error_rate(text, said(windows)) <= 0.05
+    for number, window in enumerate(windows, start=1):
+        assert heard(samples, fast, start=window.end, language=window.language) == windows[number:]
+
+
+@needs_clips
+@pytest.mark.usefixtures("short_windows")
+def test_how_the_sound_is_cut_into_blocks_does_not_matter(fast: Engine) -> None:
+    """Windows depend on the sound alone: a run that is resumed gets other blocks than one that was not broken off."""
+    samples, _ = speech(2)
+    whole = heard(samples, fast)
+    assert list(transcribe(blocks(samples, 3.7), fast, start=0.0, language=None)) == whole
+
+
+@needs_clips
+@pytest.mark.usefixtures("short_windows")
+def test_the_language_of_the_first_words_is_that_of_the_recording(fast: Engine) -> None:
+    """Windows in which nobody has spoken yet know none; later ones are not asked again."""
+    samples = np.concatenate([silence(25), sound("picovoice_fr.wav"), silence(20), sound("jfk.flac"), silence(1)])
+    languages = [window.language for window in heard(samples, fast)]
+    assert languages[0] is None
+    known = {language for language in languages if language is not None}
+    assert [language.code for language in known] == ["fr"]
+
+
+@needs_clips
+def test_a_language_that_is_set_is_not_detected(fast: Engine) -> None:
+    """It comes back as it was given, in ISO's code where Whisper has another."""
+    javanese = Language("jv", 1.0)
+    (window,) = heard(sound("picovoice_en.wav"), fast, language=javanese)
+    assert window.language == javanese
+    assert window.segments
+
+
+class EarlyEnd:
+    """An engine that ends each piece after the first third of it, as Whisper does at times."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.calls = 0
+
+    def detect_language(self, pieces: list[Samples]) -> dict[str, float]:
+        return self._engine.detect_language(pieces)
+
+    def transcribe(self, pieces: list[Samples], language: str, *, again: bool = False) -> list[Heard]:
+        self.calls += 1
+        found = self._engine.transcribe(pieces, language, again=again)
+        if self.calls > 1:
+            return found
+        kept = [tuple(one.words[: len(one.words) // 3]) for one in found]
+        return [replace(one, words=few, end=few[-1].end) for one, few in zip(found, kept, strict=True)]
+
+
+@needs_clips
+def test_what_follows_an_early_end_is_heard_again(fast: Engine) -> None:
+    """Nothing is lost, in order, and nothing is heard twice."""
+    samples, text = speech(1)
+    early = EarlyEnd(fast)
+    (window,) = heard(samples, early)  # type: ignore[arg-type]
+    assert early.calls >= 2
+    assert error_rate(text, text_of(window.segments)) <= 0.1
+    assert all(one.end <= other.start for one, other in pairwise(window.segments))
+
+
+@pytest.mark.parametrize("name", list(without_speech()))
+def test_where_nobody_speaks_nothing_is_heard(fast: Engine, name: str) -> None:
+    """Noise, tones, music and silence give a window without text, and no language."""
+    samples = without_speech()[name]
+    assert heard(samples, fast) == [Window(len(samples) / SAMPLE_RATE, None, ())]
+
+
+@needs_clips
+def test_a_second_of_real_silence_has_no_words(engine: Engine) -> None:
+    """A recording of a quiet room is no speech."""
+    (window,) = heard(sound("silent_1s.wav"), engine)
+    assert (window.language, window.segments) == (None, ())
+
+
+def test_an_engine_gives_away_what_it_invents(fast: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were a tone taken for speech, its text would still be dropped."""
+    samples = without_speech()["tone"]
+    monkeypatch.setattr(transcriber, "speech_in", lambda sound: [Span(0, len(sound))])
+    (window,) = heard(samples, fast, language=Language("en", 1.0))
+    assert window.segments == ()
+
+
+def test_a_recording_without_samples_has_no_windows(fast: Engine) -> None:
+    """Also one that goes on at its end."""
+    assert heard(silence(0), fast) == []
+    assert heard(silence(5), fast, start=5.0) == []
