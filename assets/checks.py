@@ -23,6 +23,11 @@ def _spec(name: str, asset: str, description: str) -> dg.AssetCheckSpec:
 _SPECS = [
     _spec("no_failed_items", "documents", "No file, document or source is in a failed state."),
     _spec(
+        "every_character_is_in_a_passage",
+        "chunks",
+        "The passages of every document together hold all of its content.",
+    ),
+    _spec(
         "every_live_document_is_searchable",
         "search_index",
         "Every document that has content is published in its newest version, with all its chunks.",

@@ -25,6 +25,7 @@ PARTS = {
     "copy": "loading vectors",
     "crawl": "a site's first crawl, the one where nothing changed, and the rate limit",
     "render": "pages that scripts make, in a browser",
+    "documents": "words, order, headings and tables of documents, speed and memory of reading them",
     "speech": "word errors, speed and memory of transcribing recordings",
     "quality": "retrieval quality on SciFact (needs --retrieval)",
 }
@@ -51,6 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--pages", type=Path, help="a folder of HTML pages with index.html in place of generated ones")
     parser.add_argument("--retrieval", type=Path, help="a folder with scifact/: corpus.jsonl, queries.jsonl, qrels.tsv")
+    parser.add_argument(
+        "--documents", type=Path, help="a folder of documents, NAME.expected.md beside NAME.EXT (the shared ones)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
+    )
     parser.add_argument("--limit", type=int, help="the most documents of the retrieval set")
     parser.add_argument(
         "--full",

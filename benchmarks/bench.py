@@ -30,6 +30,10 @@ class Options:
     """A folder of HTML pages to use in place of generated ones."""
     retrieval: Path | None = None
     """A folder that holds `scifact/`."""
+    documents: Path | None = None
+    """A folder of documents with expected Markdown."""
+    quick: bool = False
+    """Parse each of them once, and leave memory out."""
     limit: int | None = None
     """The most documents of the retrieval set."""
     full: bool = False

@@ -18,11 +18,15 @@ class Row:
     bar: float | None = None
     """The most it may be; None for a number that is there to be read."""
     note: str = ""
+    at_least: bool = False
+    """The bar is the least it may be."""
 
     @property
     def met(self) -> bool | None:
         """Whether the bar is met; None without a bar or a value."""
-        return None if self.bar is None or self.value is None else self.value <= self.bar
+        if self.bar is None or self.value is None:
+            return None
+        return self.value >= self.bar if self.at_least else self.value <= self.bar
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -31,7 +35,7 @@ class Row:
         if self.value is not None and self.note:
             value += f" ({self.note})"
         ratio = f"{self.value / self.bar:.2f}" if self.bar and self.value is not None else ""
-        bar = "" if self.bar is None else f"≤ {_number(self.bar, self.unit)}"
+        bar = "" if self.bar is None else f"{'≥' if self.at_least else '≤'} {_number(self.bar, self.unit)}"
         return (self.measure, value, bar, ratio, {None: "", True: "yes", False: "**no**"}[self.met])
 
 
@@ -74,5 +78,11 @@ def _number(value: float, unit: str) -> str:
             return f"{value:.3f} {unit}"
         case "nDCG":
             return f"{value:.4f}"
+        case "%":
+            return f"{100 * value:.1f} %"
+        case "similarity":
+            return f"{value:.3f}"
+        case "pages/s":
+            return f"{value:.1f} {unit}"
         case _:
             return f"{value:,.0f} {unit}".strip()

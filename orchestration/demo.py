@@ -15,6 +15,7 @@ SEARCHES = (
     "BH-0403",
     "Where was the storm board hidden during the war?",
     "What did the school leave behind?",
+    "What lay in the inlet of the tide well in 1961?",
 )
 
 
@@ -28,8 +29,8 @@ def main() -> int:
         except OSError as error:
             print(port_taken(url, error), file=sys.stderr)
             return 1
-        print("The example library: the papers of a tide-gauge station, in a dozen formats, and a voice note")
-        print("(examples/library/); and its web site (examples/site/), which is at")
+        print("The example library: the papers of a tide-gauge station, in a dozen formats, a scan, a voice note")
+        print("and an e-mail (examples/library/); and its web site (examples/site/), which is at")
         print(f"{url} for as long as this runs.\n", flush=True)
         code = _ingest()
     if code:

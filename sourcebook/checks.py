@@ -6,7 +6,12 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 
-CHECKS = ("no_failed_items", "every_live_document_is_searchable", "no_orphan_or_null_vector")
+CHECKS = (
+    "no_failed_items",
+    "every_character_is_in_a_passage",
+    "every_live_document_is_searchable",
+    "no_orphan_or_null_vector",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from sourcebook.config_parsing import ParsingSettings
 from sourcebook.config_sites import SiteSource
 from sourcebook.config_speech import SpeechSettings
 from sourcebook.config_types import ByteCount, CollectionName, Pattern, Settings, Text, Words
@@ -90,6 +91,9 @@ class CollectionSettings(Settings):
     )
     embedding: EmbeddingSettings = Field(
         default=EmbeddingSettings(), description="a mapping such as {model: all-MiniLM-L6-v2, precision: auto}"
+    )
+    parsing: ParsingSettings = Field(
+        default=ParsingSettings(), description="a mapping such as {ocr: true, timeout: 120s, memory: 4GB}"
     )
     speech: SpeechSettings = Field(
         default=SpeechSettings(), description="a mapping such as {engine: openai-whisper, model: base, language: auto}"

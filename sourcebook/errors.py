@@ -25,6 +25,10 @@ class ParseError(SourcebookError):
     """One document's bytes could not be turned into text; the message is the reason a person reads."""
 
 
+class ParserError(SourcebookError):
+    """A parser's models cannot be found or loaded: wrong for every document, not for one."""
+
+
 class ListingError(SourcebookError):
     """A source could not be listed completely, so nothing in it may be called gone."""
 

@@ -10,6 +10,7 @@ from sourcebook.database.queries import queries
 from sourcebook.files.inventory import collection_sources, compare
 from sourcebook.indexing.generation import active_generation
 from sourcebook.parsing.extensions import is_recording, media_type_of_name
+from sourcebook.parsing.ledger import parsing_settings
 from sourcebook.parsing.registry import parser_identities
 from sourcebook.selection import EVERYTHING, Selection
 from sourcebook.speech.engine import engine_identity
@@ -94,7 +95,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         if difference.listing.error:
             unlisted.append(difference.listing.error)
     pages = due_pages(connection, collection, selection)
-    identities = parser_identities()
+    identities = parser_identities(parsing_settings(connection, collection))
     row = connection.execute(
         queries["pending_document_changes"],
         {

@@ -1,6 +1,6 @@
 """Take documents out of a knowledge base: softly one by one, and for good what was removed before."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
@@ -10,7 +10,7 @@ from psycopg.rows import class_row
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
-from sourcebook.errors import UnknownDocumentError
+from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.indexing.generation import Generation, active_generation
 from sourcebook.inspection import check_collections, other_urls, possible_uris
 
@@ -146,13 +146,21 @@ def _place(connection: Connection, document: str, collection: str | None) -> tup
     if document.isascii() and document.isdigit():
         row = connection.execute(queries["document_place"], {"id": int(document)}).fetchone()
         if row is not None and collection in {None, row[0]}:
+            _refuse_attachment(connection, document, [row[1]], row[0])
             return row[1], row[0]
     uris = [*possible_uris(document), *other_urls(connection, document)]
+    _refuse_attachment(connection, document, uris, collection)
     known = connection.execute(queries["known_uri"], {"uris": uris, "collection": collection}).fetchone()
     if known is not None:
         return str(known[0]), collection
     where = f"collection {collection}" if collection is not None else "any collection"
     raise UnknownDocumentError(f"{document} is not in {where}: `sourcebook documents` lists what there is")
+
+
+def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str], collection: str | None) -> None:
+    row = connection.execute(queries["container_of"], {"uris": list(uris), "collection": collection}).fetchone()
+    if row is not None:
+        raise QueryError(f"{document} came with a message and goes with it: name {row[0]}")
 
 
 def _removed(connection: Connection, collection: str, uri: str) -> RemovedItem:

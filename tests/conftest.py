@@ -19,6 +19,7 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.bundled import BUNDLED_NAME
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.parsing.isolation import ParserPool
 from tests.integration.stages import Stages
 
 TEMPLATE = "sourcebook_template"
@@ -94,6 +95,13 @@ def embedder() -> Iterator[EmbeddingProcess]:
 
 
 @pytest.fixture(scope="session")
+def parsers() -> Iterator[ParserPool]:
+    """The real parsers in their processes, started once a session."""
+    with ParserPool() as pool:
+        yield pool
+
+
+@pytest.fixture(scope="session")
 def settle() -> Callable[[Path], None]:
     """Give a file a modification time that lies in the past and differs from every other one given.
 
@@ -119,6 +127,7 @@ def speech_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stages(
     database: Database,
     embedder: EmbeddingProcess,
+    parsers: ParserPool,
     tmp_path: Path,
     speech_home: Path,
     settle: Callable[[Path], None],
@@ -126,7 +135,7 @@ def stages(
     """The stages over an empty folder `docs` and an empty knowledge base."""
     root = tmp_path / "docs"
     root.mkdir()
-    stages = Stages(database, embedder, root, settle, speech_home)
+    stages = Stages(database, embedder, parsers, root, settle, speech_home)
     yield stages
     stages.close()
 

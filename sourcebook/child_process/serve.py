@@ -78,6 +78,11 @@ def _receive(requests: BinaryIO, queue: "SimpleQueue[Header]") -> None:
 
 def _leave_with_parent(parent: int) -> None:
     """Leave when the parent is gone although a process it forked still holds the pipe open."""
+    wait_for_end(parent)
+    os._exit(0)
+
+
+def wait_for_end(parent: int) -> None:
+    """Return when the parent is gone."""
     while os.getppid() == parent:
         time.sleep(_PARENT_CHECK_SECONDS)
-    os._exit(0)

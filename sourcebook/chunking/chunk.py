@@ -8,7 +8,11 @@ from hashlib import sha256
 
 @dataclass(frozen=True)
 class Chunk:
-    """A passage: `text == markdown[start_char:end_char]`, and what leads to it."""
+    """A passage: `text == lead + markdown[start_char:end_char]`, and what leads to it.
+
+    The lead is empty, or text of the same document that a passage further down repeats with its line breaks: the header
+    of its table, the lead-in of its list.
+    """
 
     ordinal: int
     """Place in the document, counted from 0."""

@@ -1,21 +1,26 @@
 """Cut a parsed document into passages that follow its structure and fit the embedding model."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.cut import best_cut
+from sourcebook.chunking.definitions import Definitions, longest_names
 from sourcebook.chunking.embedding_text import Prefixes, embedding_text
 from sourcebook.chunking.groups import Group, common_path, groups
+from sourcebook.chunking.leads import Leads
 from sourcebook.chunking.pack import Span, pack
-from sourcebook.chunking.sections import sections
+from sourcebook.chunking.sections import Heading, sections
 from sourcebook.chunking.speech import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.parsing.types import Block, ParsedDocument
 
 _COUNTED_AT_ONCE = 256
+_ROOM_OF_NAMES = 8
+"""An eighth of a passage is kept free for the names of the definitions it lies in; longer ones are left out."""
 
 
 def chunk_document(
@@ -29,7 +34,8 @@ def chunk_document(
     """Return a document's passages in reading order.
 
     Together they cover all blocks. A passage keeps to its section; sections below a quarter of the budget join what
-    follows under the same heading. Passages of speech end where segments do, and never overlap.
+    follows under the same heading. A heading stands with something of its section. Passages further down a table or
+    list repeat its header or lead-in. Passages of speech end where segments do, and never overlap.
 
     Args:
         document: What a parser returned.
@@ -56,6 +62,8 @@ class _Draft:
     end: int
     own_start: int
     """Where it would begin if it repeated nothing of the passage before."""
+    named: bool = True
+    """Whether the names of the definitions it lies in are written above it."""
 
 
 class _Chunker:
@@ -76,6 +84,8 @@ class _Chunker:
         self._overlap = 0 if self._is_speech else min(max(0, overlap), self._room // 4)
         self._tokenizer = tokenizer
         self._index = TokenIndex(document.markdown, tokenizer)
+        self._leads = Leads(document.markdown, document.blocks, self._index, room=self._room)
+        self._definitions = Definitions(document.blocks)
         self._prefixes = Prefixes(title, tokenizer, most_tokens=self._room // 2)
 
     def run(self) -> list[Chunk]:
@@ -90,25 +100,39 @@ class _Chunker:
         return timed(chunks, self._blocks) if self._is_speech else chunks
 
     def _drafts(self) -> Iterator[_Draft]:
-        fill = pack_speech if self._is_speech else pack
         for group in groups(sections(self._blocks), self._index, budget=self._room):
-            blocks = [block for section in group for block in section.blocks]
-            longest = max((section.path for section in group), key=len)
-            budget = max(1, self._room - self._prefixes.tokens(longest) - self._overlap)
             previous = -1
-            for start, end in fill(self._text, blocks, self._index, budget=budget):
+            for start, end in self._spans(group):
                 begin = self._overlapping(start, previous) if previous >= 0 else start
                 trimmed = self._trimmed(begin, end)
                 if trimmed is not None:
                     yield _Draft(group, *trimmed, own_start=max(start, trimmed[0]))
                     previous = trimmed[0]
 
+    def _spans(self, group: Group) -> Iterator[Span]:
+        blocks = [block for section in group for block in section.blocks]
+        longest = max((section.path for section in group), key=len)
+        above = self._prefixes.tokens(longest)
+        named = self._prefixes.tokens((*longest, *longest_names(blocks)))
+        names = max(0, min(named - above, self._room // _ROOM_OF_NAMES))
+        budget = max(1, self._room - above - names - self._overlap)
+        if self._is_speech:
+            return pack_speech(self._text, blocks, self._index, budget=budget)
+        # The first passage repeats nothing of the one before, and of the headings only those further up.
+        _, outer = self._prefixes.write(longest, start=blocks[0].start)
+        first = max(budget, self._room - outer - names)
+        return pack(self._text, blocks, self._index, self._leads, budget=budget, first=first)
+
     def _overlapping(self, start: int, previous: int) -> int:
-        """Return where a passage begins that repeats the end of the one before, at the beginning of a word."""
+        """Return where a passage begins that repeats the end of the one before: at a word, below a lead at a line."""
         if not self._overlap:
             return start
         begin = max(self._index.before(start, self._overlap), previous + 1)
-        while begin < start and not self._text[begin - 1].isspace():
+        repeated = self._leads.at(start)
+        if repeated is not None:
+            begin = max(begin, repeated.end)
+        at_line = self._leads.at(begin) is not None
+        while begin < start and not (self._text[begin - 1] == "\n" if at_line else self._text[begin - 1].isspace()):
             begin += 1
         return begin
 
@@ -125,10 +149,9 @@ class _Chunker:
         return (first, end) if first < end and not text[first:end].isspace() else None
 
     def _finish(self, drafts: Sequence[_Draft], chunks: list[Chunk]) -> None:
-        prefixes = [self._prefixes.write(common_path(_touched(draft)), start=draft.start) for draft in drafts]
+        prefixes = [self._prefixes.write(self._path(draft), start=draft.start) for draft in drafts]
         texts = [
-            embedding_text(prefix, self._text[draft.start : draft.end])
-            for draft, (prefix, _) in zip(drafts, prefixes, strict=True)
+            embedding_text(prefix, self._written(draft)) for draft, (prefix, _) in zip(drafts, prefixes, strict=True)
         ]
         counts = [self._known_count(draft, tokens) for draft, (_, tokens) in zip(drafts, prefixes, strict=True)]
         unknown = [position for position, count in enumerate(counts) if count is None]
@@ -140,18 +163,36 @@ class _Chunker:
                 self._finish(list(self._without_overlap(draft)), chunks)
             elif count <= self._limit or draft.end - draft.start < 2:
                 chunks.append(self._chunk(draft, embedded, count, ordinal=len(chunks)))
+            elif draft.named and self._definitions.around(draft.own_start, draft.end):
+                self._finish([replace(draft, named=False)], chunks)
             else:  # a cut within a word, or a longer prefix than reckoned, made more tokens
                 self._finish(list(self._halves(draft)), chunks)
 
+    def _path(self, draft: _Draft) -> tuple[Heading, ...]:
+        """Return what is written above a passage: the headings it stands under, the definitions it lies in."""
+        names = self._definitions.around(draft.own_start, draft.end) if draft.named else ()
+        return (*common_path(_touched(draft)), *names)
+
+    def _written(self, draft: _Draft) -> str:
+        """Return the text of a passage, below what it repeats."""
+        lead = self._leads.at(draft.start)
+        own = self._text[draft.start : draft.end]
+        return self._text[lead.start : lead.end] + own if lead else own
+
     def _known_count(self, draft: _Draft, prefix_tokens: int) -> int | None:
         """Return the tokens of the embedding text where the index tells them exactly."""
-        text, start, end = self._text, draft.start, draft.end
-        at_spaces = (start == 0 or text[start - 1] in _SPACES or text[start] in _SPACES) and (
-            end == len(text) or text[end] in _SPACES
-        )
-        if not (at_spaces and self._tokenizer.splits_at_spaces):
+        if not self._tokenizer.splits_at_spaces:
             return None
-        return self._index.tokens(start, end) + prefix_tokens + self._tokenizer.special_tokens
+        start, end, lead = draft.start, draft.end, self._leads.at(draft.start)
+        places = (start, end, lead.start) if lead else (start, end)
+        if not all(self._is_at_space(place) for place in places):
+            return None
+        repeated = lead.tokens if lead else 0
+        return self._index.tokens(start, end) + repeated + prefix_tokens + self._tokenizer.special_tokens
+
+    def _is_at_space(self, place: int) -> bool:
+        text = self._text
+        return place in {0, len(text)} or text[place] in _SPACES or text[place - 1] in _SPACES
 
     def _without_overlap(self, draft: _Draft) -> Iterator[_Draft]:
         trimmed = self._trimmed(draft.own_start, draft.end)
@@ -162,19 +203,30 @@ class _Chunker:
         middle = draft.start + (draft.end - draft.start + 1) // 2
         cut = nearest_segment(self._block_starts, draft.start, draft.end, middle) if self._is_speech else None
         if cut is None:
-            cut = best_cut(self._text, self._block_at(draft.start).kind, draft.start, middle)
+            begin = self._behind_headings(draft)
+            begin = draft.start if draft.end - begin < 2 else begin  # nothing but headings
+            middle = max(middle, begin + (draft.end - begin + 1) // 2)
+            cut = best_cut(self._text, self._block_at(begin).kind, begin, middle)
         for start, end in ((draft.start, cut), (cut, draft.end)):
             trimmed = self._trimmed(start, end)
             if trimmed is not None:
-                yield _Draft(draft.group, *trimmed, own_start=trimmed[0])
+                yield _Draft(draft.group, *trimmed, own_start=trimmed[0], named=draft.named)
+
+    def _behind_headings(self, draft: _Draft) -> int:
+        """Return where in a passage the headings that it begins with end."""
+        first = max(0, bisect_right(self._block_starts, draft.start) - 1)
+        blocks = islice(self._blocks, first, None)
+        headings = takewhile(lambda block: block.kind == "heading" and block.start < draft.end, blocks)
+        return min(max((block.end for block in headings), default=draft.start), draft.end)
 
     def _chunk(self, draft: _Draft, embedded: str, count: int, *, ordinal: int) -> Chunk:
         touched = _touched(draft)
         path = common_path(touched)
+        names = self._definitions.around(draft.own_start, draft.end)
         return Chunk(
             ordinal=ordinal,
-            text=self._text[draft.start : draft.end],
-            heading_path=tuple(heading.title for heading in path if heading.title),
+            text=self._written(draft),
+            heading_path=tuple(heading.title for heading in (*path, *names) if heading.title),
             anchor=next((section.anchor for section in touched if section.path == path), touched[0].anchor),
             page=self._block_at(draft.start).page,
             start_char=draft.start,
@@ -189,4 +241,6 @@ class _Chunker:
 
 def _touched(draft: _Draft) -> Group:
     """Return the sections a passage has a part of."""
-    return [section for section in draft.group if section.start < draft.end and section.end > draft.start]
+    sections = draft.group
+    first = bisect_right(sections, draft.start, key=lambda section: section.end)
+    return sections[first : bisect_left(sections, draft.end, key=lambda section: section.start)]

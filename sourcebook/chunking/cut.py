@@ -37,3 +37,12 @@ def best_cut(text: str, kind: BlockKind, start: int, limit: int) -> int:
             return last.end()
     word = _WORD.search(text, start + 1, full_enough)
     return word.end() if word is not None and word.end() < limit and kind != "code" else limit
+
+
+def last_sentence(text: str, start: int, end: int) -> int:
+    """Return where the last sentence of `text[start:end]` begins."""
+    begin = start
+    for match in _SENTENCE.finditer(text, start, end):
+        if match.end() < end:
+            begin = match.end()
+    return begin

@@ -14,17 +14,22 @@ Group = Sequence[Section]
 def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> Iterator[Group]:
     """Yield the sections that are packed together.
 
-    - A heading without content of its own goes with the section that follows, up to half a passage of headings.
+    - A heading without content of its own goes with the section that follows; where headings fill half a passage, with
+      the one before.
+    - Headings that end the document go with what stands before them.
     - A tiny section goes with the siblings or children that follow, as long as all of it fits one passage.
     """
-    group: list[Section] = []
-    for section in sections:
-        if group and not _joins(group, section, index, budget):
-            yield group
-            group = []
-        group.append(section)
-    if group:
-        yield group
+    whole: list[Section] = []  # to be yielded, once it is known that no headings alone follow
+    whole_says = False
+    for group in _joined(sections, index, budget):
+        says = group[0].has_content or group[-1].has_content
+        if whole_says and says:
+            yield whole
+            whole = []
+        whole.extend(group)
+        whole_says = whole_says or says
+    if whole:
+        yield whole
 
 
 def common_path(group: Group) -> tuple[Heading, ...]:
@@ -37,6 +42,17 @@ def common_path(group: Group) -> tuple[Heading, ...]:
             shared += 1
         common = common[:shared]
     return common
+
+
+def _joined(sections: Iterable[Section], index: TokenIndex, budget: int) -> Iterator[Group]:
+    group: list[Section] = []
+    for section in sections:
+        if group and not _joins(group, section, index, budget):
+            yield group
+            group = []
+        group.append(section)
+    if group:
+        yield group
 
 
 def _joins(group: Group, following: Section, index: TokenIndex, budget: int) -> bool:

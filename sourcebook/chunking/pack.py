@@ -1,39 +1,100 @@
 """Fill passages with whole blocks, and cut the blocks that are too long for one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sourcebook.chunking.cut import best_cut
+from sourcebook.chunking.leads import Leads
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.parsing.types import Block
 
 Span = tuple[int, int]
 
 
-def pack(text: str, blocks: Iterable[Block], index: TokenIndex, *, budget: int) -> Iterator[Span]:
-    """Yield spans of at most `budget` tokens that cover the blocks in order.
+def pack(
+    text: str, blocks: Sequence[Block], index: TokenIndex, leads: Leads, *, budget: int, first: int
+) -> Iterator[Span]:
+    """Yield spans that cover the blocks in order, each at most `budget` tokens with what it repeats above.
 
-    A heading stays with the beginning of what follows it, even where that block is cut for it.
+    The first may have `first` tokens.
+
+    A heading stays with the beginning of what follows it, and the lead-in of a list, table or code block with that,
+    even where the block is cut for it; headings at the very end stay with the end of what stands before.
     """
-    start = end = -1
-    content = False  # whether anything but headings lies in the open span
-    for block in blocks:
-        if start >= 0 and index.size(start, block.end) > budget and (content or block.kind == "heading"):
-            yield start, end
-            start = -1
-        if start < 0:
-            start, content = block.start, False
-        begin = block.start
-        while index.size(start, block.end) > budget:
-            limit = index.reach(start, _target(index.size(start, block.end), budget))
-            cut = best_cut(text, block.kind, begin if begin < limit else start, limit)
-            yield start, cut
-            start = begin = cut
-        end = block.end
-        content = content or block.kind != "heading"
-    if start >= 0:
-        yield start, end
+    return _Packer(text, index, leads, budget, first, blocks[0].start).run(blocks)
 
 
-def _target(size: int, budget: int) -> int:
+class _Packer:
+    def __init__(self, text: str, index: TokenIndex, leads: Leads, budget: int, first: int, begin: int) -> None:
+        self._text = text
+        self._index = index
+        self._leads = leads
+        self._budget = budget
+        self._first = first
+        self._begin = begin
+
+    def run(self, blocks: Sequence[Block]) -> Iterator[Span]:
+        blocks, content_end = _with_headings_at_the_end(blocks)
+        start = attached = blocks[0].start
+        before: Block | None = None
+        for block in blocks:
+            attached = max(start, self._attached(before, block, attached))
+            if not self._fits(start, block.end):
+                if start < attached:
+                    yield start, attached
+                    start = attached
+                if block.kind == "heading" and start < block.start and not self._fits(start, block.end):
+                    yield start, block.start  # more headings than a passage holds
+                    start = attached = block.start
+            begin = block.start
+            while not self._fits(start, block.end):
+                cut = self._cut(block, start, begin, content_end if block is blocks[-1] else block.end)
+                yield start, cut
+                start = begin = attached = cut
+            before = block
+        yield start, blocks[-1].end
+
+    def _fits(self, start: int, end: int) -> bool:
+        return self._index.size(start, end) <= self._room(start)
+
+    def _room(self, start: int) -> int:
+        budget = self._first if start == self._begin else self._budget
+        return max(1, budget - self._leads.tokens(start))
+
+    def _attached(self, before: Block | None, block: Block, above: int) -> int:
+        """Return where that begins which must not be parted from a block; `above` is the same of the block before."""
+        if before is None or before.kind == "heading":
+            return above
+        introduction = self._leads.lead_in(before, block)
+        if introduction is None or (block.kind == "code" and self._only_alone(introduction, block)):
+            return block.start
+        return above if introduction == before.start else introduction
+
+    def _only_alone(self, introduction: int, block: Block) -> bool:
+        return self._fits(block.start, block.end) and not self._fits(introduction, block.end)
+
+    def _cut(self, block: Block, start: int, begin: int, content_end: int) -> int:
+        """Return where a block is cut whose rest begins at `begin`, behind what it is attached to, from `start`."""
+        room = self._room(start)
+        limit = self._index.reach(start, _target(self._index.size(start, block.end), room))
+        if limit <= begin:
+            limit = self._index.reach(start, room)
+        if max(start, begin) + 1 < content_end <= limit and self._fits(content_end, block.end):
+            limit = content_end - 1  # some of the content stays with the headings behind it
+        return best_cut(self._text, block.kind, begin if begin < limit else start, limit)
+
+
+def _target(size: int, room: int) -> int:
     """Cut the last two passages about evenly: a full one and a crumb would read badly."""
-    return budget if size > 2 * budget else min(budget, size * 3 // 5 + 1)
+    return room if size > 2 * room else min(room, size * 3 // 5 + 1)
+
+
+def _with_headings_at_the_end(blocks: Sequence[Block]) -> tuple[Sequence[Block], int]:
+    """Return blocks of which the last reaches over the headings that end the document, and where its content ends."""
+    count = len(blocks)
+    while count > 1 and blocks[count - 1].kind == "heading":
+        count -= 1
+    content = blocks[count - 1]
+    if count == len(blocks) or content.kind == "heading":
+        return blocks, blocks[-1].end
+    return [*blocks[: count - 1], replace(content, end=blocks[-1].end)], content.end

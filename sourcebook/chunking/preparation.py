@@ -11,6 +11,7 @@ from psycopg.rows import dict_row
 from sourcebook.batches import batched_by_size
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
+from sourcebook.chunking.coverage import uncovered_characters
 from sourcebook.chunking.rules import chunking_rules
 from sourcebook.chunking.tokenizer import FolderTokenizer, TokenCounter
 from sourcebook.database.queries import queries
@@ -85,15 +86,16 @@ def _prepare(
     scope = {"generation": generation.id, "documents": documents}
     with connection.cursor(row_factory=dict_row) as cursor:
         contents = cursor.execute(queries["contents_to_cut"], scope).fetchall()
+    parsed = [_parsed(content) for content in contents]
     cut = [
         chunk_document(
-            _parsed(content),
-            title=content["title"],
+            document,
+            title=document.title,
             tokens=settings.tokens,
             overlap=settings.overlap,
             tokenizer=tokenizer,
         )
-        for content in contents
+        for document in parsed
     ]
     published: defaultdict[int, Counter[bytes]] = defaultdict(Counter)
     for document, digest in connection.execute(queries["published_chunk_hashes"], scope):
@@ -112,6 +114,7 @@ def _prepare(
                 "documents": [content["document_id"] for content in contents],
                 "input_hashes": [content["content_hash"] for content in contents],
                 "chunk_counts": [len(chunks) for chunks in cut],
+                "uncovered": [_uncovered(document, chunks) for document, chunks in zip(parsed, cut, strict=True)],
                 "config_hash": chunking_rules(generation),
             },
         )
@@ -125,6 +128,11 @@ def _prepare(
 def _parsed(content: dict[str, Any]) -> ParsedDocument:
     blocks = blocks_of(content["blocks"])
     return ParsedDocument(content["markdown"], blocks, content["title"], content["page_count"], content["language"], {})
+
+
+def _uncovered(document: ParsedDocument, chunks: Sequence[Chunk]) -> int:
+    spans = [(chunk.start_char, chunk.end_char) for chunk in chunks]
+    return uncovered_characters(document.markdown, document.blocks, spans)
 
 
 def _row(generation: int, document: int, chunk: Chunk) -> Sequence[Any]:

@@ -5,7 +5,7 @@ import json
 
 from sourcebook.indexing.generation import Generation
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Counted up when the chunker may cut the same document in another way."""
 
 

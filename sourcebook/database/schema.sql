@@ -181,7 +181,22 @@ CREATE TABLE parsed_content (
     metadata jsonb NOT NULL,
     content_hash bytea NOT NULL,       -- sha256 over Markdown, blocks and title
     parsed_at timestamptz NOT NULL DEFAULT now(),
+    nothing_to_read text,              -- why there is no text although nothing is wrong
     PRIMARY KEY (sha256, parser)
+);
+
+-- The files within a parsed file, such as those that came with a message. Their bytes stay in there.
+CREATE TABLE attachment (
+    container_sha256 bytea NOT NULL,
+    container_parser text NOT NULL,
+    number integer NOT NULL,           -- place in the container, counted from 0
+    path text NOT NULL,                -- its name, as the last part of its URI
+    media_type text NOT NULL,
+    size bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    skip_reason text,                  -- why it becomes no document
+    PRIMARY KEY (container_sha256, container_parser, number),
+    FOREIGN KEY (container_sha256, container_parser) REFERENCES parsed_content (sha256, parser) ON DELETE CASCADE
 );
 
 CREATE TABLE document (
@@ -265,6 +280,7 @@ CREATE TABLE indexed_document (
     published_title text,
     published_language text,
     published_at timestamptz,
+    uncovered integer NOT NULL DEFAULT 0,  -- characters of content that lie in no prepared chunk: none, or it is a fault
     PRIMARY KEY (generation_id, document_id)
 );
 CREATE INDEX indexed_document_document ON indexed_document (document_id);
@@ -338,12 +354,27 @@ CREATE FUNCTION is_recording(media_type text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN media_type LIKE 'audio/%' OR media_type LIKE 'video/%';
 
+-- What came with the messages that are there: of a message that changed and cannot be read, what the last one read held.
+CREATE VIEW present_attachment AS
+SELECT document.collection, document.uri || '/' || attachment.path AS uri, file.source_id, attachment.sha256,
+    attachment.media_type, attachment.size, source.tags, attachment.skip_reason, document.uri AS container, attachment.number
+FROM attachment
+JOIN document ON document.content_sha256 = attachment.container_sha256
+             AND document.content_parser = attachment.container_parser
+JOIN source ON source.collection = document.collection
+JOIN raw_file file ON file.source_id = source.id AND file.uri = document.uri
+WHERE file.removed_at IS NULL
+  AND file.skip_reason IS NULL
+  AND file.excluded_at IS NULL
+  AND source.removed_at IS NULL;
+
 -- The items that ought to be documents now. One that two overlapping sources hold is there twice.
 -- `format` tells the parser: the media type, `page` for an HTML page, of which the crawl kept the main content, or
 -- `transcript` for a recording, of which the words are kept.
 CREATE VIEW present_item AS
 SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
-    source.tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata
+    source.tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata,
+    NULL AS container, NULL::integer AS number
 FROM raw_file
 JOIN source ON source.id = raw_file.source_id
 WHERE raw_file.removed_at IS NULL
@@ -355,7 +386,8 @@ WHERE raw_file.removed_at IS NULL
 UNION ALL
 SELECT source.collection, file.uri, file.source_id, transcribed.content_hash, file.media_type, file.size, source.tags,
     'recording', 'transcript',
-    recording.metadata || jsonb_strip_nulls(jsonb_build_object('language_probability', transcript.language_probability))
+    recording.metadata || jsonb_strip_nulls(jsonb_build_object('language_probability', transcript.language_probability)),
+    NULL, NULL
 FROM transcribed_file transcribed
 JOIN raw_file file ON file.source_id = transcribed.source_id AND file.uri = transcribed.uri
 JOIN source ON source.id = file.source_id
@@ -368,12 +400,17 @@ WHERE file.removed_at IS NULL
   AND is_recording(file.media_type)
 UNION ALL
 SELECT collection, url, source_id, sha256, media_type, size, tags, 'page', CASE WHEN is_html THEN 'page' ELSE media_type END,
-    metadata
-FROM present_page;
+    metadata, NULL, NULL
+FROM present_page
+UNION ALL
+SELECT collection, uri, source_id, sha256, media_type, size, tags, 'file', media_type, NULL, container, number
+FROM present_attachment
+WHERE skip_reason IS NULL;
 
--- The same, one row a collection and URI: the first source that holds an item provides it.
+-- The same, one row a collection and URI: the first source that holds an item provides it. An object store may hold both
+-- a message and a file under the name of what came with it: the file it is.
 CREATE VIEW live_item AS
-SELECT DISTINCT ON (collection, uri) * FROM present_item ORDER BY collection, uri, source_id;
+SELECT DISTINCT ON (collection, uri) * FROM present_item ORDER BY collection, uri, source_id, container NULLS FIRST;
 
 -- How each file and each URL of a site stands that may be, or may have become, a document.
 CREATE VIEW source_item AS
@@ -392,7 +429,11 @@ SELECT frontier.source_id, frontier.url, 'page', page.media_type,
     page.excluded_at, frontier.attempts, frontier.next_attempt_at
 FROM frontier
 LEFT JOIN crawled_page page ON page.source_id = frontier.source_id AND page.url = frontier.url
-WHERE frontier.state IN ('failed', 'refused') OR page.excluded_at IS NOT NULL;
+WHERE frontier.state IN ('failed', 'refused') OR page.excluded_at IS NOT NULL
+UNION ALL
+SELECT source_id, uri, 'file', media_type, NULL, skip_reason, NULL, 0, NULL
+FROM present_attachment
+WHERE skip_reason IS NOT NULL;
 
 -- Everything a person may ask about: documents, and files and pages that did not become one.
 CREATE VIEW item AS

@@ -9,6 +9,7 @@ from sourcebook.doctor.database import check_database
 from sourcebook.doctor.machine import check_disk, check_python, check_state_folder
 from sourcebook.doctor.model import check_models
 from sourcebook.doctor.packages import check_orchestration_versions, check_packages
+from sourcebook.doctor.parsing import check_parsing
 from sourcebook.doctor.speech import check_speech
 
 __all__ = ["Check", "examine"]
@@ -32,6 +33,7 @@ def examine(config_path: Path | None, home: Path, *, with_pipeline: bool) -> lis
         check_disk(home),
         *check_database(home),
         *check_models(configuration),
+        *check_parsing(configuration),
         *check_speech(configuration),
         check_browser(),
     ]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sourcebook.cores import usable_cores
 from sourcebook.embedding.batching import batches_by_length
-from sourcebook.embedding.cores import usable_cores
 from sourcebook.embedding.model import EmbeddingModel, verify
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
 from sourcebook.errors import ModelError

@@ -2,13 +2,16 @@
 
 import csv
 import io
+import re
 
 from sourcebook.parsing.decode import decode
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.markdown_table import markdown_table
 from sourcebook.parsing.types import Block, ParsedDocument
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = ";\t|,"
+_HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)
+"""What Excel takes for the delimiter where it stands in the first line."""
 _SAMPLE_LINES = 20
 _LONGEST_FIELD = 16 * 1024 * 1024
 
@@ -16,8 +19,12 @@ _LONGEST_FIELD = 16 * 1024 * 1024
 def parse_csv(content: bytes) -> ParsedDocument:
     """Parse delimited text; its delimiter (comma, semicolon, tab or bar) is what cuts the first rows most evenly."""
     decoded = decode(content)
+    text = decoded.text
+    hint = _HINT.match(text)
+    if hint:
+        text = text[hint.end() :]
     csv.field_size_limit(_LONGEST_FIELD)
-    rows = list(csv.reader(io.StringIO(decoded.text), delimiter=_delimiter(decoded.text)))
+    rows = list(csv.reader(io.StringIO(text), delimiter=hint[1] if hint else _delimiter(text)))
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     table = markdown_table(rows)
     blocks = (Block("table", 0, len(table)),) if table else ()
@@ -32,10 +39,11 @@ def parse_csv(content: bytes) -> ParsedDocument:
 def _delimiter(text: str) -> str:
     sample = io.StringIO("\n".join(text[:65_536].split("\n", _SAMPLE_LINES)[:_SAMPLE_LINES]))
 
-    def evenness(delimiter: str) -> tuple[int, int]:
+    def evenness(delimiter: str) -> tuple[int, bool, int]:
         sample.seek(0)
         widths = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
         width = widths[0] if widths else 1
-        return (sum(other == width for other in widths) if width > 1 else 0), width
+        even = sum(other == width for other in widths) if width > 1 else 0
+        return even, delimiter != ",", width  # commas also stand within numbers and sentences
 
     return max(_DELIMITERS, key=evenness)

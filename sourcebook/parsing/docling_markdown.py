@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from docling_core.transforms.serializer.base import BaseDocSerializer, SerializationResult
 from docling_core.transforms.serializer.common import create_ser_result
 from docling_core.transforms.serializer.markdown import (
     MarkdownDocSerializer,
+    MarkdownInlineSerializer,
     MarkdownParams,
-    MarkdownTableSerializer,
 )
 from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, though not in __all__
     CodeItem,
@@ -19,23 +20,25 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     DocItem,
     DoclingDocument,
     GroupItem,
-    GroupLabel,
     InlineGroup,
     ListGroup,
     NodeItem,
-    RichTableCell,
+    PictureItem,
     SectionHeaderItem,
     TableItem,
     TitleItem,
 )
+from pydantic import AnyUrl
 
 from sourcebook.parsing.decode import clean
+from sourcebook.parsing.docling_tables import PictureSerializer, TableSerializer, chart_table
 from sourcebook.parsing.headings import plain_title
-from sourcebook.parsing.markdown_table import markdown_table
-from sourcebook.parsing.types import Block, BlockKind
+from sourcebook.parsing.types import Block, BlockKind, Box
 
 _HEADING = re.compile(r"(#{1,6}) ")
 _LISTS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
+_PUNCTUATION = re.compile(r"[,.;:!?)\]]+(?:\s|$)|$")
+_LAYERS = {ContentLayer.BODY, ContentLayer.NOTES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,75 +49,124 @@ class WrittenDocument:
     blocks: tuple[Block, ...]
 
 
-class _TableSerializer(MarkdownTableSerializer):
-    """Docling aligns columns with tabulate: 1.7 s for 10,000 rows, and spaces that cost tokens."""
+def write_markdown(document: DoclingDocument, *, boxes: bool = False) -> WrittenDocument:
+    """Write the document's body in reading order: no images, no placeholders; remarks as quotes.
 
-    def serialize(
-        self,
-        *,
-        item: TableItem,
-        doc_serializer: BaseDocSerializer,
-        doc: DoclingDocument,
-        **kwargs: Any,  # docling's signature
-    ) -> SerializationResult:
-        grid = item.data.grid
-        plain = not any(isinstance(cell, RichTableCell) for cell in item.data.table_cells)
-        several_header_rows = len(grid) > 1 and any(cell.column_header for cell in grid[1])
-        if not plain or several_header_rows or kwargs.get("_nested_in_table"):
-            return super().serialize(item=item, doc_serializer=doc_serializer, doc=doc, **kwargs)
-        caption = doc_serializer.serialize_captions(item=item, **kwargs).text
-        table = markdown_table([[cell.text for cell in row] for row in grid])
-        return create_ser_result(text="\n\n".join(part for part in (caption, table) if part), span_source=item)
-
-
-def write_markdown(document: DoclingDocument) -> WrittenDocument:
-    """Write the document's body in reading order: no images, no placeholders, sheets under their names."""
+    Args:
+        document: docling's.
+        boxes: whether blocks tell where on their page they stand; only for documents whose pages are in points.
+    """
     texts: list[str] = []
     blocks: list[Block] = []
     length = 0
-    for kind, text, page in _pieces(document):
+    for kind, text, (page, box) in _pieces(document):
         heading = _HEADING.match(text) if kind == "heading" else None
         level, title = (len(heading[1]), plain_title(text[heading.end() :])) if heading else (0, "")
-        blocks.append(Block(kind, length, length + len(text), level=level, title=title, page=page))
+        blocks.append(
+            Block(kind, length, length + len(text), level=level, title=title, page=page, box=box if boxes else None)
+        )
         texts.append(text)
         length += len(text) + 2
     markdown = "\n\n".join(texts)
     return WrittenDocument(f"{markdown}\n" if markdown else "", tuple(blocks))
 
 
-def _pieces(document: DoclingDocument) -> Iterator[tuple[BlockKind, str, int | None]]:
-    serializer = MarkdownDocSerializer(
+class _InlineSerializer(MarkdownInlineSerializer):
+    """Leaves out the space that docling puts between a link or an emphasis and the punctuation that follows it."""
+
+    def serialize(
+        self,
+        *,
+        item: InlineGroup,
+        doc_serializer: BaseDocSerializer,
+        doc: DoclingDocument,
+        list_level: int = 0,
+        visited: set[str] | None = None,
+        **kwargs: Any,
+    ) -> SerializationResult:
+        parts = doc_serializer.get_parts(
+            item=item, list_level=list_level, is_inline_scope=True, visited=visited, **kwargs
+        )
+        text = ""
+        for part in parts:
+            joined = not text or text.endswith(("(", "[")) or _PUNCTUATION.match(part.text)
+            text += part.text if joined else f" {part.text}"
+        return create_ser_result(text=text, span_source=parts)
+
+
+class _Serializer(MarkdownDocSerializer):
+    """Leaves balanced parentheses in addresses as people write them, where docling writes %28 and %29.
+
+    What docling calls meta is written by the picture's serializer, in which a chart's data is a proper table.
+    """
+
+    def serialize_meta(self, item: NodeItem, **kwargs: Any) -> SerializationResult:
+        return create_ser_result() if isinstance(item, PictureItem) else super().serialize_meta(item, **kwargs)
+
+    def serialize_hyperlink(self, text: str, hyperlink: AnyUrl | PurePath, **kwargs: Any) -> str:
+        link = super().serialize_hyperlink(text, hyperlink, **kwargs)
+        head, bracket, address = link.rpartition("](")
+        readable = address[:-1].replace("%28", "(").replace("%29", ")")
+        return f"{head}{bracket}{readable})" if _balanced(readable) else link
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+_Place = tuple[int | None, Box | None]
+_Piece = tuple[BlockKind, str, _Place]
+
+
+def _pieces(document: DoclingDocument) -> Iterator[_Piece]:
+    serializer = _Serializer(
         doc=document,
-        table_serializer=_TableSerializer(),
+        table_serializer=TableSerializer(),
+        picture_serializer=PictureSerializer(),
+        inline_serializer=_InlineSerializer(),
         params=MarkdownParams(
+            layers=_LAYERS,
             image_placeholder="",
-            compact_tables=True,
             escape_html=False,
             escape_underscores=False,
         ),
     )
     visited: set[str] = set(_caption_references(document))
-    sheet = 0
     for node, level in document.iterate_items(
         with_groups=True,
         traverse_pictures=True,
-        included_content_layers={ContentLayer.BODY},
+        included_content_layers=_LAYERS,
     ):
         if node.self_ref in visited:
             continue
         visited.add(node.self_ref)
         if isinstance(node, GroupItem) and not isinstance(node, ListGroup | InlineGroup):
-            if node.label == GroupLabel.SHEET:
-                sheet += 1
-                yield "heading", f"## {_sheet_name(node)}", _page(document, node) or sheet
             continue
-        # A table right behind a list in Word is a child of the list in docling's tree.
+        # A table right behind a list in Word is a child of the list in docling's tree. It is written first, so that
+        # the list does not take the texts in its cells.
         tables = _tables_within(document, node, visited) if isinstance(node, ListGroup) else []
         visited.update(table.self_ref for table in tables)
-        for part in (node, *tables):
-            text = clean(serializer.serialize(item=part, visited=visited, level=level).text).strip()
-            if text:
-                yield _kind(part, text), text, _page(document, part) or sheet or None
+        behind = [piece for table in tables for piece in _written(serializer, table, visited, level)]
+        yield from _written(serializer, node, visited, level)
+        yield from behind
+
+
+def _written(serializer: _Serializer, node: NodeItem, visited: set[str], level: int) -> Iterator[_Piece]:
+    place = _place(serializer.doc, node)
+    if isinstance(node, TableItem) and (caption := clean(serializer.serialize_captions(item=node).text).strip()):
+        yield "paragraph", caption, place
+    text = clean(serializer.serialize(item=node, visited=visited, level=level).text).strip()
+    if text and node.content_layer == ContentLayer.NOTES:
+        yield "quote", "\n".join(f"> {line}".rstrip() for line in text.split("\n")), place
+    elif text:
+        yield _kind(node, text), text, place
+    if isinstance(node, PictureItem) and (data := clean(chart_table(node))):
+        yield "table", data, place
 
 
 def _tables_within(document: DoclingDocument, group: ListGroup, visited: AbstractSet[str]) -> list[TableItem]:
@@ -143,16 +195,25 @@ def _kind(node: NodeItem, text: str) -> BlockKind:
             return "list" if _LISTS.match(text) else "paragraph"
 
 
-def _page(document: DoclingDocument, node: NodeItem) -> int | None:
-    """Return the page of an item, or of the first item inside a group."""
+def _place(document: DoclingDocument, node: NodeItem) -> _Place:
+    """Return page and box of an item; of a group, the page of its first item and the box of those that lie on it."""
     if isinstance(node, DocItem):
-        return node.prov[0].page_no if node.prov else None
-    for child in node.children:
-        page = _page(document, child.resolve(document))
-        if page is not None:
-            return page
-    return None
+        return _provenance(document, node)
+    places = [_place(document, child.resolve(document)) for child in node.children]
+    first = next((page for page, _ in places if page is not None), None)
+    boxes = [box for page, box in places if page == first and box is not None]
+    if not boxes:
+        return first, None
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return first, (min(lefts), min(tops), max(rights), max(bottoms))
 
 
-def _sheet_name(group: GroupItem) -> str:
-    return " ".join(group.name.removeprefix("sheet: ").split())
+def _provenance(document: DoclingDocument, item: DocItem) -> _Place:
+    if not item.prov:
+        return None, None
+    number, box = item.prov[0].page_no, item.prov[0].bbox
+    page = document.pages.get(number)
+    if page is None or box.l >= box.r:
+        return number, None
+    upright = box.to_top_left_origin(page.size.height)
+    return number, (round(upright.l, 1), round(upright.t, 1), round(upright.r, 1), round(upright.b, 1))

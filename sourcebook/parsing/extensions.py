@@ -14,6 +14,16 @@ YAML = "application/yaml"
 TOML = "application/toml"
 EPUB = "application/epub+zip"
 EMAIL = "message/rfc822"
+OUTLOOK = "application/vnd.ms-outlook"
+ASCIIDOC = "text/asciidoc"
+LATEX = "text/x-tex"
+DOC = "application/msword"
+PPT = "application/vnd.ms-powerpoint"
+XLS = "application/vnd.ms-excel"
+RTF = "application/rtf"
+ODT = "application/vnd.oasis.opendocument.text"
+ODP = "application/vnd.oasis.opendocument.presentation"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
 OLE = "application/x-ole-storage"
 ZIP = "application/zip"
 BINARY = "application/octet-stream"
@@ -66,7 +76,7 @@ CODE_LANGUAGES = {
 
 _DOCUMENTS = {
     MARKDOWN: ("md", "markdown", "mdown", "mkd", "mdx"),
-    PLAIN_TEXT: ("txt", "text", "log", "rst", "adoc", "asciidoc", "org", "tex", "srt", "vtt"),
+    PLAIN_TEXT: ("txt", "text", "log", "rst", "org", "srt", "vtt"),
     HTML: ("html", "htm", "xhtml"),
     CSV: ("csv", "tsv"),
     PDF: ("pdf",),
@@ -77,19 +87,27 @@ _DOCUMENTS = {
     JSON_LINES: ("jsonl", "ndjson"),
     YAML: ("yaml", "yml"),
     TOML: ("toml",),
-}
-_NOT_READ = {
+    ASCIIDOC: ("adoc", "asciidoc", "asc"),
+    LATEX: ("tex", "latex", "ltx"),
     EPUB: ("epub",),
     EMAIL: ("eml",),
-    "application/vnd.ms-outlook": ("msg",),
-    "application/msword": ("doc", "dot"),
-    "application/vnd.ms-powerpoint": ("ppt", "pps"),
-    "application/vnd.ms-excel": ("xls",),
+    OUTLOOK: ("msg",),
+    DOC: ("doc", "dot"),
+    PPT: ("ppt", "pps"),
+    XLS: ("xls", "xlt"),
+    RTF: ("rtf",),
+    ODT: ("odt",),
+    ODP: ("odp",),
+    ODS: ("ods",),
+    "image/png": ("png",),
+    "image/jpeg": ("jpg", "jpeg"),
+    "image/gif": ("gif",),
+    "image/webp": ("webp",),
+    "image/tiff": ("tif", "tiff"),
+    "image/bmp": ("bmp",),
+}
+_NOT_READ = {
     "application/vnd.ms-excel.sheet.binary": ("xlsb",),
-    "application/vnd.oasis.opendocument.text": ("odt",),
-    "application/vnd.oasis.opendocument.presentation": ("odp",),
-    "application/vnd.oasis.opendocument.spreadsheet": ("ods",),
-    "application/rtf": ("rtf",),
     "application/gzip": ("gz", "tgz"),
     "application/x-bzip2": ("bz2",),
     "application/x-xz": ("xz",),
@@ -100,12 +118,6 @@ _NOT_READ = {
     ZIP: ("zip", "jar", "whl"),
     "application/vnd.sqlite3": ("sqlite", "sqlite3", "db"),
     "application/vnd.apache.parquet": ("parquet",),
-    "image/png": ("png",),
-    "image/jpeg": ("jpg", "jpeg"),
-    "image/gif": ("gif",),
-    "image/webp": ("webp",),
-    "image/tiff": ("tif", "tiff"),
-    "image/bmp": ("bmp",),
     "image/svg+xml": ("svg",),
     "image/heic": ("heic",),
     "image/x-icon": ("ico",),

@@ -1,75 +1,58 @@
 """Saved web pages."""
 
-from html.parser import HTMLParser
-
 from sourcebook.errors import ParseError
 from sourcebook.parsing.decode import clean, decode
-from sourcebook.parsing.docling_backends import read_with_docling
+from sourcebook.parsing.docling_backends import import_without_models, open_backend
 from sourcebook.parsing.headings import LONGEST_TITLE, document_title
 from sourcebook.parsing.html_nesting import nesting
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.types import JsonValue, ParsedDocument
 
-_HEAD_BYTES = 262_144
 _DEEPEST = 400
-_META = {"author": "author", "description": "description", "article:published_time": "published", "date": "published"}
+_LONGEST_KEYWORDS = 2000
 
 
 def parse_html(content: bytes, *, name: str) -> ParsedDocument:
-    """Parse a page without its scripts, styles and navigation; its title is that of <title>.
+    """Parse a page without its scripts and styles; its title is that of <title>.
+
+    The language is what its text tells, or else what the page declares.
 
     Raises:
         ParseError: Elements are nested so deeply that reading them would take minutes.
     """
     if nesting(content) > _DEEPEST:
         raise ParseError(f"its HTML elements are nested more than {_DEEPEST} deep; save the page's text instead")
-    head = _Head()
-    head.feed(decode(content[:_HEAD_BYTES]).text)
-    docling_document = read_with_docling(content, name=name, docling_format="html")
+    import_without_models()
+    from docling.backend.html_backend import HTMLDocumentBackend
+
     from sourcebook.parsing.docling_markdown import write_markdown
 
-    written = write_markdown(docling_document)
+    written = write_markdown(open_backend(content, HTMLDocumentBackend, name=name, docling_format="html").convert())
+    title, declared_language, metadata = _head(decode(content).text)
     return ParsedDocument(
         markdown=written.markdown,
         blocks=written.blocks,
-        title=head.title or document_title(written.blocks),
-        language=detect_language(written.markdown, written.blocks),
-        metadata=head.metadata,
+        title=title or document_title(written.blocks),
+        language=detect_language(written.markdown, written.blocks) or declared_language,
+        metadata=metadata,
     )
 
 
-class _Head(HTMLParser):
-    """Collects <title> and <meta> up to <body>."""
+def _head(text: str) -> tuple[str | None, str | None, dict[str, JsonValue]]:
+    """Return title, language and what else the page says of itself."""
+    from sourcebook.parsing.cleaning.head import read_head
+    from sourcebook.parsing.cleaning.tree import parse_page
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.metadata: dict[str, JsonValue] = {}
-        self._title: list[str] = []
-        self._in_title = False
-        self._in_body = False
-
-    @property
-    def title(self) -> str | None:
-        return " ".join(clean("".join(self._title)).split())[:LONGEST_TITLE] or None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in {"body", "svg"}:
-            self._in_body = True
-        if self._in_body:
-            return
-        if tag == "title":
-            self._in_title = not self._title
-        elif tag == "meta":
-            values = dict(attrs)
-            name = _META.get((values.get("name") or values.get("property") or "").lower())
-            content = " ".join(clean(values.get("content") or "").split())
-            if name and content:
-                self.metadata.setdefault(name, content[:2000])
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._in_title = False
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self._title.append(data)
+    tree = parse_page(text)
+    if tree is None:
+        return None, None, {}
+    head = read_head(tree, base="")
+    metadata = dict(head.metadata)
+    for element in tree.iter("meta"):
+        if (element.get("name") or "").lower() == "keywords":
+            words = clean(element.get("content") or "")[:_LONGEST_KEYWORDS].split(",")
+            metadata.setdefault("keywords", [word for part in words if (word := " ".join(part.split()))])
+    if head.canonical:
+        metadata["canonical"] = head.canonical
+    title = " ".join(clean(head.titles[0]).split())[:LONGEST_TITLE] if head.titles else None
+    return title or None, head.language, {name: value for name, value in metadata.items() if value}

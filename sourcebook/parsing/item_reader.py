@@ -2,56 +2,24 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from sourcebook.config_parsing import ParsingSettings
 from sourcebook.files.reading import file_name, read_file
 from sourcebook.files.source import Source
-from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.parsing.isolation import ParserPool
+from sourcebook.parsing.ledger import CrawledContent, StaleDocument
+from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.page import parse_page
-from sourcebook.parsing.parse import parse
 from sourcebook.parsing.registry import is_taken, parser_for, skip_reason
 from sourcebook.parsing.transcript import parse_transcript
-from sourcebook.parsing.types import JsonValue, ParsedDocument
+from sourcebook.parsing.types import ParsedDocument
+from sourcebook.parsing.worker import AttachmentPlace
 from sourcebook.speech.types import Transcript
 
-
-@dataclass(frozen=True, slots=True)
-class StaleDocument:
-    """One file, page or recording whose document must be made or made again."""
-
-    uri: str
-    source_id: int
-    sha256: bytes
-    media_type: str
-    format: str
-    """What picks the parser: the media type, `page` or `transcript`."""
-    parser: str
-    tags: list[str]
-    kind: str
-    size: int
-    metadata: dict[str, JsonValue] | None
-    """What a page or a recording says of itself; None where the parser finds it."""
-    document_id: int | None
-    content_hash: bytes | None
-
-    @property
-    def key(self) -> tuple[bytes, str]:
-        """What its parsed content is kept under."""
-        return (self.sha256, self.parser)
-
-
-@dataclass(frozen=True, slots=True)
-class CrawledContent:
-    """What a crawl kept of one page: main content and blocks of an HTML page, or else the bytes."""
-
-    source_id: int
-    url: str
-    markdown: str | None
-    blocks: list[list[Any]] | None
-    title: str | None
-    language: str | None
-    content: bytes | None
+Parse = Callable[[], ParsedDocument]
+"""Waits for a document."""
 
 
 class ItemReader:
@@ -61,6 +29,8 @@ class ItemReader:
         sources: by id, for files.
         pages: by source and URL.
         transcripts: by source and URI.
+        parsers: what parses files.
+        settings: which parsers.
     """
 
     def __init__(
@@ -68,13 +38,22 @@ class ItemReader:
         sources: Mapping[int, Source],
         pages: Mapping[tuple[int, str], CrawledContent],
         transcripts: Mapping[tuple[int, str], Transcript],
+        parsers: ParserPool,
+        settings: ParsingSettings,
     ) -> None:
         self._sources = sources
         self._pages = pages
         self._transcripts = transcripts
+        self._parsers = parsers
+        self._settings = settings
+        self._container: tuple[tuple[int, str], bytes] | None = None
 
-    def read(self, stale: StaleDocument) -> tuple[StaleDocument, dict[str, Any] | None, Callable[[], ParsedDocument]]:
-        """Return the item as it was found, what the inventory must learn where its bytes are others, and its parser.
+    def read(self, stale: StaleDocument) -> tuple[StaleDocument, dict[str, Any] | None, Parse | None]:
+        """Begin to parse an item, and return it as it was found.
+
+        Returns:
+            The item, what the inventory must learn where its bytes are others now, and what waits for its document:
+            None where those are no file that is read.
 
         Raises:
             OSError: it cannot be read.
@@ -83,47 +62,66 @@ class ItemReader:
             return stale, None, self._page(stale)
         if stale.kind == "recording":
             return stale, None, self._transcript(stale)
+        if stale.container is not None and stale.number is not None:
+            return stale, None, self._attachment(stale, stale.container, stale.number)
         read = read_file(self._sources[stale.source_id], stale.uri)
-        item, other = _follow(stale, read.content, read.modified)
-        return item, other, lambda: parse(read.content, name=file_name(item.uri), media_type=item.media_type)
+        item, other = self._follow(stale, read.content, read.modified)
+        is_read = other is None or other["skip_reason"] is None
+        return item, other, self._start(read.content, item) if is_read else None
 
-    def _page(self, stale: StaleDocument) -> Callable[[], ParsedDocument]:
+    def _page(self, stale: StaleDocument) -> Parse:
         try:
             page = self._pages[stale.source_id, stale.uri]
         except KeyError:
             raise FileNotFoundError(stale.uri) from None
-        markdown, blocks, content = page.markdown, page.blocks, page.content or b""
+        markdown, blocks = page.markdown, page.blocks
         if markdown is not None and blocks is not None:
             return lambda: parse_page(markdown, blocks, title=page.title, language=page.language)
-        return lambda: parse(content, name=file_name(stale.uri), media_type=stale.media_type)
+        return self._start(page.content or b"", stale)
 
-    def _transcript(self, stale: StaleDocument) -> Callable[[], ParsedDocument]:
+    def _transcript(self, stale: StaleDocument) -> Parse:
         try:
             found = self._transcripts[stale.source_id, stale.uri]
         except KeyError:
             raise FileNotFoundError(stale.uri) from None
         return lambda: parse_transcript(found.segments, title=found.title, language=found.language)
 
+    def _attachment(self, stale: StaleDocument, container: str, number: int) -> Parse:
+        if self._container is None or self._container[0] != (stale.source_id, container):
+            self._container = None  # one message is enough to hold
+            content = read_file(self._sources[stale.source_id], container).content
+            self._container = (stale.source_id, container), content
+        content = self._container[1]
+        media_type = detect_media_type(file_name(container), content[:HEAD_BYTES])
+        return self._start(content, stale, AttachmentPlace(media_type, number, stale.sha256))
 
-def _follow(stale: StaleDocument, content: bytes, modified: str) -> tuple[StaleDocument, dict[str, Any] | None]:
-    """Return the item for the bytes that were read, and what the inventory must learn where they are others."""
-    digest = hashlib.sha256(content).digest()
-    if digest == stale.sha256:
-        return stale, None
-    media_type = detect_media_type(file_name(stale.uri), content[:4096])
-    parser = parser_for(media_type)
-    item = replace(
-        stale,
-        sha256=digest,
-        media_type=media_type,
-        format=media_type,
-        parser=parser.identity if parser else stale.parser,
-        size=len(content),
-    )
-    return item, {
-        "sha256": digest,
-        "size": len(content),
-        "modified": modified,
-        "media_type": media_type,
-        "skip_reason": None if is_taken(media_type) else skip_reason(media_type),
-    }
+    def _start(self, content: bytes, item: StaleDocument, attachment: AttachmentPlace | None = None) -> Parse:
+        name = file_name(item.uri)
+        return self._parsers.start(
+            content, name=name, media_type=item.media_type, settings=self._settings, attachment=attachment
+        ).result
+
+    def _follow(
+        self, stale: StaleDocument, content: bytes, modified: str
+    ) -> tuple[StaleDocument, dict[str, Any] | None]:
+        """Return the item for the bytes that were read, and what the inventory must learn where they are others."""
+        digest = hashlib.sha256(content).digest()
+        if digest == stale.sha256:
+            return stale, None
+        media_type = detect_media_type(file_name(stale.uri), content[:HEAD_BYTES])
+        parser = parser_for(media_type, self._settings)
+        item = replace(
+            stale,
+            sha256=digest,
+            media_type=media_type,
+            format=media_type,
+            parser=parser.identity if parser else stale.parser,
+            size=len(content),
+        )
+        return item, {
+            "sha256": digest,
+            "size": len(content),
+            "modified": modified,
+            "media_type": media_type,
+            "skip_reason": None if is_taken(media_type) else skip_reason(media_type),
+        }

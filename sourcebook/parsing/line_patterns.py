@@ -22,7 +22,7 @@ def toml_cuts(text: str) -> Iterator[Cut]:
         yield above_comments(text, match.start()), match[1].strip()
 
 
-def code_cuts(text: str) -> Iterator[Cut]:
+def margin_cuts(text: str) -> Iterator[Cut]:
     """Yield where, after a blank line, code begins at the left margin."""
     for match in _AFTER_BLANK_LINE.finditer(text):
         yield match.end(), ""

@@ -37,7 +37,7 @@ def parse_markdown(content: bytes) -> ParsedDocument:
         markdown=text,
         blocks=blocks,
         title=front_matter.title or document_title(blocks),
-        language=detect_language(text, blocks),
+        language=front_matter.language or detect_language(text, blocks),
         metadata={**front_matter.metadata, "encoding": decoded.encoding},
     )
 

@@ -3,15 +3,22 @@
 import re
 from collections.abc import Sequence
 
+_MOST_FILLED = 8
+"""Times as many cells as there are."""
+_SMALL = 10_000
 _NEWLINES = re.compile(r"\s*\n\s*")
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return the table whose header is the first row; bars are escaped and newlines become spaces."""
+    """Return the table whose header is the first row; bars are escaped and newlines become spaces.
+
+    Short rows are filled up, unless that would multiply the table: GitHub's rules allow them.
+    """
     width = max((len(row) for row in rows), default=0)
     if not width:
         return ""
-    lines = [_line(row, width) for row in rows]
+    ragged = len(rows) * width > _MOST_FILLED * sum(map(len, rows)) + _SMALL
+    lines = [_line(row, 0 if ragged and number else width) for number, row in enumerate(rows)]
     lines.insert(1, "|" + " --- |" * width)
     return "\n".join(lines)
 

@@ -4,13 +4,17 @@ import warnings
 from dataclasses import replace
 from functools import partial
 
-from sourcebook.errors import MissingDependencyError, ParseError
+from sourcebook.config_parsing import ParsingSettings
+from sourcebook.errors import MissingDependencyError, ParseError, ParserError
 from sourcebook.parsing.extensions import CODE_LANGUAGES, extension_of
 from sourcebook.parsing.registry import ParserName, parser_for, skip_reason
 from sourcebook.parsing.types import ParsedDocument
 
+_DEFAULT = ParsingSettings()
+_OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory", "Cannot allocate memory")
 
-def parse(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
+
+def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettings = _DEFAULT) -> ParsedDocument:
     """Turn a file's bytes into Markdown and its blocks.
 
     An empty file, or one of white space only, gives a document without blocks.
@@ -19,12 +23,14 @@ def parse(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
         content: The whole file.
         name: File name, path or URI; its ending refines the media type (the kind of code).
         media_type: As `detect_media_type` tells it.
+        settings: Which PDF parser, and whether pictures are recognised.
 
     Raises:
         ParseError: No parser reads this type, or the content is broken, protected, or holds no text.
         MissingDependencyError: The parser's package is not installed.
+        ParserError: Its models cannot be loaded.
     """
-    parser = parser_for(media_type)
+    parser = parser_for(media_type, settings)
     if not content.strip():
         return ParsedDocument(markdown="", blocks=())
     if parser is None:
@@ -32,9 +38,9 @@ def parse(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and about their own future
-            document = _run(parser.name, content, media_type=media_type, name=name)
+            document = _run(parser.name, content, media_type=media_type, name=name, settings=settings)
             return document if document.markdown.strip() else replace(document, markdown="")
-    except (ParseError, MissingDependencyError):
+    except (ParseError, MissingDependencyError, ParserError):
         raise
     except ImportError as error:
         missing = error.name or str(error)
@@ -45,16 +51,25 @@ def parse(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
         raise ParseError(
             "its structure is nested too deeply to be read; simplify it, or save it as plain text"
         ) from error
-    except MemoryError as error:
-        raise ParseError("it needs more memory than there is; split it into smaller files") from error
     except Exception as error:  # a parsing library may raise anything on a broken file
+        if ran_out_of_memory(error):
+            raise ParseError(
+                "it needs more memory than parsing.memory allows; raise that, or split the file"
+            ) from error
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ParseError(
             f"the {parser.name} parser cannot read it ({reason}); open and save it again, or convert it"
         ) from error
 
 
-def _run(parser: ParserName, content: bytes, *, media_type: str, name: str) -> ParsedDocument:
+def ran_out_of_memory(error: BaseException | None) -> bool:
+    """Tell whether an error is one of memory: some libraries say so only in words."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _OUT_OF_MEMORY)
+
+
+def _run(
+    parser: ParserName, content: bytes, *, media_type: str, name: str, settings: ParsingSettings
+) -> ParsedDocument:
     """Each parser is imported when the first file needs it: docling alone takes seconds."""
     match parser:
         case "markdown":
@@ -70,15 +85,43 @@ def _run(parser: ParserName, content: bytes, *, media_type: str, name: str) -> P
 
             return parse_csv(content)
         case "pdf":
-            from sourcebook.parsing.pdf import parse_pdf
+            from sourcebook.parsing.pdf.parse import parse_pdf
 
-            return parse_pdf(content)
+            return parse_pdf(content, ocr=settings.ocr)
+        case "docling":
+            from sourcebook.parsing.docling_pipeline import parse_with_models
+
+            return parse_with_models(content, name=name, models=settings.models, ocr=settings.ocr)
+        case "image":
+            from sourcebook.parsing.image.parse import parse_image
+
+            return parse_image(content, ocr=settings.ocr)
         case "html":
             from sourcebook.parsing.html import parse_html
 
             return parse_html(content, name=name)
+        case "asciidoc":
+            from sourcebook.parsing.asciidoc import parse_asciidoc
+
+            return parse_asciidoc(content, name=name)
+        case "latex":
+            from sourcebook.parsing.latex import parse_latex
+
+            return parse_latex(content, name=name)
+        case "epub":
+            from sourcebook.parsing.epub import parse_epub
+
+            return parse_epub(content, name=name)
+        case "mail":
+            from sourcebook.parsing.mail.parse import parse_mail
+
+            return parse_mail(content, media_type=media_type)
+        case "legacy":
+            from sourcebook.parsing.legacy.parse import parse_legacy
+
+            return parse_legacy(content, name=name, media_type=media_type)
         case "docx" | "pptx" | "xlsx":
-            from sourcebook.parsing.office import parse_office
+            from sourcebook.parsing.office.parse import parse_office
 
             return parse_office(content, name=name, office_format=parser)
         case _:
@@ -86,10 +129,10 @@ def _run(parser: ParserName, content: bytes, *, media_type: str, name: str) -> P
 
 
 def _run_fenced(parser: ParserName, content: bytes, *, media_type: str, name: str) -> ParsedDocument:
+    from sourcebook.parsing.code_cuts import code_cuts
     from sourcebook.parsing.fenced import parse_fenced
     from sourcebook.parsing.json_cuts import json_cuts, line_cuts
-    from sourcebook.parsing.line_patterns import code_cuts, toml_cuts, yaml_cuts
-    from sourcebook.parsing.python_cuts import python_cuts
+    from sourcebook.parsing.line_patterns import toml_cuts, yaml_cuts
 
     data = partial(parse_fenced, content, kind="data")
     match parser:
@@ -103,8 +146,7 @@ def _run_fenced(parser: ParserName, content: bytes, *, media_type: str, name: st
             return data(language="toml", cuts=toml_cuts)
         case _:
             language = _code_language(media_type, name)
-            cuts = python_cuts if language == "python" else code_cuts
-            return parse_fenced(content, language=language, kind="code", cuts=cuts)
+            return parse_fenced(content, language=language, kind="code", cuts=partial(code_cuts, language=language))
 
 
 def _code_language(media_type: str, name: str) -> str:

@@ -109,8 +109,6 @@ def _weak(name: str, head: bytes) -> str | None:
 
 def _zip_type(name: str, head: bytes) -> str:
     expected = media_type_of_name(name)
-    if expected in _OFFICE:
-        return expected
     if head[30:38] == b"mimetype":
         declared = head[38:120]
         if declared.startswith(b"application/epub+zip"):
@@ -119,6 +117,8 @@ def _zip_type(name: str, head: bytes) -> str:
             opendocument = f"application/vnd.oasis.opendocument.{kind}"
             if declared.startswith(opendocument.encode()):
                 return opendocument
+    if expected in _OFFICE:
+        return expected
     if b"[Content_Types].xml" in head or b"_rels/" in head:
         for folder, media_type in _OFFICE_FOLDERS:
             if folder in head:

@@ -9,6 +9,10 @@ BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote", "d
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
 
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom; in points, counted from the page's upper left corner."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A top-level piece of a document: `markdown[start:end]`.
@@ -30,6 +34,19 @@ class Block:
     start_seconds: float | None = None
     """Of speech: when in the recording it begins."""
     end_seconds: float | None = None
+    box: Box | None = None
+    """Where on its page the block stands, where the format has pages: of a block that runs on, the part on `page`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file within a file, such as one that came with a message; its bytes stay in there."""
+
+    name: str
+    media_type: str
+    size: int
+    """Bytes."""
+    sha256: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +61,7 @@ class ParsedDocument:
     language: str | None = None
     """ISO 639-1 code, None where it is not known well enough."""
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+    attachments: tuple[Attachment, ...] = ()
+    """In their order; each becomes a document of its own where its type is read."""
+    nothing_to_read: str | None = None
+    """Why there is no text in it although nothing is wrong; None: it simply holds none."""

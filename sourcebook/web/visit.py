@@ -9,9 +9,9 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from sourcebook.config_sites import SiteSource
+from sourcebook.parsing.cleaning.cleaner import CLEANER, clean_page
 from sourcebook.parsing.extensions import HTML, MARKDOWN, media_type_of_name
 from sourcebook.parsing.registry import skip_reason
-from sourcebook.web.cleaning.cleaner import CLEANER, clean_page
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.exchange import CleanedPage, FetchError, NotAPageError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker

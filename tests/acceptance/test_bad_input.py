@@ -33,12 +33,17 @@ SEARCHABLE = {
 SKIPPED = {
     "empty.md": (b"", "it holds no text"),
     "white.txt": (b" \n\t\n ", "it holds no text"),
-    "picture.md": (b"\x89PNG\r\n\x1a\n" + bytes(64), "PNG images are not read in this version"),
+    "archive.md": (b"\x1f\x8b\x08" + bytes(64), "archives are not opened"),
     "program.txt": (b"\x7fELF" + bytes(64), "programs are not read"),
     "unknown.xyz": (bytes(range(256)) * 8, "binary file of unknown type"),
     "large.txt": (b"The keeper writes too much. " * 2000, "more than max_bytes of its source allows (50,000)"),
 }
-FAILED = {"broken.docx": b"PK\x03\x04" + bytes(80), "damaged.docx": DAMAGED.getvalue()}
+FAILED = {
+    "broken.docx": b"PK\x03\x04" + bytes(80),
+    "damaged.docx": DAMAGED.getvalue(),
+    "picture.md": b"\x89PNG\r\n\x1a\n" + bytes(64),
+    "page.pdf": b"%PDF-1.7\n" + bytes(64),
+}
 
 
 @pytest.fixture(scope="module")

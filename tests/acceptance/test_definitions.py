@@ -28,6 +28,7 @@ GRAPH = {
         "transcripts": {"deps": ["raw_files"], "group": "knowledge_base", "partitions": "collection"},
     },
     "checks": [
+        "chunks:every_character_is_in_a_passage collection",
         "documents:no_failed_items collection",
         "search_index:every_live_document_is_searchable collection",
         "search_index:no_orphan_or_null_vector collection",

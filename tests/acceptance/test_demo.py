@@ -54,7 +54,7 @@ def _file(url: str) -> Path:
 
 
 def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: Workplace) -> None:
-    """Each search finds something: a section its page has, a moment of a recording; a second run changes nothing."""
+    """Each search finds its own: a section of a page, a moment of a recording, a scan; then nothing changes."""
     first = _demo(workplace)
     assert first.returncode == 0, first.stdout + first.stderr
     assert "failed 0" in first.stderr
@@ -70,6 +70,9 @@ def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: 
     assert "umbrella" in spoken[4]
     assert spoken[5].endswith("/school-visit.m4a")
     assert 0 <= int(spoken[6]) < int(spoken[7]) <= 40
+    scanned = first.stdout.split("? What lay in the inlet of the tide well in 1961?")[1]
+    assert scanned.split("\n")[1] == "  Tide well card, 1961, page 1"
+    assert "Levelling%20and%20spares.xlsx" in first.stdout.split("? BH-0403")[1].split("?")[0]
 
     second = _demo(workplace)
     assert second.returncode == 0, second.stdout + second.stderr

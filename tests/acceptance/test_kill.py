@@ -25,7 +25,8 @@ ENTRIES = """
            indexed.published_hash = indexed.input_hash AND indexed.published_config = indexed.config_hash AS settled,
            array_agg(chunk.ordinal ORDER BY chunk.ordinal) FILTER (WHERE entry.chunk_id IS NOT NULL) AS ordinals,
            coalesce(
-               bool_and(substr(parsed.markdown, chunk.start_char + 1, chunk.end_char - chunk.start_char) = chunk.text)
+               bool_and(substr(parsed.markdown, chunk.start_char + 1, chunk.end_char - chunk.start_char)
+                        = right(chunk.text, chunk.end_char - chunk.start_char))
                FILTER (WHERE entry.chunk_id IS NOT NULL), true) AS of_its_version
     FROM indexed_document indexed
     JOIN document ON document.id = indexed.document_id

@@ -15,10 +15,11 @@ from sourcebook.files.inventory import update_inventory
 from sourcebook.indexing.generation import ensure_generation
 from sourcebook.indexing.publication import publish
 from sourcebook.parsing.documents import update_documents
+from sourcebook.parsing.isolation import ParserPool
 
 
 @pytest.fixture
-def ingest(database: Database, embedder: EmbeddingProcess) -> Callable[[Path], int]:
+def ingest(database: Database, embedder: EmbeddingProcess, parsers: ParserPool) -> Callable[[Path], int]:
     """Bring every collection of a configuration up to date, stage by stage; return how many texts were embedded."""
 
     def run(configuration: Path) -> int:
@@ -28,7 +29,7 @@ def ingest(database: Database, embedder: EmbeddingProcess) -> Callable[[Path], i
             apply(connection, settings)
             for name in settings.collections:
                 update_inventory(connection, name)
-                update_documents(connection, name)
+                update_documents(connection, name, parsers=parsers)
                 generation = ensure_generation(connection, name)
                 prepare_chunks(connection, generation, tokenizer_of(generation))
                 report = embed_missing(connection, writer, generation, lambda: embedder)

@@ -26,6 +26,7 @@ from sourcebook.indexing.publication import publish
 from sourcebook.inspection import CollectionStatus, collection_statuses, list_items
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.parsing.documents import update_documents
+from sourcebook.parsing.isolation import ParserPool
 from sourcebook.pending import Pending, find_pending
 from sourcebook.progress import Progress, silent
 from sourcebook.report import StageReport
@@ -44,6 +45,7 @@ class Stages:
 
     database: Database
     embedder: EmbeddingProcess
+    parsers: ParserPool
     root: Path
     settle: Callable[[Path], None]
     speech_home: Path = Path("unset")
@@ -154,7 +156,7 @@ class Stages:
 
     def documents(self, selection: Selection = EVERYTHING) -> StageReport:
         with self.connection() as connection:
-            return update_documents(connection, self.collection, selection)
+            return update_documents(connection, self.collection, selection, parsers=self.parsers)
 
     def chunks(self, selection: Selection = EVERYTHING) -> StageReport:
         generation = self.generation

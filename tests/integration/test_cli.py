@@ -71,7 +71,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settle: Callable[[Pat
     docs.mkdir()
     (docs / "battery.md").write_text("# Batteries\n\n## Winter\n\nThe batteries last two winters.\n")
     (docs / "odd [red]name 'é'.txt").write_text("Drop the anchor in \x1b[31mfive\x07 fathoms [bold]always[/bold].\n")
-    (docs / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
+    (docs / "picture.svg").write_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
     (docs / "broken.docx").write_bytes(b"PK\x03\x04 this is no archive")
     for file in docs.iterdir():
         settle(file)
@@ -163,7 +163,7 @@ class TestStatus:
         problems = {problem["uri"].rpartition("/")[2]: problem for problem in status["problems"]}
         assert {name: problem["state"] for name, problem in problems.items()} == {
             "broken.docx": "failed",
-            "picture.png": "skipped",
+            "picture.svg": "skipped",
         }
         assert problems["broken.docx"]["next_retry_at"] is not None
         assert all(problem["error"] for problem in problems.values())
@@ -203,15 +203,15 @@ class TestDocuments:
         states = {row["uri"].rpartition("/")[2]: (row["state"], row["chunks"]) for row in rows}
         assert states["battery.md"] == ("ready", 1)
         assert states["broken.docx"][0] == "failed"
-        assert states["picture.png"] == ("skipped", 0)
-        assert next(row["document_id"] for row in rows if row["uri"].endswith("picture.png")) is None
+        assert states["picture.svg"] == ("skipped", 0)
+        assert next(row["document_id"] for row in rows if row["uri"].endswith("picture.svg")) is None
 
     def test_failed_has_reasons(self, boat: Path) -> None:
         """`--failed` lists what is not searchable as it lies there, each with its reason."""
         rows = run("documents", "--failed", "--json").json["documents"]
         assert sorted(row["state"] for row in rows) == ["failed", "skipped"]
         assert all(row["error"] for row in rows)
-        assert "PNG" in run("documents", "--failed").out
+        assert "SVG" in run("documents", "--failed").out
 
     def test_removed_only_on_demand(self, boat: Path) -> None:
         """Removed documents are listed with `--removed` alone."""
@@ -302,9 +302,9 @@ class TestShow:
 
     def test_what_is_no_document(self, boat: Path) -> None:
         """A file that is known but no document is refused with its reason."""
-        ran = run("show", "docs/picture.png")
+        ran = run("show", "docs/picture.svg")
         assert ran.code == 2
-        assert "PNG" in ran.err
+        assert "SVG" in ran.err
         assert run("show", "docs/nowhere.md").code == 2
 
     def test_for_people(self, boat: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_file_that_became_an_unsupported_type_meanwhile_is_skipped(stages: Sta
     stages.write("a.md", "The flag is green.")
     stages.configure()
     stages.raw_files()
-    stages.write("a.md", b"\x89PNG\r\n\x1a\n" + bytes(40))
+    stages.write("a.md", b"\x1f\x8b\x08" + bytes(40))
     report = stages.documents()
     assert (report.added, report.failed) == (0, 0)
     assert stages.item("a.md")["state"] == "skipped"

@@ -13,6 +13,7 @@ from orchestration.definitions import defs
 from resources.selection import RunSelection
 from sourcebook.cli.app import app
 from sourcebook.config import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config_parsing import ParsingSettings
 from sourcebook.config_sites import SiteSource
 from sourcebook.config_speech import SpeechSettings
 from sourcebook.inspection import Item, SourceStatus
@@ -51,7 +52,8 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
     keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
-    assert set(CollectionSettings.model_fields) == {"files", "sites", "chunking", "embedding", "speech"}
+    keys += [f"parsing.{name}" for name in ParsingSettings.model_fields]
+    assert set(CollectionSettings.model_fields) == {"files", "sites", "chunking", "embedding", "speech", "parsing"}
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
 
@@ -73,6 +75,14 @@ def test_every_default_of_speech_is_in_the_docs() -> None:
     told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
     assert SpeechSettings(**told) == SpeechSettings()
     assert set(told) == set(SpeechSettings.model_fields)
+
+
+def test_every_default_of_parsing_is_in_the_docs() -> None:
+    """The default that docs/configuration.md gives for a setting of parsing is the one that holds."""
+    rows = re.findall(r"^\| `parsing\.(\w+)` \| ([^|]+) \|", _read("configuration.md"), flags=re.MULTILINE)
+    told = {name: YAML(typ="safe", pure=True).load(value.strip("` ")) for name, value in rows if value != "unset"}
+    assert ParsingSettings(**told) == ParsingSettings()
+    assert {*told, "models"} == set(ParsingSettings.model_fields)
 
 
 def test_every_key_of_the_json_is_in_the_docs() -> None:

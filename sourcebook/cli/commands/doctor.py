@@ -26,8 +26,9 @@ def register(app: typer.Typer) -> None:
 def doctor(ctx: typer.Context, as_json: Json = False) -> None:
     """Check what Sourcebook needs on this machine, and say for each thing that is missing which command mends it.
 
-    Python and packages, the configuration, the state folder and its disk, the database with its versions, the embedding
-    model's weights. Nothing is changed. Exits with 1 where something fails.
+    Python and packages, the configuration, the state folder and its disk, the database with its versions, the weights
+    of the models, and of the parsers which work, by one real conversion each. Nothing is changed. Exits with 1 where
+    something fails.
 
     **Example:** `sourcebook doctor`
     """

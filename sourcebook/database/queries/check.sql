@@ -7,6 +7,19 @@ WITH failed AS (
 )
 SELECT count(*), (array_agg(uri ORDER BY uri))[:10] FROM failed;
 
+-- name: check_every_character_is_in_a_passage
+WITH incomplete AS (
+    SELECT document.uri, indexed.uncovered
+    FROM document
+    JOIN collection ON collection.name = document.collection
+    JOIN indexed_document indexed
+        ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
+    WHERE document.collection = %(collection)s AND document.removed_at IS NULL AND indexed.uncovered > 0
+)
+SELECT count(*),
+       (array_agg(uri || ': ' || uncovered || ' characters are in no passage' ORDER BY uncovered DESC, uri))[:10]
+FROM incomplete;
+
 -- name: check_every_live_document_is_searchable
 WITH unsearchable AS (
     SELECT document.uri

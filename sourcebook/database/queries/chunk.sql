@@ -51,13 +51,13 @@ COPY chunk (generation_id, document_id, ordinal, text, context, heading_path, an
 FROM STDIN (FORMAT binary);
 
 -- name: record_prepared_documents
-INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count)
-SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count
-FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[])
-    AS prepared (document_id, input_hash, chunk_count)
+INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered)
+SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered
+FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[], %(uncovered)s::int[])
+    AS prepared (document_id, input_hash, chunk_count, uncovered)
 ON CONFLICT (generation_id, document_id) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash,
-    chunk_count = excluded.chunk_count,
+    chunk_count = excluded.chunk_count, uncovered = excluded.uncovered,
     published_config = NULL;           -- whatever is published is no longer what is prepared
 
 -- name: count_chunks

@@ -58,13 +58,13 @@ WHERE item.collection = document.collection AND item.uri = document.uri
 -- name: stale_documents
 -- Items whose document is missing, was made from other bytes, by another parser, or is due for another try.
 SELECT item.uri, item.source_id, item.sha256, item.media_type, item.format, wanted.parser, item.tags, item.kind,
-       item.size, item.metadata, document.id AS document_id, document.content_hash
+       item.size, item.metadata, item.container, item.number, document.id AS document_id, document.content_hash
 FROM live_item item
 JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS wanted (format, parser)
     ON wanted.format = item.format
 LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
 WHERE item.collection = %(collection)s
-  AND (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s))
+  AND (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s) OR item.container = ANY(%(documents)s))
   AND (cardinality(%(locations)s::text[]) = 0 OR item.source_id IN (
       SELECT id FROM source WHERE collection = %(collection)s AND location = ANY(%(locations)s)))
   AND CASE
@@ -101,20 +101,32 @@ SELECT
 
 -- name: parsed_contents
 SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,
-       parsed.markdown <> '' AS has_text
+       parsed.markdown <> '' AS has_text, parsed.nothing_to_read
 FROM parsed_content parsed
 JOIN unnest(%(sha256s)s::bytea[], %(parsers)s::text[]) AS wanted (sha256, parser)
     ON wanted.sha256 = parsed.sha256 AND wanted.parser = parsed.parser;
 
 -- name: record_parsed_contents
 INSERT INTO parsed_content
-    (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash)
+    (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash, nothing_to_read)
 VALUES (%(sha256)s, %(parser)s, %(markdown)s, %(blocks)s, %(title)s, %(page_count)s, %(language)s, %(metadata)s,
-        %(content_hash)s)
+        %(content_hash)s, %(nothing_to_read)s)
 ON CONFLICT (sha256, parser) DO UPDATE SET
     markdown = excluded.markdown, blocks = excluded.blocks, title = excluded.title,
     page_count = excluded.page_count, language = excluded.language, metadata = excluded.metadata,
-    content_hash = excluded.content_hash, parsed_at = now();
+    content_hash = excluded.content_hash, nothing_to_read = excluded.nothing_to_read, parsed_at = now();
+
+-- name: forget_attachments
+DELETE FROM attachment WHERE container_sha256 = %(sha256)s AND container_parser = %(parser)s;
+
+-- name: record_attachments
+INSERT INTO attachment (container_sha256, container_parser, number, path, media_type, size, sha256, skip_reason)
+SELECT %(container_sha256)s, %(container_parser)s, *
+FROM unnest(%(numbers)s::integer[], %(paths)s::text[], %(media_types)s::text[], %(sizes)s::bigint[], %(sha256s)s::bytea[],
+            %(skip_reasons)s::text[]);
+
+-- name: parsing_settings
+SELECT settings -> 'parsing' FROM collection WHERE name = %(collection)s;
 
 -- name: page_contents
 -- What a crawl kept of pages: the main content of HTML, or else the bytes.

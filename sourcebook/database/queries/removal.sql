@@ -38,9 +38,22 @@ WHERE source.id = page.source_id
 RETURNING source.collection;
 
 -- name: remove_excluded_document
+-- And what came with it, where it is a message.
 UPDATE document
-SET removed_at = coalesce(removed_at, now()), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
-WHERE collection = %(collection)s AND uri = %(uri)s;
+SET removed_at = coalesce(document.removed_at, now()), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
+WHERE collection = %(collection)s
+  AND (uri = %(uri)s OR uri IN (
+      SELECT message.uri || '/' || attachment.path
+      FROM document message
+      JOIN attachment ON attachment.container_sha256 = message.content_sha256
+                     AND attachment.container_parser = message.content_parser
+      WHERE message.collection = %(collection)s AND message.uri = %(uri)s));
+
+-- name: container_of
+-- The message that an item came with.
+SELECT container FROM present_attachment
+WHERE uri = ANY(%(uris)s) AND (%(collection)s::text IS NULL OR collection = %(collection)s)
+LIMIT 1;
 
 -- name: document_at
 SELECT id FROM document WHERE collection = %(collection)s AND uri = %(uri)s;

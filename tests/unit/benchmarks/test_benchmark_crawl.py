@@ -49,7 +49,7 @@ def test_a_bar_that_is_the_least_is_met_from_the_bar_on() -> None:
     assert AtLeast("speed", 60.0, "pages/s", 60).met is True
     assert AtLeast("speed", 59.9, "pages/s", 60).met is False
     assert AtLeast("speed", None, "pages/s", 60, "no browser").met is None
-    assert AtLeast("speed", 75.0, "pages/s", 60).cells == ("speed", "75 pages/s", "≥ 60 pages/s", "1.25", "yes")
+    assert AtLeast("speed", 75.0, "pages/s", 60).cells == ("speed", "75.0 pages/s", "≥ 60.0 pages/s", "1.25", "yes")
 
 
 def _get(server: SiteServer, path: str, **headers: str) -> HTTPResponse:

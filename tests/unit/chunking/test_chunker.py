@@ -7,11 +7,14 @@ import pytest
 
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
+from sourcebook.parsing.comma_separated import parse_csv
 from sourcebook.parsing.markdown import parse_markdown
+from sourcebook.parsing.parse import parse
 from sourcebook.parsing.plain_text import parse_plain_text
 from sourcebook.parsing.types import Block, ParsedDocument
 
 from .bundled_tokenizer import bundled_tokenizer
+from .promises import assert_promises
 
 SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "
 
@@ -84,6 +87,114 @@ def test_long_blocks_are_cut_between_their_parts(source: str, separator: str) ->
     assert len(found) > 2
     for chunk in found[:-1]:
         assert source[: chunk.end_char + 1].endswith(separator) or source[: chunk.end_char].endswith(separator)
+
+
+TABLE = "| hour | level |\n| --- | --- |\n"
+
+
+def table(rows: int) -> str:
+    return TABLE + "".join(f"| {row} | {row} centimetres above datum |\n" for row in range(rows))
+
+
+def own_text(chunk: Chunk, source: str) -> str:
+    return source[chunk.start_char : chunk.end_char]
+
+
+@pytest.mark.parametrize("caption", ["", "Table 1: levels.\n\n"])
+@pytest.mark.parametrize("overlap", [0, 20])
+def test_every_passage_of_a_table_has_its_header(caption: str, overlap: int) -> None:
+    """Rows stay whole; the header is repeated and counted; the caption stays with the first rows."""
+    source = f"## Levels\n\n{SENTENCE * 12}\n\n{caption}{table(100)}"
+    found = chunks(source, tokens=128, overlap=overlap)
+    first = next(position for position, chunk in enumerate(found) if TABLE in chunk.text)
+    assert own_text(found[first], source).startswith(caption + TABLE) or overlap
+    for chunk in found[first + 1 :]:
+        assert chunk.text == TABLE + own_text(chunk, source)
+        assert own_text(chunk, source).startswith("| ")
+        assert own_text(chunk, source).endswith(" |")
+        assert chunk.token_count <= 128
+    if not overlap:
+        rows = [row for chunk in found for row in own_text(chunk, source).splitlines() if "centimetres" in row]
+        assert rows == table(100).splitlines()[2:]
+
+
+def test_a_header_that_would_fill_the_passages_is_not_repeated() -> None:
+    """Above a third of the room it would cost more than it tells."""
+    header = "| " + " | ".join(f"column number {number}" for number in range(24)) + " |\n"
+    source = header + "|---" * 24 + "|\n" + ("| " + " | ".join("x" * 24) + " |\n") * 30
+    found = chunks(source, tokens=128)
+    assert all(chunk.text == own_text(chunk, source) for chunk in found)
+
+
+def test_rows_without_a_header_are_cut_without_one() -> None:
+    """A table of another kind has no line of dashes below its first row."""
+    text = "".join(f"row {row} of a table in plain text\n" for row in range(100))
+    document = ParsedDocument(text, (Block("table", 0, len(text) - 1),))
+    found = chunk_document(document, title=None, tokens=64, overlap=0, tokenizer=bundled_tokenizer())
+    assert all(chunk.text == text[chunk.start_char : chunk.end_char] for chunk in found)
+    assert all(chunk.text.startswith("row ") for chunk in found)
+
+
+def test_a_long_csv_has_its_header_in_every_passage() -> None:
+    """CSV becomes a table, and is cut like one."""
+    content = "id,name\n" + "".join(f"{n},name number {n}\n" for n in range(500))
+    document = parse_csv(content.encode())
+    found = chunk_document(document, title=None, tokens=128, overlap=0, tokenizer=bundled_tokenizer())
+    assert all(chunk.text.startswith("| id | name |\n| --- | --- |\n| ") for chunk in found)
+
+
+def test_a_list_keeps_its_lead_in() -> None:
+    """The sentence before a list moves to its first items, and is repeated above the items that are cut off."""
+    items = "".join(f"- item {number} of the list with several words\n  - a detail of it\n" for number in range(30))
+    lead_in = "These are the steps to take:"
+    for before in (f"{lead_in}\n\n", f"{SENTENCE * 10}{lead_in}\n\n", f"{SENTENCE * 10}\n\n{lead_in}\n"):
+        source = f"# Guide\n\n{before}{items}"
+        found = chunks(source, tokens=128)
+        listed = [chunk for chunk in found if "- item" in chunk.text]
+        assert len(listed) > 3
+        assert all(f"{lead_in}\n" in chunk.text for chunk in listed)
+        assert all(chunk.text.startswith(lead_in) for chunk in listed[1:])
+        assert not any(own_text(chunk, source).startswith("  - ") for chunk in found), "an item lost its parent"
+
+
+def test_a_long_paragraph_is_no_lead_in() -> None:
+    """What takes more than a sixth of a passage stays where it is, and is not repeated."""
+    source = f"{'word ' * 100}\n\n" + "- an item of the list with several words\n" * 60
+    found = chunks(source)
+    assert all(chunk.text == own_text(chunk, source) for chunk in found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"# A\n\n{SENTENCE * 60}\n\n## End\n\n### Very end\n",
+        f"# A\n\n## B\n\n### C\n\n{SENTENCE * 60}",
+        f"{SENTENCE * 14}\n\n# Table\n\n{table(60)}",
+        f"{SENTENCE * 14}\n\n# Code\n\n```\n" + "line = other_line\n\n" * 100 + "```\n",
+        f"{SENTENCE * 14}\n\n# List\n\n" + "- item with words\n" * 100,
+        "".join(f"# Heading number {n} of many\n\n" for n in range(30)) + SENTENCE * 20,
+        SENTENCE * 40 + "\n\n" + "".join(f"# Heading number {n} of many\n\n" for n in range(20)),
+        f"{SENTENCE * 40}\n\n# {'A long heading ' * 20}\n\n{SENTENCE * 40}",
+    ],
+    ids=["at the end", "several", "table", "code", "list", "many first", "many last", "long"],
+)
+@pytest.mark.parametrize("tokens", [128, 256])
+def test_no_passage_is_headings_alone(source: str, tokens: int) -> None:
+    """Wherever headings stand, some of what they head, or of what stands before, is with them."""
+    document = parse_markdown(source.encode())
+    assert_promises(document, chunks(source, tokens=tokens), tokens=tokens, share=1)
+
+
+def test_names_of_definitions_are_headings() -> None:
+    """Of a method the class stands above, of the rest of a long method its own name as well."""
+    body = "        value = self.read(value, other)\n\n" * 60
+    source = f"class Gauge:\n    def read(self):\n        pass\n\n    def write(self):\n{body}"
+    document = parse(source.encode(), name="gauge.py", media_type="text/x-python")
+    found = chunk_document(document, title="gauge.py", tokens=128, overlap=0, tokenizer=bundled_tokenizer())
+    write = [chunk for chunk in found if chunk.heading_path == ("Gauge", "write")]
+    assert len(write) > 3
+    assert write[0].embedding_text.startswith("gauge.py > Gauge\n\n    def write(self):")
+    assert all(chunk.embedding_text.startswith("gauge.py > Gauge > write\n\n") for chunk in write[1:])
 
 
 def test_text_without_spaces_is_cut() -> None:

@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
 from sourcebook.parsing.markdown import parse_markdown
+from sourcebook.parsing.parse import parse
 from sourcebook.parsing.types import ParsedDocument
 
 from .bundled_tokenizer import bundled_tokenizer
+from .promises import assert_promises, lead_of
 
 words = st.text(alphabet=st.sampled_from("abcdefghij .,!?-_ äßñЖ日本😄\u0301"), min_size=1, max_size=80)
 pieces = st.one_of(
@@ -30,27 +32,79 @@ def chunked(document: ParsedDocument, *, title: str | None, tokens: int, overlap
 
 @settings(max_examples=150, deadline=None)
 @given(markdown, st.none() | words, st.integers(16, 300), st.integers(0, 40))
-def test_spans_are_exact_ordered_complete_and_short_enough(
+def test_places_are_exact_ordered_complete_and_short_enough(
     source: str, title: str | None, tokens: int, overlap: int
 ) -> None:
-    """Text is the span; spans advance, cover all that is not white space, and token counts are true and in bounds."""
+    """Text is a repeated lead and the span; spans cover all that is not white space; no heading is left alone."""
     document = parse_markdown(source.encode("utf-8", "ignore"))
     found = chunked(document, title=title, tokens=tokens, overlap=overlap)
-    text = document.markdown
-    reached = document.blocks[0].start if document.blocks else len(text)
-    previous = -1
-    for ordinal, chunk in enumerate(found):
-        assert chunk.ordinal == ordinal
-        assert chunk.text == text[chunk.start_char : chunk.end_char]
-        assert chunk.text.strip()
-        assert chunk.start_char > previous
-        assert not text[reached : chunk.start_char].strip()
+    assert_promises(document, found, tokens=tokens, share=8)
+    reached = 0
+    for chunk in found:
         assert overlap or chunk.start_char >= reached
-        assert chunk.embedding_text.endswith(chunk.text)
-        assert chunk.token_count <= min(tokens, 256)
-        previous, reached = chunk.start_char, max(reached, chunk.end_char)
-    assert not text[reached:].strip()
-    assert bundled_tokenizer().count([chunk.embedding_text for chunk in found]) == [c.token_count for c in found]
+        reached = chunk.end_char
+
+
+sentences = st.integers(1, 60).map(lambda times: "The tide gauge is read at noon. " * times)
+outlines = st.lists(
+    st.one_of(
+        st.builds(lambda level, number: f"{'#' * level} Part {number}", st.integers(1, 4), st.integers(0, 99)),
+        sentences,
+        st.builds(
+            lambda text, times: f"{text}:\n\n" + "- read the gauge\n  - at noon\n" * times,
+            sentences,
+            st.integers(1, 60),
+        ),
+        st.builds(lambda times: "| hour | level |\n|---|---|\n" + "| noon | high tide |\n" * times, st.integers(0, 80)),
+        st.builds(lambda times: "```python\n" + "read(gauge)\n\n" * times + "```", st.integers(1, 80)),
+    ),
+    max_size=12,
+).map("\n\n".join)
+
+
+@settings(max_examples=100, deadline=None)
+@given(outlines, st.integers(64, 256), st.integers(0, 20))
+def test_headings_tables_lists_and_code_of_any_size_and_order(source: str, tokens: int, overlap: int) -> None:
+    """Of ordinary headings none is alone, and every passage from within a table has its header above."""
+    document = parse_markdown(source.encode())
+    found = chunked(document, title="Tides", tokens=tokens, overlap=overlap)
+    assert_promises(document, found, tokens=tokens, share=3)
+    for chunk in found:
+        row = document.markdown[chunk.start_char :].startswith("| noon")
+        assert lead_of(chunk) == "| hour | level |\n|---|---|\n" if row else "hour" not in lead_of(chunk)
+
+
+code = st.lists(
+    st.one_of(
+        st.builds(
+            lambda name, lines: f"def {name}():\n" + "    read(gauge)\n" * lines,
+            st.sampled_from("fgh"),
+            st.integers(1, 90),
+        ),
+        st.builds(
+            lambda name, methods: (
+                f"class {name}:\n" + "    @property\n    def m(self):\n        read('é')\n\n" * methods
+            ),
+            st.sampled_from("ABC"),
+            st.integers(1, 60),
+        ),
+        st.text(max_size=40),
+    ),
+    max_size=6,
+).map("\n".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(code, st.integers(48, 256))
+def test_code_is_covered_and_named(source: str, tokens: int) -> None:
+    """A passage within one definition stands under its name; what is not Python is read as well."""
+    document = parse(source.encode("utf-8", "ignore"), name="a.py", media_type="text/x-python")
+    found = chunked(document, title=None, tokens=tokens, overlap=0)
+    assert_promises(document, found, tokens=tokens)
+    for chunk in found:
+        for block in document.blocks:
+            if block.start <= chunk.start_char < chunk.end_char <= block.end:
+                assert ".".join(chunk.heading_path) == block.title
 
 
 @settings(max_examples=40, deadline=None)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.embedding.cores import usable_cores
+from sourcebook.cores import usable_cores
 from sourcebook.embedding.precision import Precision, choose_precision
 
 

@@ -1,5 +1,7 @@
 """Delimited text becomes one table."""
 
+import time
+
 import pytest
 
 from sourcebook.parsing.parse import parse
@@ -22,6 +24,31 @@ def test_quotes_newlines_bars_and_short_rows() -> None:
     document = parse_text('a,b,c\n"x, y","1\n2",p|q\nonly\n')
     assert document.markdown.splitlines()[2:] == ["| x, y | 1 2 | p\\|q |", "| only |  |  |"]
     assert [block.kind for block in document.blocks] == ["table"]
+
+
+def test_commas_in_numbers_are_no_delimiters() -> None:
+    """Where semicolons cut as evenly, they are what cuts."""
+    assert parse_text("x;1,5;2,5\ny;1,6;2,6\n").markdown.splitlines()[0] == "| x | 1,5 | 2,5 |"
+
+
+def test_excel_may_name_the_delimiter() -> None:
+    """Its first line `sep=` is believed, and is no row."""
+    assert parse_text("sep=|\na;b|c\n1;2|3\n").markdown.splitlines()[0] == "| a;b | c |"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig", "cp1252"])
+def test_encodings_of_spreadsheet_programs(encoding: str) -> None:
+    """What Excel and others write is read as it was meant."""
+    content = "Größe;Preis\r\nü;1\r\n".encode(encoding)
+    assert parse(content, name="a.csv", media_type="text/csv").markdown.startswith("| Größe | Preis |\n| --- | --- |")
+
+
+def test_long_and_ragged_files_take_no_more_than_they_hold() -> None:
+    """100,000 rows; and one wide row among many short ones does not widen them all."""
+    started = time.monotonic()
+    assert parse_text("a,b,c\n" + "1,two,3.5\n" * 100_000).markdown.count("\n") == 100_002
+    assert len(parse_text("x," * 50_000 + "\n" + "a\n" * 50_000).markdown) < 2_000_000
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize("text", ['a,"never closed\n1,2', "one column\nonly", "a,b\n1,\x00\n"])

@@ -1,5 +1,7 @@
 """The language of prose is told where there is enough of it."""
 
+import random
+
 import pytest
 
 from sourcebook.parsing.language import detect_language
@@ -34,3 +36,44 @@ def test_prose_counts_before_lists_and_code_never() -> None:
     blocks = [Block("code", 0, len(code)), Block("paragraph", len(code) + 2, len(markdown))]
     assert detect_language(markdown, blocks) == "de"
     assert detect_language(code, [Block("code", 0, len(code))]) is None
+
+
+def junk(kind: str) -> str:
+    chance = random.Random(kind)
+    match kind:
+        case "hashes":
+            words = [f"{chance.getrandbits(128):032x}" for _ in range(12)]
+        case "part numbers":
+            words = [f"{chance.choice(('SKU', 'ART', 'PN'))}-{chance.randint(1000, 99999)}-B" for _ in range(60)]
+        case "measures":
+            words = [f"{chance.randint(1, 99)} {chance.choice(('mm', 'kg', 'EUR', 'pcs', 'V'))}" for _ in range(60)]
+        case "names":
+            given, family = (
+                ("Anna", "John", "Yuki", "Olga", "Pierre"),
+                ("Schmidt", "Smith", "Tanaka", "Ivanova", "Rossi"),
+            )
+            words = [f"{chance.choice(given)} {chance.choice(family)}," for _ in range(25)]
+        case _:
+            letters = "abcdefghijklmnopqrstuvwxyz"
+            words = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(60)]
+    return " ".join(words)
+
+
+@pytest.mark.parametrize("kind", ["hashes", "part numbers", "measures", "names", "random letters"])
+def test_what_is_in_no_language_is_unknown(kind: str) -> None:
+    """Letters alone make no prose."""
+    text = junk(kind)
+    assert detect_language(text, [Block("paragraph", 0, len(text))]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (GERMAN.upper(), "de"),
+        ("Am 3. Mai 2024 hat der Ausschuss in Raum B12 beschlossen, die Sitzung zu verschieben.", "de"),
+        ("2024年5月6日、委員会は全員が報告書を読むまで会議を延期することを決定した。", "ja"),
+    ],
+)
+def test_capitals_and_numbers_do_not_hide_a_language(text: str, language: str) -> None:
+    """Headings in capitals and dates are prose all the same."""
+    assert detect_language(text, [Block("paragraph", 0, len(text))]) == language

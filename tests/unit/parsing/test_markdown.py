@@ -154,3 +154,11 @@ def test_blocks_cover_any_markdown(source: str) -> None:
     assert document.markdown == source
     if not document.metadata.keys() - {"encoding"} and not source.startswith("---"):
         assert_blocks_cover(document)
+
+
+def test_footnotes_comments_and_reference_definitions_are_text() -> None:
+    """What a renderer hides or moves is found where the author wrote it."""
+    source = "Text[^1] and [link][a].\n\n<!-- a comment\n\nof two paragraphs -->\n\n[^1]: The note.\n\n[a]: http://x\n"
+    document = parse_markdown(source.encode())
+    assert_blocks_cover(document)
+    assert [text.split()[0] for text in texts(document)] == ["Text[^1]", "<!--", "[^1]:", "[a]:"]

@@ -1,8 +1,10 @@
 """The content of a file decides what it is; its name only where the content cannot."""
 
+from pathlib import Path
+
 import pytest
 
-from sourcebook.parsing.extensions import is_recording
+from sourcebook.parsing.extensions import is_recording, media_type_of_name
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.registry import is_taken, parser_for, skip_reason
 
@@ -91,7 +93,7 @@ def test_every_supported_type_names_a_parser_with_its_versions() -> None:
     """A parser's identity changes with its own revision and with the libraries it uses."""
     parser = parser_for(DOCX)
     assert parser is not None
-    assert parser.identity.startswith("docx/1+docling-slim-")
+    assert parser.identity.startswith("docx/2+docling-slim-")
     markdown = parser_for("text/markdown")
     assert markdown is not None
     assert "markdown-it-py-" in markdown.identity
@@ -100,10 +102,8 @@ def test_every_supported_type_names_a_parser_with_its_versions() -> None:
 @pytest.mark.parametrize(
     ("media_type", "words"),
     [
-        ("image/png", "PNG images are not read in this version"),
+        ("image/heic", "HEIC images are not read in this version"),
         ("application/zip", "archives are not opened"),
-        ("application/msword", "convert it to .docx"),
-        ("application/x-ole-storage", "password"),
         ("application/octet-stream", "binary file of unknown type"),
         ("application/x-something", "application/x-something"),
     ],
@@ -112,3 +112,18 @@ def test_says_why_a_type_is_skipped(media_type: str, words: str) -> None:
     """What no parser reads has a reason a person understands."""
     assert parser_for(media_type) is None
     assert words in skip_reason(media_type)
+
+
+@pytest.mark.parametrize("name", ["a.doc", "a.ppt", "a.xls", "a.rtf", "a.odt", "a.odp", "a.ods"])
+def test_old_office_formats_are_taken_where_they_can_be_converted(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """LibreOffice decides: without it the reason says what helps."""
+    media_type = media_type_of_name(name)
+    assert media_type is not None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not is_taken(media_type)
+    assert "LibreOffice" in skip_reason(media_type)
+    program = tmp_path / "soffice"
+    program.touch(mode=0o755)
+    assert is_taken(media_type)

@@ -1,7 +1,6 @@
 """Word, PowerPoint and Excel files as docling reads them."""
 
 from datetime import UTC, datetime
-from io import BytesIO
 
 import docx
 import openpyxl  # type: ignore[import-untyped] # its stubs are a package of their own
@@ -10,22 +9,16 @@ import pytest
 from pptx.util import Inches
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
-from .covering import assert_blocks_cover, texts
-
-
-def parse_named(name: str, content: bytes) -> ParsedDocument:
-    document = parse(content, name=name, media_type=detect_media_type(name, content[:4096]))
-    assert_blocks_cover(document)
-    return document
+from .covering import texts
+from .office_files import parse_named, saved, slides_file, word_file, workbook_file
 
 
-def word_file() -> bytes:
+def handbook() -> bytes:
     document = docx.Document()
     document.core_properties.author = "Ada"
+    document.core_properties.keywords = "rules; handbook, work"
     document.core_properties.created = datetime(2024, 5, 6, tzinfo=UTC)
     document.add_heading("Handbook", 0)
     document.add_paragraph("An introduction with snake_case and a < b.")
@@ -39,15 +32,9 @@ def word_file() -> bytes:
     return saved(document)
 
 
-def saved(document: object) -> bytes:
-    buffer = BytesIO()
-    document.save(buffer)  # type: ignore[attr-defined] # three libraries, one method
-    return buffer.getvalue()
-
-
 def test_word_keeps_headings_lists_and_tables() -> None:
     """A title is an H1; a nested list is one block; a table is GitHub Markdown."""
-    document = parse_named("a.docx", word_file())
+    document = parse_named("a.docx", handbook())
     assert document.title == "Handbook"
     assert [(block.kind, block.level, block.title) for block in document.blocks] == [
         ("heading", 1, "Handbook"),
@@ -59,6 +46,7 @@ def test_word_keeps_headings_lists_and_tables() -> None:
     assert texts(document)[1] == "An introduction with snake_case and a < b."
     assert texts(document)[4] == "| name | size |\n| --- | --- |\n| a\\|b | 1 |"
     assert document.metadata["author"] == "Ada"
+    assert document.metadata["keywords"] == ["rules", "handbook", "work"]
     assert str(document.metadata["created"]).startswith("2024-05-06")
     assert document.page_count is None
 
@@ -101,13 +89,22 @@ def test_sheets_are_pages_under_their_names() -> None:
 def test_damaged_files_say_so(length: int) -> None:
     """A truncated archive gives a reason and a remedy, no trace."""
     with pytest.raises(ParseError, match="damaged or cut off; copy it again"):
-        parse_named("a.docx", word_file()[:length])
+        parse_named("a.docx", handbook()[:length])
 
 
-def test_a_word_file_named_xlsx_says_so() -> None:
-    """docling's refusal becomes a sentence."""
-    with pytest.raises(ParseError, match="no readable"):
-        parse_named("a.xlsx", word_file())
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx"])
+def test_the_content_decides_not_the_name(name: str) -> None:
+    """A workbook, a presentation and a document are read as what they are."""
+    assert parse_named(name, word_file("text")).markdown == "text\n"
+    assert parse_named(name, slides_file("title")).markdown == "# title\n"
+    assert parse_named(name, workbook_file("cell")).markdown == "## Sheet\n\n| cell | b |\n| --- | --- |\n"
+
+
+def test_what_a_library_or_template_writes_is_no_title_or_author() -> None:
+    """The properties of every new file say nothing about this one."""
+    document = parse_named("a.pptx", slides_file("Plans"))
+    assert document.title == "Plans"
+    assert "author" not in parse_named("a.docx", word_file()).metadata
 
 
 def test_unsupported_types_say_why() -> None:

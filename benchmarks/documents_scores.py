@@ -1,0 +1,63 @@
+"""How near one Markdown text comes to another: words, their order, headings, table cells."""
+
+import html
+import re
+from collections import Counter
+from difflib import SequenceMatcher
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_PLACEHOLDER = re.compile(r"<!--.*?-->", re.DOTALL)
+_ENTITY = re.compile(r"&#?\w+;")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_PUNCTUATION = ".,:;!?… "
+
+
+def words(markdown: str) -> list[str]:
+    r"""Return the words (`\w+`) in their order, without image placeholders, HTML entities and Markdown's escapes."""
+    text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _PLACEHOLDER.sub(" ", markdown))
+    return re.findall(r"\w+", _ESCAPE.sub(r"\1", text))
+
+
+def headings(markdown: str) -> Counter[str]:
+    """Return how often each heading is there, of any level: case-folded, without marks around it."""
+    tokens = _tokens(markdown)
+    inside = [tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open"]
+    return _counted(inside)
+
+
+def table_cells(markdown: str) -> Counter[str]:
+    """Return how often each cell that holds something is there in the tables, headers too."""
+    tokens = _tokens(markdown)
+    inside = [tokens[at + 1] for at, token in enumerate(tokens) if token.type in {"th_open", "td_open"}]
+    return _counted(inside)
+
+
+def share_found(expected: Counter[str], found: Counter[str]) -> float | None:
+    """Return which share of what is expected was found, each as often as it is expected: 0 to 1, None of nothing."""
+    return (expected & found).total() / expected.total() if expected else None
+
+
+def order_similarity(expected: list[str], found: list[str]) -> float:
+    """Return difflib's ratio of two sequences of words: 2 × matches / the length of both, 0 to 1."""
+    return SequenceMatcher(None, expected, found, autojunk=False).ratio()
+
+
+def _tokens(markdown: str) -> list[Token]:
+    return MarkdownIt("commonmark").enable("table").parse(_PLACEHOLDER.sub(" ", markdown))
+
+
+def _counted(inlines: list[Token]) -> Counter[str]:
+    texts = ["".join(_text(child) for child in inline.children or ()) for inline in inlines]
+    return Counter(text for text in map(_normal, texts) if text)
+
+
+def _text(token: Token) -> str:
+    return " " if token.type in {"softbreak", "hardbreak", "html_inline"} else token.content
+
+
+def _normal(text: str) -> str:
+    """Fold case, make white space one space, drop punctuation at the end; what is punctuation alone stays."""
+    folded = " ".join(text.casefold().split())
+    return folded.rstrip(_PUNCTUATION) or folded

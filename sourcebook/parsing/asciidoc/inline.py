@@ -1,0 +1,89 @@
+"""What AsciiDoc marks within a line, as Markdown."""
+
+import re
+
+_CODE = re.compile(r"(?<![`\w])`{1,2}\+?([^`\n]{1,1000}?)\+?`{1,2}(?![`\w])")
+_QUOTED = re.compile(r'"`([^`\n]{1,1000})`"')
+_QUOTED_ONCE = re.compile(r"'`([^`\n]{1,1000})`'")
+_MARKED = re.compile(r"[\[\]*_#~+{}<>()`\"'^]")
+_BUDGET = 1_000_000
+"""Characters that attributes may add to a document, so that none can make it grow without end."""
+_LONGEST_VALUE = 2000
+_REFERENCE = re.compile(r"\\?\{([\w-]{1,100})\}")
+_CHARACTERS = {
+    "amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "sp": " ", "empty": "", "blank": "", "plus": "+", "apos": "'",
+    "quot": '"', "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”", "deg": "°", "asterisk": "*", "tilde": "~",
+    "caret": "^", "backtick": "`", "vbar": "|", "startsb": "[", "endsb": "]", "two-colons": "::", "cpp": "C++",
+}  # fmt: skip
+_URL = r"(?:https?|ftp|mailto|irc):[^\s\[\]<>]{1,500}"
+_REPLACED = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\[\[[^\[\]\n]{1,200}\]\]|anchor:[^\s\[\]]{1,200}\[[^\]\n]{0,200}\]", ""),
+        (r"\({3}[^()\n]{1,500}\){3}|indexterm:\[[^\]\n]{0,500}\]", ""),
+        (r"\({2}([^()\n]{1,500})\){2}|indexterm2:\[([^\]\n]{0,500})\]", r"\1\2"),
+        (r" ?footnote(?:ref)?:[\w-]{0,100}\[((?:[^\]\n\\]|\\.){1,2000})\]", r" (\1)"),
+        (r"<<[^<>,\n]{1,300},\s*([^<>\n]{1,500})>>", r"\1"),
+        (r"<<#?([^<>,\n]{1,300})>>", r"\1"),
+        (r"xref:[^\s\[\]]{1,500}\[([^\]\n]{1,500})\]", r"\1"),
+        (r"xref:([^\s\[\]]{1,500})\[\]", r"\1"),
+        (rf"(?:link:)?({_URL})\[\]", r"<\1>"),
+        (rf"(?:link:)?({_URL})\[([^\]\n]{{1,500}}?)(?:,[^\]\n]{{0,200}}|\^)?\]", r"[\2](\1)"),
+        (r"link:[^\s\[\]]{1,1000}\[([^\]\n]{1,500}?)\^?\]", r"\1"),
+        (r"image:[^\s\[\]:][^\s\[\]]{0,1000}\[\"?([^\],\n\"]{0,500})[^\]\n]{0,500}\]", r"\1"),
+        (r"menu:([^\[\]\n]{1,200})\[([^\]\n]{0,200})\]", r"\1 > \2"),
+        (r"(?:kbd|btn|pass|icon):[a-z,]{0,40}\[([^\]\n]{0,500})\]", r"\1"),
+        (r"(?:stem|latexmath|asciimath):\[((?:[^\]\n\\]|\\.){1,1000})\]", r"$\1$"),
+        (r"\[[.\w#%,= -]{1,200}\](?=[#*_])", ""),
+        (r"(?<![\w#&])#{1,2}([^\s#](?:[^#\n]{0,500}[^\s#])?)#{1,2}(?![\w#])", r"\1"),
+        (r"(?<![\w*\\])\*([^\s*](?:[^*\n]{0,500}[^\s*])?)\*(?![\w*])", r"**\1**"),
+        (r"__([^\s_][^_\n]{0,500})__", r"*\1*"),
+        (r"~([^~\s]{1,50})~", r"\1"),
+        (r"(?<![\w+])\+{1,3}([^\s+](?:[^+\n]{0,500}[^\s+])?)\+{1,3}(?![\w+])", r"\1"),
+        (r"[ ]\+$", "  "),
+    )
+)
+
+
+class Inline:
+    """Converts the text of paragraphs, with the document's attributes."""
+
+    def __init__(self) -> None:
+        self._attributes = dict(_CHARACTERS)
+        self._left = _BUDGET
+
+    def define(self, name: str, value: str) -> str:
+        """Take on an attribute and return its value, in which others are replaced."""
+        value = self.substituted(value)[:_LONGEST_VALUE]
+        self._attributes[name.lower()] = value
+        return value
+
+    def substituted(self, text: str) -> str:
+        """Replace `{name}` by the attribute's value; what is not defined stays."""
+        return _REFERENCE.sub(self._value, text) if "{" in text else text
+
+    def markdown(self, text: str) -> str:
+        """Convert a line or paragraph; code stays as it is."""
+        if not _MARKED.search(text):
+            return text
+        text = _QUOTED_ONCE.sub(r"‘\1’", _QUOTED.sub(r"“\1”", text))
+        pieces: list[str] = []
+        end = 0
+        for code in _CODE.finditer(text):
+            pieces += [self._formatted(text[end : code.start()]), f"`{self.substituted(code[1])}`"]
+            end = code.end()
+        pieces.append(self._formatted(text[end:]))
+        return "".join(pieces)
+
+    def _formatted(self, text: str) -> str:
+        text = self.substituted(text)
+        for pattern, replacement in _REPLACED:
+            text = pattern.sub(replacement, text)
+        return text
+
+    def _value(self, reference: re.Match[str]) -> str:
+        value = self._attributes.get(reference[1].lower())
+        if value is None or reference[0].startswith("\\") or len(value) > self._left:
+            return reference[0].removeprefix("\\")
+        self._left -= len(value)
+        return value

@@ -1,0 +1,137 @@
+"""Open a picture without trusting it, and turn each of its frames into plain RGB."""
+
+import re
+import struct
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import TYPE_CHECKING, cast
+
+from sourcebook.errors import ParseError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageFile import ImageFile
+
+MOST_PIXELS = 100_000_000
+"""A2 at 450 dpi. WebP takes most memory: 1.8 GB for such a picture, the others 1.1 GB."""
+_ENOUGH_PIXELS = 4_000_000
+"""Larger frames are shrunk before anything else, by a whole number, to no less than this: recognition takes less."""
+_FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP")
+"""No other is ever tried, whatever the bytes say: some of Pillow's readers start programs."""
+_BOMB = re.compile(r"\((\d+) pixels\)")
+_TOO_LARGE = f"more than the {MOST_PIXELS // 1_000_000} million that are read; save it smaller, or in parts"
+_DAMAGED = "the picture is damaged or cut off; copy it again, or save it as .png"
+
+
+def open_picture(content: bytes) -> "ImageFile":
+    """Read the header of a picture.
+
+    Raises:
+        ParseError: It is damaged, or larger than `MOST_PIXELS`.
+    """
+    from PIL import Image
+
+    with _reasons():
+        picture = Image.open(BytesIO(content), formats=_FORMATS)
+        _check_size(picture)
+        return picture
+
+
+def frame_count(picture: "ImageFile") -> int:
+    """Return how many pages the picture has: the frames of a TIFF; of an animation only the first counts."""
+    with _reasons():
+        return int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
+
+
+def frames(picture: "ImageFile") -> Iterator[tuple["Image", float]]:
+    """Yield each page upright as its EXIF orientation says, on white, in RGB, and how many pixels one of it was.
+
+    Raises:
+        ParseError: A frame is damaged, or larger than `MOST_PIXELS`.
+    """
+    for number in range(frame_count(picture)):
+        with _reasons():
+            picture.seek(number)
+            _check_size(picture)
+            plain = _plain(picture)
+        yield plain
+
+
+def _plain(picture: "ImageFile") -> tuple["Image", float]:
+    from PIL import ImageOps
+
+    whole = max(picture.size)
+    picture.draft("RGB", _draft_size(picture.size))  # a JPEG is decoded smaller from the start
+    picture.load()
+    image = _reducible(picture)
+    factor = max(int((image.width * image.height / _ENOUGH_PIXELS) ** 0.5), 1)
+    if factor > 1:
+        image = image.reduce(factor)
+    image = ImageOps.exif_transpose(_on_white(image))
+    return image, whole / max(image.size)
+
+
+def _draft_size(size: tuple[int, int]) -> tuple[int, int]:
+    width, height = size
+    factor = max((width * height / _ENOUGH_PIXELS) ** 0.5, 1.0)
+    return int(width / factor), int(height / factor)
+
+
+def _reducible(picture: "ImageFile") -> "Image":
+    """Return the picture in a mode that Pillow can shrink."""
+    match picture.mode:
+        case "1":
+            return picture.convert("L")
+        case "P" | "PA":
+            return picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+        case "L" | "RGB" if picture.has_transparency_data:
+            return picture.convert("LA" if picture.mode == "L" else "RGBA")
+        case "F":
+            return picture
+        case mode if mode.startswith("I"):
+            return picture.convert("I")
+        case _:
+            return picture
+
+
+def _on_white(image: "Image") -> "Image":
+    from PIL import Image
+
+    if image.mode in ("I", "F"):
+        darkest, lightest = cast("tuple[float, float]", image.getextrema())
+        scale = 255 / max(lightest - darkest, 1e-9)  # to the whole range: 12 bits a pixel are often stored in 16
+        stretched = image.convert("F").point(lambda value: value * scale - darkest * scale)
+        plain = stretched.convert("L").convert("RGB")
+    elif image.has_transparency_data:
+        opaque = Image.new("RGBA", image.size, "white")
+        opaque.alpha_composite(image.convert("RGBA"))
+        plain = opaque.convert("RGB")
+    else:
+        plain = image.convert("RGB")
+    plain.info = image.info
+    return plain
+
+
+def _check_size(picture: "ImageFile") -> None:
+    width, height = picture.size
+    if width * height > MOST_PIXELS:
+        raise ParseError(f"the picture has {width:,} x {height:,} pixels, {_TOO_LARGE}")
+
+
+@contextmanager
+def _reasons() -> Iterator[None]:
+    """Say in a sentence what Pillow says in many ways, and keep its warnings about odd files to itself."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except Image.DecompressionBombError as error:  # above 179 million pixels it does not even tell width and height
+        pixels = _BOMB.search(str(error))
+        size = f"{int(pixels[1]):,}" if pixels else "far too many"
+        raise ParseError(f"the picture has {size} pixels, {_TOO_LARGE}") from error
+    except (OSError, SyntaxError, EOFError, ValueError, struct.error) as error:
+        raise ParseError(_DAMAGED) from error

@@ -1,0 +1,5 @@
+"""LaTeX sources."""
+
+from sourcebook.parsing.latex.parse import parse_latex
+
+__all__ = ["parse_latex"]

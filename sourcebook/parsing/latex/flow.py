@@ -1,0 +1,57 @@
+"""Paragraphs and blocks in the making."""
+
+import re
+
+_LABEL = re.compile(r"\\label\s*\{[^{}]*\}|\\nonumber\b|\\notag\b")
+_BREAK = re.compile(r"[ \t]*[ ]{2}\n\s*")
+
+
+class Flow:
+    """Gathers text into paragraphs, between other blocks."""
+
+    def __init__(self) -> None:
+        self._blocks: list[str] = []
+        self._paragraph: list[str] = []
+
+    def write(self, text: str) -> None:
+        """Add text to the paragraph."""
+        self._paragraph.append(text)
+
+    def write_code(self, code: str) -> None:
+        """Add code to the paragraph."""
+        self.write(f"`{code}`" if "`" not in code else f"`` {code} ``")
+
+    def write_math(self, formula: str, *, display: bool) -> None:
+        """Add a formula, to the paragraph or as a block of its own."""
+        formula = _LABEL.sub("", formula).strip()
+        if not formula:
+            return
+        if display:
+            lines = [line.strip() for line in formula.split("\n") if line.strip()]
+            self.add("\n".join(["$$", *lines, "$$"]))
+        else:
+            self.write(f"${' '.join(formula.split())}$")
+
+    def add(self, block: str) -> None:
+        """Add a block, unless it is empty."""
+        self.end_paragraph()
+        if block.strip(" #"):
+            self._blocks.append(block)
+
+    def add_all(self, blocks: list[str]) -> None:
+        """Add blocks."""
+        self.end_paragraph()
+        self._blocks += blocks
+
+    def end_paragraph(self) -> None:
+        """Make a block of what was written since the last one."""
+        parts = _BREAK.split("".join(self._paragraph).strip())
+        text = "  \n".join(part for part in (" ".join(part.split()) for part in parts) if part)
+        self._paragraph = []
+        if text:
+            self._blocks.append(text)
+
+    def blocks(self) -> list[str]:
+        """Return all blocks."""
+        self.end_paragraph()
+        return self._blocks

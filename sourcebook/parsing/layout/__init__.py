@@ -1,0 +1,1 @@
+"""Lines on pages in, a structured document out: reading order, paragraphs, headings, lists, tables, code."""

@@ -1,0 +1,55 @@
+"""What stands before the items of a list."""
+
+import re
+from dataclasses import dataclass
+
+_BULLET = re.compile(r"([•‣◦▪▫■□●○◆◇▶►➢➤✓✔❖∙⁃·∞*–—-]|o)\s+(?=\S)")
+_NUMBER = re.compile(
+    r"(\(?(?:(?P<digits>\d{1,3})|(?P<roman>[ivx]{1,5})|(?P<letter>[a-zA-Z]))[.)]|\[(?P<reference>\d{1,3})\]"
+    r"|(?P<circled>[①-⑳]))\s+(?=\S)"
+)
+_CIRCLED = ord("①") - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ListMark:
+    """A bullet or a number before an item."""
+
+    text: str
+    """What follows the mark."""
+    marker: str
+    number: int | None = None
+    """None for a bullet."""
+    style: str = "bullet"
+    """What kind of mark it is: marks of one list have one style."""
+
+
+def list_mark(line: str) -> ListMark | None:
+    """Return the mark a line begins with, None where it begins with none."""
+    bullet = _BULLET.match(line)
+    if bullet:
+        return ListMark(line[bullet.end() :], "-", style=f"bullet {bullet[1]}")
+    match = _NUMBER.match(line)
+    if match is None:
+        return None
+    text, mark = line[match.end() :], match[1]
+    if match["digits"] or match["reference"]:
+        return ListMark(text, mark, int(match["digits"] or match["reference"]), f"digits {_around(mark)}")
+    if match["circled"]:
+        return ListMark(text, mark, ord(match["circled"]) - _CIRCLED, "circled")
+    if match["roman"] and (len(match["roman"]) > 1 or match["roman"] == "i"):
+        return ListMark(text, mark, _roman(match["roman"]), "roman")
+    letter = match["letter"] or match["roman"]
+    if letter.isupper() and mark == f"{letter}.":
+        return None  # an initial, as in a name
+    return ListMark(text, mark, ord(letter.lower()) - ord("a") + 1, f"letter {mark[-1]}")
+
+
+def _roman(text: str) -> int:
+    values = [{"i": 1, "v": 5, "x": 10}[letter] for letter in text]
+    return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))
+
+
+def _around(mark: str) -> str:
+    """Return the marks around a number: `1)` and `1.` do not continue each other."""
+    return re.sub(r"\w+", "", mark)

@@ -1,0 +1,1 @@
+"""Old office formats, which LibreOffice converts."""

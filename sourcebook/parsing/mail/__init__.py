@@ -1,0 +1,1 @@
+"""Messages and what came with them."""

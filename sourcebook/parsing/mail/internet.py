@@ -1,0 +1,178 @@
+"""Internet messages (.eml): MIME parts, told apart into text and files."""
+
+import codecs
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from email import message_from_bytes
+from email.generator import BytesGenerator
+from email.message import Message
+from email.policy import compat32
+from functools import partial
+from io import BytesIO
+
+from sourcebook.parsing.cleaning.charset import decode_page
+from sourcebook.parsing.mail.headers import addresses, decoded, header, sent_date
+from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
+
+MESSAGE = "message/rfc822"
+_SIGNATURES = frozenset({"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"})
+_SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
+_ELSEWHERE = frozenset({"message/external-body", "message/partial"})
+_CONTENT_ID = re.compile(r"""cid:([^"'\s>)]+)""", re.IGNORECASE)
+_PGP = re.compile(r"\s*-----BEGIN PGP MESSAGE-----")
+
+
+def read_internet_message(content: bytes) -> MailMessage:
+    """Read a message; broken headers, encodings and boundaries lose no more than what they hold."""
+    message = message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip(), policy=compat32)
+    sealed = _sealed(message)
+    bodies = () if sealed else tuple(_bodies(message, message))
+    if any(_PGP.match(body.plain) for body in bodies[:1]):
+        sealed = "encrypted (PGP)"
+    senders = addresses(message, "from") or addresses(message, "sender")
+    return MailMessage(
+        subject=header(message, "subject"),
+        sender=", ".join(senders),
+        to=addresses(message, "to"),
+        cc=addresses(message, "cc"),
+        sent=sent_date(message),
+        message_id=header(message, "message-id"),
+        in_reply_to=header(message, "in-reply-to"),
+        bodies=bodies,
+        files=bounded(_files(message, depth=0)),
+        sealed=sealed,
+    )
+
+
+def _sealed(message: Message) -> str | None:
+    kind = message.get_content_type()
+    if kind == "multipart/encrypted":
+        return "encrypted (PGP)"
+    if kind not in _SMIME:
+        return None
+    with suppress(ValueError, LookupError, TypeError):
+        if str(message.get_param("smime-type", "")).lower() == "signed-data":
+            return "signed in a form that hides its text (S/MIME)"
+    return "encrypted (S/MIME)"
+
+
+def _bodies(part: Message, root: Message) -> Iterator[Body]:
+    kind = part.get_content_type()
+    parts = _parts(part)
+    if kind == "multipart/alternative":
+        bodies = [body for child in parts for body in _bodies(child, root)]
+        plain = "\n\n".join(body.plain for body in bodies if body.plain)
+        yield Body(plain, next((body.html for body in reversed(bodies) if body.html), ""))
+    elif kind in {"multipart/related", "multipart/signed"}:
+        yield from (body for child in parts[:1] for body in _bodies(child, root))
+    elif kind == "message/delivery-status":
+        yield Body(plain="\n\n".join(str(child).strip() for child in parts))
+    elif parts and kind != MESSAGE:
+        yield from (body for child in parts for body in _bodies(child, root))
+    elif _is_text(part, root):
+        text = decode_page(_content(part), f"charset={_charset(part)}").text
+        yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
+
+
+def _files(part: Message, *, depth: int) -> Iterator[MailFile]:
+    """Yield the files of a message in their order, but for images that its HTML shows and digital signatures."""
+    leaves = list(_leaves(part))
+    html = [
+        decode_page(_content(leaf), f"charset={_charset(leaf)}").text
+        for leaf in leaves
+        if leaf.get_content_type() == "text/html"
+    ]
+    shown = {found[1].lower() for text in html for found in _CONTENT_ID.finditer(text)}
+    for leaf in leaves:
+        kind = leaf.get_content_type()
+        if kind == MESSAGE:
+            nested = leaf.get_payload(0)
+            if depth < DEEPEST and isinstance(nested, Message):
+                yield MailFile(_message_name(leaf, nested), MESSAGE, partial(_flattened, nested))
+                yield from _files(nested, depth=depth + 1)
+        elif kind not in _SIGNATURES | _ELSEWHERE and not _is_text(leaf, part) and not leaf.is_multipart():
+            identity = header(leaf, "content-id").strip("<> ").lower()
+            if not (identity and identity in shown and leaf.get_content_maintype() == "image"):
+                yield MailFile(_file_name(leaf), kind, partial(_content, leaf))
+
+
+def _leaves(part: Message) -> Iterator[Message]:
+    """Yield what a message is made of, messages within it whole."""
+    waiting = [part]
+    while waiting:
+        found = waiting.pop()
+        children = _parts(found)
+        if children and found.get_content_maintype() == "multipart":
+            waiting.extend(reversed(children))
+        else:
+            yield found
+
+
+def _parts(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    return [child for child in payload if isinstance(child, Message)] if isinstance(payload, list) else []
+
+
+def _is_text(part: Message, root: Message) -> bool:
+    """Whether a part is text of the message itself and no file; a multipart message without boundaries is text."""
+    if part.is_multipart():
+        return False
+    textual = part.get_content_type() in {"text/plain", "text/html"} or part.get_content_maintype() == "multipart"
+    return textual and part.get_content_disposition() != "attachment" and (part is root or not _file_name(part))
+
+
+def _content(part: Message) -> bytes:
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
+
+
+def _charset(part: Message) -> str:
+    with suppress(ValueError, LookupError, TypeError):
+        return part.get_content_charset() or ""
+    return ""
+
+
+def _file_name(part: Message) -> str:
+    name: str | None = None
+    with suppress(ValueError, LookupError, TypeError):  # what the library raises on broken parameters
+        name = part.get_filename()
+    return decoded(name) if name else ""
+
+
+def _message_name(part: Message, nested: Message) -> str:
+    name = _file_name(part) or header(nested, "subject")
+    return name if not name or name.lower().endswith(".eml") else f"{name}.eml"
+
+
+def _flattened(message: Message) -> bytes:
+    buffer = BytesIO()
+    BytesGenerator(buffer, mangle_from_=False, maxheaderlen=0, policy=compat32).flatten(message)
+    return buffer.getvalue()
+
+
+def _unflowed(part: Message, text: str) -> str:
+    """Join the lines of text that was broken for old programs (RFC 3676, format=flowed)."""
+    with suppress(ValueError, LookupError, TypeError):
+        if str(part.get_param("format", "")).lower() == "flowed":
+            return _joined(text, drop_space=str(part.get_param("delsp", "")).lower() == "yes")
+    return text
+
+
+def _joined(text: str, *, drop_space: bool) -> str:
+    lines: list[str] = []
+    goes_on = False
+    depth_before = 0
+    for line in text.split("\n"):
+        said = line.lstrip(">")
+        depth = len(line) - len(said)
+        said = said.removeprefix(" ")
+        if goes_on and depth == depth_before and said != "-- ":
+            lines[-1] += said
+        else:
+            lines.append(f"{'>' * depth} {said}" if depth else said)
+        goes_on = said.endswith(" ") and said != "-- "
+        depth_before = depth
+        if goes_on and drop_space:
+            lines[-1] = lines[-1][:-1]
+    return "\n".join(lines)

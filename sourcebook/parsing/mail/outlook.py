@@ -1,0 +1,142 @@
+"""Messages as Outlook saves them (.msg): properties in an OLE file."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from email.message import EmailMessage, Message
+from email.parser import HeaderParser
+from email.policy import SMTP, compat32
+from functools import partial
+from io import BytesIO
+
+from olefile import OleFileIO  # type: ignore[import-untyped] # its stubs are a package of their own
+from oxmsg.storage import Storage
+
+from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
+from sourcebook.parsing.mail.internet import MESSAGE
+from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
+from sourcebook.parsing.mail.outlook_properties import OutlookProperties
+from sourcebook.parsing.mail.rich_text import decompress, rich_text
+
+_HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
+_SUBJECT, _BODY, _HTML, _RTF, _HEADERS, _CLASS = 0x0037, 0x1000, 0x1013, 0x1009, 0x007D, 0x001A
+_SENDER_NAME, _SENDER_SMTP, _SENDER_ADDRESS, _ON_BEHALF_OF = 0x0C1A, 0x5D01, 0x0C1F, 0x0042
+_SUBMITTED, _DELIVERED, _MESSAGE_ID, _IN_REPLY_TO = 0x0039, 0x0E06, 0x1035, 0x1042
+_NAME, _ADDRESS, _SMTP, _RECIPIENT_TYPE = 0x3001, 0x3003, 0x39FE, 0x0C15
+_LONG_FILE_NAME, _FILE_NAME, _DATA, _MIME, _CONTENT_ID = 0x3707, 0x3704, 0x3701, 0x370E, 0x3712
+_EMBEDDED = f"__substg1.0_{_DATA:04X}000D"
+_TO, _CC = 1, 2
+_BROKEN_HEADER = (ValueError, LookupError, TypeError, AttributeError)
+
+
+def read_outlook_message(content: bytes) -> MailMessage:
+    """Read a message; a property that is broken counts as missing.
+
+    Raises:
+        OSError, LookupError, ValueError, TypeError, AttributeError, struct.error: it is no OLE file, a damaged one,
+            or one without a message.
+    """
+    with OleFileIO(BytesIO(content)) as file:
+        storage = Storage.from_ole(file)
+    return message_of(storage)
+
+
+def message_of(storage: Storage) -> MailMessage:
+    """Return the message that the root of an OLE file holds."""
+    return _read(storage, header_bytes=_HEADER_OF_MESSAGE, depth=0)
+
+
+def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
+    properties = OutlookProperties(storage, header_bytes=header_bytes)
+    headers = HeaderParser(policy=compat32).parsestr(properties.text(_HEADERS))
+    bodies = tuple(_bodies(properties))
+    sealed = one_line(properties.text(_CLASS)).upper() == "IPM.NOTE.SMIME" and not bodies
+    return MailMessage(
+        subject=one_line(properties.text(_SUBJECT)),
+        sender=_sender(properties, headers),
+        to=_recipients(storage, _TO) or addresses(headers, "to"),
+        cc=_recipients(storage, _CC) or addresses(headers, "cc"),
+        sent=properties.date(_SUBMITTED) or properties.date(_DELIVERED),
+        message_id=one_line(properties.text(_MESSAGE_ID)) or header(headers, "message-id"),
+        in_reply_to=one_line(properties.text(_IN_REPLY_TO)) or header(headers, "in-reply-to"),
+        bodies=bodies,
+        files=bounded(_files(storage, "".join(body.html for body in bodies), depth=depth)),
+        sealed="encrypted (S/MIME)" if sealed else None,
+    )
+
+
+def _sender(properties: OutlookProperties, headers: Message) -> str:
+    if found := addresses(headers, "from"):
+        return ", ".join(found)
+    name = properties.text(_SENDER_NAME) or properties.text(_ON_BEHALF_OF)
+    address = properties.text(_SENDER_SMTP) or properties.text(_SENDER_ADDRESS)
+    return address_text(one_line(name), _mail_address(address))
+
+
+def _recipients(storage: Storage, kind: int) -> tuple[str, ...]:
+    found = []
+    for recipient in storage.iter_recipient_storages():
+        properties = OutlookProperties(recipient, header_bytes=_HEADER_OF_PART)
+        if properties.whole_number(_RECIPIENT_TYPE) == kind:
+            address = properties.text(_SMTP) or properties.text(_ADDRESS)
+            found.append(address_text(one_line(properties.text(_NAME)), _mail_address(address)))
+    return tuple(text for text in found if text)
+
+
+def _mail_address(address: str) -> str:
+    """Return an address; within a company, Exchange gives a path of its directory, which says nothing."""
+    return one_line(address) if "@" in address else ""
+
+
+def _bodies(properties: OutlookProperties) -> Iterator[Body]:
+    plain = properties.text(_BODY)
+    html = properties.html(_HTML)
+    if not plain.strip() and not html.strip():
+        plain, html = rich_text(decompress(properties.binary(_RTF)))
+    if plain.strip() or html.strip():
+        yield Body(plain, html)
+
+
+def _files(storage: Storage, html: str, *, depth: int) -> Iterator[MailFile]:
+    html = html.lower()
+    for attachment in storage.iter_attachment_storages():
+        properties = OutlookProperties(attachment, header_bytes=_HEADER_OF_PART)
+        name = properties.text(_LONG_FILE_NAME) or properties.text(_FILE_NAME) or properties.text(_NAME)
+        embedded = next((inner for inner in attachment.storages if inner.name == _EMBEDDED), None)
+        if embedded is not None:
+            if depth < DEEPEST:
+                message = _read(embedded, header_bytes=_HEADER_OF_EMBEDDED, depth=depth + 1)
+                title = name or message.subject
+                yield MailFile(f"{title}.eml" if title else "", MESSAGE, partial(_as_internet_message, message))
+                yield from message.files
+            continue
+        identity = properties.text(_CONTENT_ID).strip("<> ").lower()
+        kind = one_line(properties.text(_MIME))
+        if identity and f"cid:{identity}" in html and (kind.startswith("image/") or not kind):
+            continue
+        yield MailFile(name, kind or "application/octet-stream", partial(properties.binary, _DATA))
+
+
+def _as_internet_message(message: MailMessage) -> bytes:
+    """Write a message that lies in another as one of its own, without its files."""
+    written = EmailMessage(policy=SMTP)
+    fields = {
+        "Subject": message.subject,
+        "From": message.sender,
+        "To": ", ".join(message.to),
+        "Cc": ", ".join(message.cc),
+        "Date": message.sent.strftime("%a, %d %b %Y %H:%M:%S %z") if message.sent else "",
+        "Message-ID": message.message_id,
+        "In-Reply-To": message.in_reply_to,
+    }
+    for name, value in fields.items():
+        if value:
+            with suppress(*_BROKEN_HEADER):
+                written[name] = value
+    body = next(iter(message.bodies), Body())
+    if body.plain or not body.html:
+        written.set_content(body.plain)
+    if body.html:
+        written.add_alternative(body.html, subtype="html")
+        if written.is_multipart():
+            written.set_boundary("=_alternative")  # a random one would make another file of it each time
+    return written.as_bytes()

@@ -1,0 +1,1 @@
+"""Pixels in, lines of text out: RapidOCR with the weights in its wheel."""

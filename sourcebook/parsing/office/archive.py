@@ -1,0 +1,146 @@
+"""Look into a .docx, .pptx or .xlsx before a parser does: is it whole, is it safe to unpack, what is it really."""
+
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Literal
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from sourcebook.errors import ParseError
+
+OfficeFormat = Literal["docx", "pptx", "xlsx"]
+
+# A sheet of 200,000 cells is 7 MiB of XML and takes 240 MiB, a parsed tree of text five to ten times its XML: with
+# these bounds all but the strangest files stay within the 4 GiB that a parser may have.
+_LARGEST_XML = 128 << 20
+_LARGEST_UNPACKED = 512 << 20
+_CONTENT_TYPES = "[Content_Types].xml"
+_MAIN_PARTS: dict[str, OfficeFormat] = {
+    "word/document.xml": "docx",
+    "ppt/presentation.xml": "pptx",
+    "xl/workbook.xml": "xlsx",
+}
+_PIECE = 1 << 20
+_DOCTYPES = tuple("<!DOCTYPE".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be"))
+_LONGEST_DOCTYPE = max(map(len, _DOCTYPES))
+_DECLARATION = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([^"']*)""")
+_ENCODINGS = re.compile(
+    rb"utf-?(?:8|16)|us-ascii|iso-8859-\d+|windows-125\d|gb2312|gbk|gb18030|shift_jis|euc-kr", re.IGNORECASE
+)
+"""No other encoding is believed: one in which `<` is another byte would hide a DTD from the look for it."""
+_VARIANTS = re.compile(
+    rb"application/vnd\.(?:ms-(word|powerpoint)\.\w+\.macroEnabled(?:Template)?"
+    rb"|openxmlformats-officedocument\.(wordprocessingml|presentationml)\.(?:template|slideshow))\.main\+xml",
+    re.IGNORECASE,
+)
+_MAIN_TYPE = b"application/vnd.openxmlformats-officedocument.%s.main+xml"
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeArchive:
+    """An office file that is whole and safe to unpack."""
+
+    content: bytes
+    """Of a template, a slide show or a file with macros: as the plain document it holds, which is what parsers take."""
+    office_format: OfficeFormat
+    """What it holds, whatever its name says."""
+
+
+def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
+    """Unpack the whole file once to check it, a piece at a time.
+
+    Args:
+        content: The file.
+        named: The ending its name has, for messages.
+
+    Raises:
+        ParseError: The archive is damaged, protected, no office document, unpacks to more than 512 MiB or 128 MiB of
+            XML, or its XML declares a DTD: office programs never write one, and its entities could grow without end.
+    """
+    with reading(content, named=named) as archive:
+        names = set(archive.namelist())
+        office_format = _format(names, named)
+        unpacked = xml = 0
+        for member in archive.infolist():
+            unpacked += member.file_size
+            if unpacked > _LARGEST_UNPACKED:
+                raise ParseError(
+                    f"it unpacks to more than the {_LARGEST_UNPACKED >> 20} MiB that are read; split it,"
+                    " or save it without its pictures"
+                )
+            xml += _checked_xml(archive, member)
+            if xml > _LARGEST_XML:
+                raise ParseError(f"it holds more than the {_LARGEST_XML >> 20} MiB of XML that are read; split it")
+        types = archive.read(_CONTENT_TYPES)
+        plain_types = _VARIANTS.sub(_plain_type, types)
+        if plain_types != types:
+            content = _with_content_types(archive, plain_types)
+    return OfficeArchive(content, office_format)
+
+
+@contextmanager
+def reading(content: bytes, *, named: str) -> Iterator[ZipFile]:
+    """Open a zip archive; whatever is wrong with it, then or later, is a `ParseError`."""
+    try:
+        with ZipFile(BytesIO(content)) as archive:
+            yield archive
+    except (BadZipFile, EOFError, OSError, zlib.error, KeyError, ValueError, NotImplementedError) as error:
+        raise ParseError(
+            f"the .{named} file is damaged or cut off; copy it again, or open and save it",
+        ) from error
+    except RuntimeError as error:  # zipfile's for encrypted members
+        if "encrypted" not in str(error):
+            raise
+        raise ParseError("it is protected by a password; save a copy without one") from error
+
+
+def _format(names: set[str], named: str) -> OfficeFormat:
+    if _CONTENT_TYPES in names:
+        held = [office_format for part, office_format in _MAIN_PARTS.items() if part in names]
+        if held:
+            return next((office_format for office_format in held if office_format == named), held[0])
+        if "xl/workbook.bin" in names:
+            raise ParseError("the binary Excel format is not read; convert it to .xlsx")
+        # A main part may lie elsewhere; docling follows the relationships.
+        if named in _MAIN_PARTS.values():
+            return named  # type: ignore[return-value] # one of the values it was compared with
+    raise ParseError(f"it is a zip archive, but no .{named} document; check its file name")
+
+
+def _checked_xml(archive: ZipFile, member: ZipInfo) -> int:
+    """Return the size of an XML part, 0 of any other; what is inflated is counted by `zipfile` as declared at most."""
+    with archive.open(member) as stream:
+        piece = stream.read(_PIECE)
+        if not piece.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):
+            while piece:
+                piece = stream.read(_PIECE)
+            return 0
+        encoding = _DECLARATION.search(piece[:1024].replace(b"\x00", b""))
+        if encoding and not _ENCODINGS.fullmatch(encoding[1]):
+            raise ParseError(f"its part {member.filename} is in an encoding that office programs do not write")
+        tail = b""
+        while piece:
+            if any(doctype in tail + piece for doctype in _DOCTYPES):
+                raise ParseError(
+                    f"its part {member.filename} declares XML entities, which no office program does;"
+                    " open and save it in its program"
+                )
+            tail = piece[-_LONGEST_DOCTYPE:]
+            piece = stream.read(_PIECE)
+    return member.file_size
+
+
+def _plain_type(variant: re.Match[bytes]) -> bytes:
+    is_word = b"word" in (variant[1] or variant[2]).lower()
+    return _MAIN_TYPE % (b"wordprocessingml.document" if is_word else b"presentationml.presentation")
+
+
+def _with_content_types(archive: ZipFile, types: bytes) -> bytes:
+    copy = BytesIO()
+    with ZipFile(copy, "w") as target:
+        for member in archive.infolist():
+            target.writestr(member.filename, types if member.filename == _CONTENT_TYPES else archive.read(member))
+    return copy.getvalue()

@@ -1,0 +1,54 @@
+"""Who wrote an office document, when, and about what: its core properties."""
+
+import re
+from collections.abc import Mapping
+
+from sourcebook.parsing.json_values import json_mapping
+from sourcebook.parsing.office.archive import reading
+from sourcebook.parsing.types import JsonValue
+
+_PART = "docProps/core.xml"
+_LARGEST = 1 << 20
+_NAMES = {
+    "title": "title",
+    "creator": "author",
+    "created": "created",
+    "modified": "modified",
+    "subject": "subject",
+    "description": "description",
+    "keywords": "keywords",
+    "category": "category",
+}
+_NAMESPACE = re.compile(r"\{[^}]*\}")
+_KEYWORDS = re.compile(r"[;,\n]")
+_TEMPLATE_TITLES = frozenset({"powerpoint presentation", "presentation", "document", "untitled", "word document"})
+_LIBRARIES = re.compile(r"python-(?:docx|pptx)|openpyxl|generated (?:by|using) python", re.IGNORECASE)
+
+
+def read_properties(content: bytes, *, named: str) -> Mapping[str, JsonValue]:
+    """Return title, author, created, modified, subject, description, keywords (a list) and category, where given.
+
+    A title that the program writes into every new file is none, and neither is the name of a library an author.
+
+    Raises:
+        ParseError: The archive is damaged.
+    """
+    with reading(content, named=named) as archive:
+        if _PART not in archive.namelist() or archive.getinfo(_PART).file_size > _LARGEST:
+            return {}
+        xml = archive.read(_PART)
+    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+
+    try:
+        root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError:
+        return {}
+    found: dict[object, object] = {}
+    for element in root.iterchildren(tag=etree.Element):
+        name = _NAMES.get(_NAMESPACE.sub("", str(element.tag)))
+        text = " ".join((element.text or "").split())
+        if name == "keywords":
+            found[name] = [word for part in _KEYWORDS.split(element.text or "") if (word := " ".join(part.split()))]
+        elif name and not (name == "title" and text.lower() in _TEMPLATE_TITLES) and not _LIBRARIES.match(text):
+            found[name] = text
+    return json_mapping({name: value for name, value in found.items() if value})

@@ -1,0 +1,100 @@
+"""Make each slide of a presentation a section: its title first, its notes told as notes, hidden ones marked."""
+
+from typing import Any
+
+from docling.backend.mspowerpoint_backend import MsPowerpointDocumentBackend
+from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, though not in __all__
+    ContentLayer,
+    DocItem,
+    DocItemLabel,
+    DoclingDocument,
+    GroupItem,
+    GroupLabel,
+    TitleItem,
+)
+
+from sourcebook.parsing.docling_backends import open_backend
+from sourcebook.parsing.office.remarks import comment_sentence
+
+_COMMENT = "comment-slide"
+
+
+class SlidesBackend(MsPowerpointDocumentBackend):
+    """Docling's reader of presentations, passing over the pictures, which it would decode only for us to drop."""
+
+    def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+def read_slides(content: bytes, *, name: str) -> DoclingDocument:
+    """Read a presentation: a section a slide, with its notes.
+
+    Raises:
+        ParseError: docling's or python-pptx's reader refuses the file.
+    """
+    document = open_backend(content, SlidesBackend, name=name, docling_format="pptx").convert()
+    _arrange_slides(document)
+    return document
+
+
+def _arrange_slides(document: DoclingDocument) -> None:
+    """Begin each slide that holds anything with a title, its own or `Slide N`, and end it with notes and comments."""
+    comments = _comments_by_slide(document)
+    held = {comment.self_ref for group in comments.values() for comment in group}
+    document.body.children = [child for child in document.body.children if child.cref not in held]
+    slides = [group for group in document.groups if group.label == GroupLabel.CHAPTER and group.parent is not None]
+    for number, slide in enumerate(slides, start=1):
+        hidden = slide.content_layer == ContentLayer.INVISIBLE
+        for comment in comments.get(number, []):
+            slide.children.append(comment.get_ref())
+            comment.parent = slide.get_ref()
+        if not slide.children:
+            continue
+        if hidden:
+            _show(document, slide)
+        _introduce_notes(document, slide)
+        _begin_with_title(document, slide, number, hidden=hidden)
+
+
+def _comments_by_slide(document: DoclingDocument) -> dict[int, list[GroupItem]]:
+    found: dict[int, list[GroupItem]] = {}
+    for group in document.groups:
+        number = group.name.removeprefix(_COMMENT).partition("-")[0]
+        if group.label == GroupLabel.COMMENT_SECTION and group.name.startswith(_COMMENT) and number.isdigit():
+            found.setdefault(int(number), []).append(group)
+            for child in group.children:
+                text = child.resolve(document)
+                text.text = comment_sentence(text.text)
+    return found
+
+
+def _show(document: DoclingDocument, slide: GroupItem) -> None:
+    """Undo what docling does to a hidden slide; what is hidden on a slide that is shown stays so."""
+    for node, _ in document.iterate_items(
+        root=slide, with_groups=True, traverse_pictures=True, included_content_layers={ContentLayer.INVISIBLE}
+    ):
+        node.content_layer = ContentLayer.BODY
+
+
+def _introduce_notes(document: DoclingDocument, slide: GroupItem) -> None:
+    for reference in slide.children:
+        item = reference.resolve(document)
+        if isinstance(item, DocItem) and item.content_layer == ContentLayer.NOTES:
+            item.text = f"Speaker notes: {item.text}"  # type: ignore[attr-defined] # notes are texts
+
+
+def _begin_with_title(document: DoclingDocument, slide: GroupItem, number: int, *, hidden: bool) -> None:
+    children = [reference.resolve(document) for reference in slide.children]
+    titles = [child for child in children if isinstance(child, TitleItem) and child.text.strip()]
+    text = " ".join(" ".join(title.text for title in titles).split())
+    first = document.add_text(
+        label=DocItemLabel.TITLE,
+        text=(text or f"Slide {number}") + (" (hidden)" if hidden else ""),
+        parent=slide,
+        prov=next((child.prov[0] for child in [*titles, *children] if isinstance(child, DocItem) and child.prov), None),
+    )
+    if titles and titles[0].hyperlink is not None:
+        first.hyperlink = titles[0].hyperlink
+    replaced = {title.self_ref for title in titles}
+    rest = [child for child in slide.children if child.cref not in replaced | {first.self_ref}]
+    slide.children[:] = [first.get_ref(), *rest]

@@ -1,0 +1,112 @@
+"""Docling's reader of Word files, taught to keep footnotes and endnotes where they are referred to."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from docling.backend.msword_backend import MsWordDocumentBackend
+from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, though not in __all__
+    DocItemLabel,
+    DoclingDocument,
+    RefItem,
+)
+from docx.document import Document
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import qn
+from docx.text.paragraph import Paragraph
+
+from sourcebook.parsing.docling_backends import open_backend
+from sourcebook.parsing.office.remarks import place_remarks
+
+_NOTES = {
+    qn("w:footnoteReference"): ("footnotes", qn("w:footnote")),
+    qn("w:endnoteReference"): ("endnotes", qn("w:endnote")),
+}
+_RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+
+
+class WordBackend(MsWordDocumentBackend):
+    """Writes `[^1]` where Word shows a note's number, and adds each note as a text `[^1]: …`.
+
+    Docling alone leaves the references out and files the notes with page headers. It also decodes every picture, and
+    has LibreOffice draw shapes where that is installed; here pictures are passed over, the texts in shapes are not.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # docling's signature
+        super().__init__(*args, **kwargs)
+        self.docx_to_pdf_converter_init = True
+        self._numbers: dict[tuple[str, str], int] = {}
+        if self.docx_obj is not None:
+            self._number_notes(self.docx_obj)
+
+    def _handle_pictures(self, drawing_blip: Any, doc: DoclingDocument) -> list[RefItem]:
+        return []
+
+    def _handle_vml_pictures(self, vml_imagedatas: Any, doc: DoclingDocument) -> list[RefItem]:
+        return []
+
+    def _iter_paragraph_content(self, paragraph: Paragraph) -> list[tuple[str, Any, Any]]:
+        """Let a format begin and end with a word: docling would write `H 2 O` where the 2 is set lower."""
+        content: list[tuple[str, Any, Any]] = []
+        for text, formatting, link in super()._iter_paragraph_content(paragraph):
+            before, formatting_before, link_before = content[-1] if content else ("", None, None)
+            within_word = before[-1:].isalnum() and text[:1].isalnum() and link is None and link_before is None
+            content.append((text, formatting_before if within_word else formatting, link))
+        return content
+
+    def _number_notes(self, document: Document) -> None:
+        counter = itertools.count(1)
+        for reference in list(document.element.body.iter(*_NOTES)):
+            part, _ = _NOTES[reference.tag]
+            key = part, reference.get(qn("w:id"), "")
+            if key not in self._numbers:
+                self._numbers[key] = next(counter)
+            _write_reference(reference, f"[^{self._numbers[key]}]")
+
+    def _add_footnotes_and_endnotes(self, docx_obj: Document, doc: DoclingDocument) -> None:
+        texts: dict[int, str] = {}
+        for part, tag in _NOTES.values():
+            for note in _notes(docx_obj, part, tag):
+                number = self._numbers.get((part, note.get(qn("w:id"), "")))
+                if number is not None and number not in texts:
+                    texts[number] = self._note_text(note, docx_obj)
+        for number, text in sorted(texts.items()):
+            if text:
+                doc.add_text(label=DocItemLabel.FOOTNOTE, text=f"[^{number}]: {text}")
+
+    def _note_text(self, note: Any, docx_obj: Document) -> str:
+        paragraphs = (Paragraph(element, docx_obj) for element in note.iter(qn("w:p")))
+        shown = (self._get_paragraph_text(paragraph) for paragraph in paragraphs)
+        return " ".join(" ".join(shown).split())
+
+
+def _notes(document: Document, part: str, tag: str) -> Iterator[Any]:
+    """The elements of the notes; a part that is missing or broken holds none."""
+    for relationship in document.part.rels.values():
+        if relationship.reltype == _RELATIONSHIPS + part and not relationship.is_external:
+            yield from parse_xml(relationship.target_part.blob).iter(tag)
+
+
+def _write_reference(reference: Any, mark: str) -> None:
+    """Put the mark right behind the text before it, as a person writes it."""
+    run = reference.getparent()
+    before = run.getprevious()
+    text = before.findall(qn("w:t")) if before is not None and before.tag == qn("w:r") else []
+    if text and before[-1] is text[-1]:
+        text[-1].text = f"{text[-1].text or ''}{mark}"
+        run.remove(reference)
+        return
+    own = OxmlElement("w:t")
+    own.text = mark
+    run.replace(reference, own)
+
+
+def read_word(content: bytes, *, name: str) -> DoclingDocument:
+    """Read a Word document, with its notes and comments where they belong.
+
+    Raises:
+        ParseError: docling's or python-docx's reader refuses the file.
+    """
+    document = open_backend(content, WordBackend, name=name, docling_format="docx").convert()
+    place_remarks(document)
+    return document

@@ -1,0 +1,53 @@
+"""Bullets that are drawn rather than written: browsers print the marks of lists as small discs and squares."""
+
+from collections.abc import Sequence
+
+from sourcebook.parsing.layout.types import Line
+from sourcebook.parsing.pdf.decoded import Box, DecodedPage
+from sourcebook.parsing.pdf.lines import BULLET
+
+_SMALLEST, _LARGEST = 1.2, 8.0
+_FEWEST_POINTS = 3
+_MOST_DRAWN = 300
+"""A page with more small shapes holds a drawing."""
+_FARTHEST = 2.2
+"""Of the letters' size: from a bullet to its item."""
+
+
+def with_drawn_bullets(lines: Sequence[Line], page: DecodedPage) -> list[Line]:
+    """Return the lines, and a bullet in each place where a small shape stands before one."""
+    dots = _dots(page)
+    if not dots or len(dots) > _MOST_DRAWN:
+        return list(lines)
+    flat = [line for line in lines if not line.turned]
+    return [*lines, *(bullet for dot in dots if (bullet := _bullet(dot, flat)) is not None)]
+
+
+def _dots(page: DecodedPage) -> list[Box]:
+    found: set[Box] = set()
+    for points in page.shapes:
+        if len(points) < _FEWEST_POINTS:
+            continue
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        width, height = max(xs) - min(xs), max(ys) - min(ys)
+        if _SMALLEST < width < _LARGEST and 0.7 * width < height < 1.4 * width:
+            found.add((min(xs), min(ys), max(xs), max(ys)))
+    return sorted(found)
+
+
+def _bullet(dot: Box, lines: Sequence[Line]) -> Line | None:
+    """Return the bullet where the dot stands at the middle of a line, before it and behind none."""
+    left, top, right, bottom = dot
+    middle = (top + bottom) / 2
+    item: Line | None = None
+    for line in lines:
+        reach = 0.5 * max(line.height, 0.8 * line.size)
+        if abs((line.top + line.bottom) / 2 - middle) > reach or right - left > 0.8 * line.size:
+            continue
+        if line.left < right and line.right > left - _FARTHEST * line.size:
+            return None
+        if right <= line.left < right + _FARTHEST * line.size and (item is None or line.left < item.left):
+            item = line
+    if item is None:
+        return None
+    return Line(BULLET, left, right, item.top, item.bottom, item.size)

@@ -1,0 +1,135 @@
+"""What docling-parse finds on a page, straight from its decoder.
+
+Its own pages are made of validated models, one for each word, line and corner, which take longer than to decode them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from math import isfinite
+from typing import Any, Protocol
+
+from sourcebook.errors import ParseError
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+
+_MOST_POINTS = 200
+"""Of a shape that is looked at: neither the line of a table nor a bullet has more."""
+
+
+class Cell(Protocol):
+    """A word; its corners are counted from the lower left one, counter-clockwise, in the coordinates of the file."""
+
+    text: str
+    font_name: str
+    rendering_mode: int
+    r_x0: float
+    r_y0: float
+    r_x1: float
+    r_y1: float
+    r_x2: float
+    r_y2: float
+    r_x3: float
+    r_y3: float
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedPage:
+    """A page; lengths in points."""
+
+    left: float
+    """Where its upper left corner lies in the coordinates of the file."""
+    top: float
+    width: float
+    height: float
+    cells: Sequence[Cell]
+    shapes: Sequence[Sequence[Point]]
+    """The corners of each, from the page's upper left corner; those of drawings with very many are left out."""
+    drawn: int
+    """How many shapes there are in all."""
+    pictures: Sequence[Box]
+    """Left, top, right and bottom of each, from the page's upper left corner."""
+
+
+def decoded_pages(content: bytes) -> Iterator[DecodedPage | None]:
+    """Yield the pages in their order, one in memory at a time; None for one that cannot be decoded.
+
+    Raises:
+        ParseError: The file is damaged.
+    """
+    with _opened(content) as (parser, key):
+        config = _config()
+        for index in range(parser.number_of_pages(key=key)):
+            try:
+                page = _page(parser.get_page_decoder(key=key, page=index, config=config))
+            except (RuntimeError, ValueError):  # what docling-parse raises for a page, and Python for odd letters
+                page = None
+            yield page
+            del page
+            parser.unload_document_page(key=key, page=index)
+
+
+@contextmanager
+def _opened(content: bytes) -> Iterator[tuple[Any, str]]:  # compiled, without stubs
+    from docling_parse.pdf_parsers import pdf_parser  # type: ignore[import-not-found] # compiled, without stubs
+
+    parser, key = pdf_parser(level="fatal"), "document"
+    try:
+        opened = parser.load_document_from_bytesio(
+            key=key, bytes_io=BytesIO(content), password=None, keep_qpdf_warnings=False
+        )
+    except RuntimeError:
+        opened = False
+    if not opened:
+        raise ParseError("the PDF is damaged; open it in a viewer and save or print it to a new PDF")
+    try:
+        yield parser, key
+    finally:
+        parser.unload_document(key)
+
+
+def _config() -> Any:
+    """Return what is needed: words, shapes and the places of pictures, no lines and no pixels."""
+    from docling_parse.pdf_parsers import DecodePageConfig
+
+    config = DecodePageConfig()
+    config.create_line_cells = False
+    config.extract_bitmap_pixels = False
+    return config
+
+
+def _page(decoder: Any) -> DecodedPage | None:
+    if decoder is None:
+        return None
+    first_x, first_y, second_x, second_y = decoder.get_page_dimension().get_crop_bbox()
+    left, top = min(first_x, second_x), max(first_y, second_y)
+    drawn, shapes = 0, []
+    for path in decoder.get_page_shapes():
+        xs, ys, ends = path.get_x(), path.get_y(), path.get_i()
+        for start, end in zip(ends[0::2], ends[1::2], strict=False):
+            drawn += 1
+            if end - start <= _MOST_POINTS:
+                points = [(x - left, top - y) for x, y in zip(xs[start:end], ys[start:end], strict=True)]
+                if all(isfinite(x) and isfinite(y) for x, y in points):
+                    shapes.append(points)
+    return DecodedPage(
+        left=left,
+        top=top,
+        width=abs(second_x - first_x),
+        height=abs(second_y - first_y),
+        cells=list(decoder.get_word_cells()) if decoder.has_word_cells() else [],
+        shapes=shapes,
+        drawn=drawn,
+        pictures=[_box(image, left, top) for image in decoder.get_page_images() if image.is_visible],
+    )
+
+
+def _box(image: Any, left: float, top: float) -> Box:
+    """Return where a picture lies, of a clipped one what is to be seen."""
+    if image.has_visible_bbox:
+        x0, y0, x1, y1 = image.visible_x0, image.visible_y0, image.visible_x1, image.visible_y1
+    else:
+        x0, y0, x1, y1 = image.x0, image.y0, image.x1, image.y1
+    return min(x0, x1) - left, top - max(y0, y1), max(x0, x1) - left, top - min(y0, y1)

@@ -1,0 +1,103 @@
+"""Words that stand close together as runs of text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sourcebook.parsing.layout.rows import in_order, joined, side_by_side
+from sourcebook.parsing.layout.types import Line, Rule
+from sourcebook.parsing.pdf.initials import with_initials
+from sourcebook.parsing.pdf.words import UNKNOWN, Word
+
+BULLET = "•"
+_WIDEST_SPACE = 0.6
+"""Of the letters' size: what stands further apart are two runs."""
+
+_REACH = 1.5
+"""Of the higher one's height: between words of different height on one line."""
+
+
+def runs(words: Sequence[Word], rules: Sequence[Rule]) -> list[Line]:
+    """Join words to runs; a wide gap or an upright rule between words parts them."""
+    upright = [rule for rule in rules if rule.bottom - rule.top > rule.right - rule.left]
+    found: list[Line] = []
+    for angle in (0, 90, 180, 270):
+        lines = [_turned(_line(word), angle) for word in words if word.angle == angle]
+        walls = upright if angle == 0 else ()
+        found += [_turned_back(run, angle) for row in side_by_side(lines, reach=_REACH) for run in _parted(row, walls)]
+    return with_initials(found)
+
+
+def _line(word: Word) -> Line:
+    return Line(
+        word.text,
+        word.left,
+        word.right,
+        word.top,
+        word.bottom,
+        word.size,
+        word.bold,
+        word.italic,
+        word.monospaced,
+        turned=word.angle in (90, 270),
+    )
+
+
+def _turned(line: Line, angle: int) -> Line:
+    """Lay a turned line flat, so that one rule serves all directions."""
+    match angle:
+        case 90:
+            return replace(line, left=-line.bottom, right=-line.top, top=line.left, bottom=line.right)
+        case 180:
+            return replace(line, left=-line.right, right=-line.left, top=-line.bottom, bottom=-line.top)
+        case 270:
+            return replace(line, left=line.top, right=line.bottom, top=-line.right, bottom=-line.left)
+        case _:
+            return line
+
+
+def _turned_back(line: Line, angle: int) -> Line:
+    return _turned(line, (360 - angle) % 360)
+
+
+def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[Line]:
+    row.sort(key=lambda word: word.left)
+    part: list[Line] = []
+    reached = 0.0
+    walls = [wall for wall in walls if wall.top < row[0].bottom and wall.bottom > row[0].top] if walls else ()
+    for word in row:
+        if part:
+            widest = _WIDEST_SPACE * max(part[-1].size, word.size)
+            walled = any(reached - 0.5 <= wall.left and wall.right <= word.left + 0.5 for wall in walls)
+            if walled or word.left - reached > widest:
+                yield _run(part)
+                part = []
+        part.append(word)
+        reached = max(reached, word.right) if len(part) > 1 else word.right
+    if part:
+        yield _run(part)
+
+
+def _run(words: list[Line]) -> Line:
+    if any(word.text == UNKNOWN for word in words):
+        # Before other words it is the bullet of a symbol font, behind them nothing that can be told.
+        first = replace(words[0], text=words[0].text.replace(UNKNOWN, BULLET))
+        words = [first, *(word for word in words[1:] if word.text != UNKNOWN)]
+    return joined(in_order(_glued(words)))
+
+
+def _glued(words: list[Line]) -> list[Line]:
+    """Join the parts of one word, as where the font changes within it; raised numbers stay apart."""
+    result: list[Line] = []
+    for word in words:
+        before = result[-1] if result else None
+        if before and word.left - before.right < 0.08 * word.size and _alike(before, word):
+            result[-1] = replace(joined([before, word]), text=before.text + word.text)
+        else:
+            result.append(word)
+    return result
+
+
+def _alike(before: Line, word: Line) -> bool:
+    level = abs(word.bottom - before.bottom) < 0.2 * word.size
+    similar = level and 0.75 * before.size < word.size < before.size / 0.75
+    return similar and (before.text[-1:].isascii() or word.text[:1].isascii())

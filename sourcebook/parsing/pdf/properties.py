@@ -1,0 +1,84 @@
+"""What a PDF says about itself, and whether it opens at all."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sourcebook.errors import ParseError
+from sourcebook.parsing.json_values import json_mapping
+from sourcebook.parsing.layout.types import OutlineEntry
+from sourcebook.parsing.pdf.nesting import refuse_endless_nesting
+from sourcebook.parsing.pdf.outline import read_outline
+from sourcebook.parsing.types import JsonValue
+
+_NAMES = {
+    "Author": "author",
+    "Title": "title",
+    "Subject": "subject",
+    "Keywords": "keywords",
+    "CreationDate": "created",
+    "ModDate": "modified",
+}
+_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2})?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class PdfProperties:
+    """Page count, the document information dictionary, and the outline."""
+
+    page_count: int
+    metadata: Mapping[str, JsonValue]
+    outline: Sequence[OutlineEntry]
+
+
+def read_properties(content: bytes) -> PdfProperties:
+    """Open the PDF with PDFium and read its properties; refuse one whose pages must not be read.
+
+    Raises:
+        ParseError: The file needs a password, is no PDF that can be opened, or has drawings that contain themselves.
+    """
+    with _opened(content) as document:
+        refuse_endless_nesting(content, document)
+        found: dict[object, object] = {}
+        for key, value in document.get_metadata_dict(skip_empty=True).items():
+            text = " ".join(value.split())
+            if key in _NAMES and text:
+                found[_NAMES[key]] = _iso_date(text) if key.endswith("Date") else text
+        return PdfProperties(len(document), json_mapping(found), read_outline(document))
+
+
+def count_pages(content: bytes) -> int:
+    """Return how many pages a PDF has; reads none of them.
+
+    Raises:
+        ParseError: The file needs a password, or is no PDF that can be opened.
+    """
+    with _opened(content) as document:
+        return len(document)
+
+
+@contextmanager
+def _opened(content: bytes) -> Iterator[Any]:  # pypdfium2 has no stubs
+    from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # has no stubs
+
+    try:
+        document = PdfDocument(content)
+    except PdfiumError as error:
+        # PDFium keeps the reason of an earlier failure where it gives none for this one.
+        if b"/Encrypt" in content and "password" in str(error).lower():
+            raise ParseError("the PDF is encrypted and needs a password; save a copy without one") from error
+        raise ParseError("the PDF is damaged or cut off; copy it again, or print it to a new PDF") from error
+    try:
+        yield document
+    finally:
+        document.close()
+
+
+def _iso_date(text: str) -> str:
+    match = _DATE.match(text)
+    if match is None:
+        return text
+    day = "-".join(part for part in match.groups()[:3] if part)
+    return day if match[4] is None or match[3] is None else f"{day}T{match[4]}:{match[5]}:{match[6] or '00'}"

@@ -1,0 +1,67 @@
+"""Choose for each page between its text layer and what is recognised on its picture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sourcebook.parsing.layout.types import Page
+from sourcebook.parsing.pdf.pages import TextPage
+from sourcebook.parsing.types import JsonValue
+
+_LEAST_RECOGNISED = 0.5
+"""Of the letters that a damaged text layer has; less is read where the models do not know the script."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadablePages:
+    """The pages that can be read, in their order."""
+
+    pages: Sequence[Page]
+    metadata: Mapping[str, JsonValue]
+    """Which pages were recognised, and how surely (0 to 1); which have text that lacks letters; what was not read."""
+
+
+def readable_pages(content: bytes, found: Sequence[TextPage], *, ocr: bool) -> ReadablePages:
+    """Return each page's own text, or what is recognised on it where that says more.
+
+    Args:
+        content: The whole file.
+        found: Its pages.
+        ocr: Whether pages without a usable text layer are recognised.
+    """
+    chosen = {one.page.number: one.page for one in found if one.layer in ("usable", "damaged")}
+    damaged = {one.page.number for one in found if one.layer == "damaged"}
+    wanting = [one.page.number for one in found if one.layer not in ("usable", "blank")]
+    confidence: dict[str, JsonValue] = {}
+    unread_lines: dict[str, JsonValue] = {}
+    recognised: list[int] = []
+    if ocr and wanting:
+        from sourcebook.parsing.ocr.pdf_pages import recognise_pages
+
+        for one in recognise_pages(content, wanting):
+            number = one.page.number
+            own = chosen.get(number)
+            if not one.drawn or (own is not None and _letters(one.page) < _LEAST_RECOGNISED * _letters(own)):
+                continue
+            chosen[number] = one.page
+            damaged.discard(number)
+            recognised.append(number)
+            if one.confidence is not None:
+                confidence[str(number)] = round(one.confidence, 3)
+            if one.unread:
+                unread_lines[str(number)] = one.unread
+    unread = [number for number in wanting if number not in chosen]
+    facts: dict[str, JsonValue] = {
+        "recognised_pages": [*recognised],
+        "recognition_confidence": confidence,
+        "damaged_pages": [*sorted(damaged)],
+        "unread_pages": [*unread],
+        "unread_lines": unread_lines,
+    }
+    return ReadablePages(
+        pages=[chosen[one.page.number] for one in found if one.page.number in chosen],
+        metadata={name: fact for name, fact in facts.items() if fact},
+    )
+
+
+def _letters(page: Page) -> int:
+    return sum(len(line.text) for line in page.lines)

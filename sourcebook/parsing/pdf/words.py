@@ -1,0 +1,214 @@
+"""The words of a PDF page with their place, size and font."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import atan2, degrees, hypot, isfinite
+
+from sourcebook.parsing.decode import clean
+from sourcebook.parsing.pdf.decoded import Cell, DecodedPage
+
+_BOLD = re.compile(r"bold|black|heavy|demi|medium|cmbx|cmssbx|-b$|[,-]bd", re.IGNORECASE)
+_ITALIC = re.compile(r"italic|oblique|slanted|cmti|cmsl|-it?$", re.IGNORECASE)
+_MONOSPACED = re.compile(
+    r"mono(?!type)|courier|consol|cmtt|cmsltt|typewriter|menlo|monaco|inconsolata|lettergothic|fixed|terminal",
+    re.IGNORECASE,
+)
+_NARROW = re.compile(r"[ijlt.,;:|']")
+_WIDE = re.compile(r"[mwMWOQ@]")
+_LIGATURES = re.compile("[\ufb00-\ufb06]")
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060\ufeff]")
+_UNMAPPED = re.compile(r"GLYPH<[^>]*>|[\ue000-\uf8ff\ufffd]|[\x01-\x08\x0e-\x1f\x7f]|\(cid:\d+\)")
+_ONLY_CLIPS = 7
+"""PDF's text rendering mode of letters that are but the outline of a picture."""
+_SMALLEST = 0.5
+"""Points: nobody reads smaller letters."""
+_BELOW_BASE = 0.18
+"""Share of a letter's box."""
+_GLYPH_NAME = re.compile(r"/?[A-Za-z]{0,5}[-_.]?\d{2,8}")
+UNKNOWN = "\ufffd"
+"""A single glyph without a Unicode meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word on an upright page; lengths in points from its upper left corner."""
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+    size: float
+    """Height of the letters."""
+    bold: bool = False
+    italic: bool = False
+    monospaced: bool = False
+    angle: int = 0
+    """Counter-clockwise, in degrees: 0, 90, 180 or 270."""
+    unmapped: bool = False
+    """Whether its font does not say of each glyph which character it is; the text is without those."""
+
+    @property
+    def length(self) -> float:
+        """How long it is in the direction in which it runs."""
+        return self.bottom - self.top if self.angle % 180 else self.right - self.left
+
+
+def page_words(page: DecodedPage, heights: "LetterHeights") -> list[Word]:
+    """Return what is painted on the page, or lies as hidden text over its picture; nothing twice."""
+    monospaced = _monospaced(page.cells)
+    words = []
+    for cell in page.cells:
+        if cell.rendering_mode == _ONLY_CLIPS:
+            continue
+        font = cell.font_name
+        word = _word(cell, font, font in monospaced, left=page.left, top=page.top)
+        if word and word.right > 0 and word.left < page.width and word.bottom > 0 and word.top < page.height:
+            words.append(word)
+    return heights.corrected(list(_once(words)))
+
+
+def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -> Word | None:
+    corners = (cell.r_x0, cell.r_y0, cell.r_x1, cell.r_y1, cell.r_x2, cell.r_y2, cell.r_x3, cell.r_y3)
+    if not all(map(isfinite, corners)):
+        return None
+    x, y = corners[0::2], corners[1::2]
+    height = hypot(x[3] - x[0], y[3] - y[0])
+    if height < _SMALLEST:
+        return None
+    text, unmapped = _readable(cell.text)
+    if not text:
+        return None
+    length = hypot(x[1] - x[0], y[1] - y[0])
+    # A name of many letters in the width of one is the name of a glyph that has no Unicode character.
+    if length < 0.16 * height * len(text) and _GLYPH_NAME.fullmatch(text):
+        text, unmapped = UNKNOWN, True
+    return Word(
+        text=text,
+        left=min(x) - left,
+        right=max(x) - left,
+        top=top - max(y),
+        bottom=top - min(y),
+        size=height,
+        bold=_is_bold(font),
+        italic=_is_italic(font),
+        monospaced=monospaced,
+        angle=round(degrees(atan2(y[1] - y[0], x[1] - x[0])) / 90) % 4 * 90,
+        unmapped=unmapped,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _is_bold(font: str) -> bool:
+    return _BOLD.search(font) is not None
+
+
+@lru_cache(maxsize=1024)
+def _is_italic(font: str) -> bool:
+    return _ITALIC.search(font) is not None
+
+
+def _readable(text: str) -> tuple[str, bool]:
+    """Return the text without ligatures and invisible characters, and whether glyphs without a meaning were in it."""
+    if text.isascii() and text.isprintable() and "<" not in text and "(" not in text:
+        return text.strip(), False
+    text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), clean(text))
+    text, unmapped = _UNMAPPED.subn("", _INVISIBLE.sub("", text))
+    text = " ".join(text.split())
+    if unmapped and not text:
+        return UNKNOWN, True
+    return text, unmapped > 0
+
+
+def _once(words: Iterable[Word]) -> Iterator[Word]:
+    """Leave out words painted again in the same place, as for a shadow or a heavier weight."""
+    seen: dict[str, list[tuple[float, float]]] = {}
+    for word in words:
+        places = seen.setdefault(word.text, [])
+        near = 0.15 * word.size
+        # What is painted twice is painted in a row; looking further back would be quadratic.
+        if any(abs(word.left - left) < near and abs(word.top - top) < near for left, top in places[-4:]):
+            continue
+        places.append((word.left, word.top))
+        yield word
+
+
+class LetterHeights:
+    """Corrects sizes that are far too small for the letters' width: some fonts state no true height.
+
+    Serves one document: what its pages tell is taken together, so that one size stays one size.
+    """
+
+    def __init__(self) -> None:
+        self._heights = 0.0
+        self._letters = 0
+
+    def corrected(self, words: Sequence[Word]) -> list[Word]:
+        """Return a page's words, wrong sizes made right."""
+        usual = _usual_sizes(words)
+        wrong = {size for size, true in usual.items() if size[0] < 0.6 * true}
+        if not wrong:
+            return list(words)
+        for size in wrong:
+            letters = sum(_letter_widths(word.text) for word in words if _alike(word) == size)
+            self._heights += letters * usual[size] / max(size[0], 0.1)
+            self._letters += letters
+        factor = self._heights / self._letters
+        return [_grown(word, factor) if _alike(word) in wrong else word for word in words]
+
+
+def _grown(word: Word, factor: float) -> Word:
+    """Return the word with letters that much higher, on the same base line."""
+    size = word.size * factor
+    below = _BELOW_BASE * (size - word.size)
+    above = size - word.size - below
+    match word.angle:
+        case 0:
+            return replace(word, size=size, top=word.top - above, bottom=word.bottom + below)
+        case 90:
+            return replace(word, size=size, left=word.left - above, right=word.right + below)
+        case 180:
+            return replace(word, size=size, top=word.top - below, bottom=word.bottom + above)
+        case _:
+            return replace(word, size=size, left=word.left - below, right=word.right + above)
+
+
+def _alike(word: Word) -> tuple[float, bool]:
+    return round(word.size, 1), word.monospaced
+
+
+def _usual_sizes(words: Sequence[Word]) -> dict[tuple[float, bool], float]:
+    """Return for each stated size the one that letters of that width have."""
+    widths: dict[tuple[float, bool], tuple[float, int]] = {}
+    for word in words:
+        length, letters = widths.get(_alike(word), (0.0, 0))
+        widths[_alike(word)] = (length + word.length, letters + _letter_widths(word.text))
+    return {size: 1.8 * length / letters for size, (length, letters) in widths.items()}
+
+
+def _letter_widths(text: str) -> int:
+    """Return how many Latin letters would be as wide as the text."""
+    return len(text) if text.isascii() else sum(2 if letter >= "\u1100" else 1 for letter in text)
+
+
+def _monospaced(cells: Sequence[Cell]) -> frozenset[str]:
+    """Return the fonts whose letters are all of one width, narrow and wide ones alike."""
+    ratios: dict[str, dict[str, float]] = {}
+    narrow: set[str] = set()
+    for cell in cells:
+        text = cell.text
+        if len(text) < 3 or not text.isascii() or "GLYPH<" in text:
+            continue
+        font = cell.font_name
+        ratios.setdefault(font, {})[text] = hypot(cell.r_x1 - cell.r_x0, cell.r_y1 - cell.r_y0) / len(text)
+        if font not in narrow and _NARROW.search(text) and _WIDE.search(text):
+            narrow.add(font)
+    return frozenset(
+        font
+        for font, found in ratios.items()
+        if _MONOSPACED.search(font)
+        or (font in narrow and len(found) > 2 and max(found.values()) < 1.03 * min(found.values()))
+    )

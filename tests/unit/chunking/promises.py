@@ -1,0 +1,54 @@
+"""What every passage of every document promises."""
+
+from collections.abc import Sequence
+
+from sourcebook.chunking.chunk import Chunk
+from sourcebook.chunking.coverage import uncovered_characters
+from sourcebook.parsing.types import ParsedDocument
+
+from .bundled_tokenizer import bundled_tokenizer
+
+
+def lead_of(chunk: Chunk) -> str:
+    """Return what a passage repeats above its own text; its length is what the text is longer than its span."""
+    return chunk.text[: len(chunk.text) - (chunk.end_char - chunk.start_char)]
+
+
+def assert_promises(document: ParsedDocument, chunks: Sequence[Chunk], *, tokens: int, share: int = 2) -> None:
+    """Check places, leads, token counts, order and completeness, and that no heading stands alone.
+
+    Headings may, where the document holds nothing else, or there are more together than a `share` of a passage.
+    """
+    text = document.markdown
+    reached = -1
+    for ordinal, chunk in enumerate(chunks):
+        lead = lead_of(chunk)
+        assert chunk.ordinal == ordinal
+        assert chunk.text == lead + text[chunk.start_char : chunk.end_char]
+        assert text[chunk.start_char : chunk.end_char].strip()
+        assert not lead or (lead.endswith("\n") and 0 <= text.find(lead) <= chunk.start_char - len(lead))
+        assert chunk.embedding_text.endswith(chunk.text)
+        assert chunk.start_char > reached
+        assert chunk.token_count <= min(tokens, bundled_tokenizer().max_tokens)
+        reached = chunk.start_char
+    assert bundled_tokenizer().count([chunk.embedding_text for chunk in chunks]) == [c.token_count for c in chunks]
+    spans = [(chunk.start_char, chunk.end_char) for chunk in chunks]
+    assert uncovered_characters(text, document.blocks, spans) == 0
+    if any(block.kind != "heading" for block in document.blocks):
+        for chunk in chunks:
+            alone = _headings_alone(document, chunk)
+            assert bundled_tokenizer().count([alone])[0] * share > tokens or not alone, chunk
+
+
+def _headings_alone(document: ParsedDocument, chunk: Chunk) -> str:
+    """Return the run of headings that a passage is a part of, "" where it holds anything else."""
+    blocks = document.blocks
+    touched = [n for n, block in enumerate(blocks) if block.start < chunk.end_char and block.end > chunk.start_char]
+    if not touched or any(blocks[number].kind != "heading" for number in touched):
+        return ""
+    first, last = touched[0], touched[-1]
+    while first > 0 and blocks[first - 1].kind == "heading":
+        first -= 1
+    while last + 1 < len(blocks) and blocks[last + 1].kind == "heading":
+        last += 1
+    return document.markdown[blocks[first].start : blocks[last].end]

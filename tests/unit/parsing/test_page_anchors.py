@@ -1,0 +1,93 @@
+"""A heading of the Markdown leads back to where it stands on its page."""
+
+import re
+
+import pytest
+
+from sourcebook.parsing.cleaning.cleaner import clean_page
+from sourcebook.web.exchange import CleanedPage
+
+MARKERS = re.compile("[\ue000-\ue002]")
+URL = "https://site.example/docs/page"
+FILLER = "<p>The ferry leaves at nine and takes an hour to the island, weather permitting.</p>"
+
+
+def clean(body: str) -> CleanedPage:
+    return clean_page(f"<!doctype html><body>{body}</body>".encode(), url=URL, content_type="text/html; charset=utf-8")
+
+
+def headings(page: CleanedPage) -> list[tuple[int, str, str | None]]:
+    return [(block.level, block.title, block.anchor) for block in page.blocks if block.kind == "heading"]
+
+
+@pytest.mark.parametrize(
+    ("html", "anchor"),
+    [
+        ('<h2 id="own"><a id="inner"></a>T</h2>', "own"),
+        ('<h2><a name="inner">T</a></h2>', "inner"),
+        ('<section id="around"><h2>T</h2></section>', "around"),
+        ('<div id="outer"><div class="titlepage"><div><h2>T</h2></div></div></div>', "outer"),
+        ('<div id="outer"> <span></span><h2>T</h2></div>', "outer"),
+        ('<a name="before"></a><h2>T</h2>', "before"),
+        ('<p><a id="before"></a></p><div><h2>T</h2></div>', "before"),
+        ('<div id="outer"><p>First.</p><h2>T</h2></div>', ""),
+        ('<a name="before"></a>Text.<h2>T</h2>', ""),
+        ('<h2 id="two words">T</h2>', ""),
+        ("<h2>T</h2>", ""),
+    ],
+)
+def test_anchor(html: str, anchor: str) -> None:
+    """A heading's anchor is an id of the page that a browser scrolls to for it, or "" where there is none."""
+    assert headings(clean(FILLER + html + FILLER)) == [(2, "T", anchor)]
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        '<a href="#x">¶</a>',
+        '<a class="headerlink" href="#x">§</a>',
+        '<a href="#x"><svg></svg></a>',
+        '<a href="#x">Link to this heading</a>',
+        '<a class="hash-link" href="#x">\u200b</a>',
+        '<a href="#x" aria-hidden="true">#</a>',
+        '<a href="#x"><img src="l.png" alt=""></a>',
+    ],
+)
+def test_permalinks_are_no_part_of_a_heading(sign: str) -> None:
+    """The signs that generators put beside headings are left out of title and Markdown."""
+    page = clean(f'<h2 id="x">C# and <code>F#</code> {sign}</h2>{FILLER}')
+    assert headings(page) == [(2, "C# and F#", "x")]
+    assert page.markdown.startswith("## C# and `F#`\n")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table><tr><td><h2 id=x>T</h2></td><td>cell</td></tr></table>",
+        "<a href=/card><h2 id=x>T</h2></a>",
+        "<details><summary><h2 id=x>T</h2></summary>more</details>",
+        "<b><h2 id=x>T</h2></b>",
+        "<figure><figcaption><h2 id=x>T</h2>caption</figcaption></figure>",
+        "<h2 id=x><a href='#x'>T</a></h2>",
+    ],
+)
+def test_headings_wherever_they_stand(html: str) -> None:
+    """A heading in a layout table, a link, a summary or a bold element is a heading of the page."""
+    page = clean(html + FILLER)
+    assert headings(page) == [(2, "T", "x")]
+    assert not MARKERS.search(page.markdown + "".join(block.title for block in page.blocks))
+
+
+@pytest.mark.parametrize("tag", ["ul><li", "blockquote", "dl><dt"])
+def test_markers_do_not_survive(tag: str) -> None:
+    """However a heading is wrapped, and whatever private-use characters the page has, no marker is left."""
+    page = clean(f"<h1>A \ue0001\ue001 &#xE000;2&#57345;</h1><{tag}><h2 id=x>T</h2>text</{tag[-2:]}>{FILLER}\ue002")
+    assert "T" in page.markdown
+    assert not MARKERS.search(page.markdown + "".join(block.title for block in page.blocks))
+
+
+def test_titles_of_notes_are_no_headings() -> None:
+    """What follows a note does not stand below it."""
+    page = clean(f'<h2 id=a>A</h2><div class="note"><h3 class="title">Note</h3><p>Mind.</p></div>{FILLER}')
+    assert headings(page) == [(2, "A", "a")]
+    assert "**Note**\n\nMind." in page.markdown

@@ -1,0 +1,179 @@
+"""What a page says of itself is read, and what it says wrongly is passed over."""
+
+import json
+
+import pytest
+
+from sourcebook.parsing.cleaning.cleaner import clean_page
+from sourcebook.parsing.types import JsonValue
+from sourcebook.web.exchange import CleanedPage
+
+URL = "https://site.example/docs/page.html"
+
+
+def page(head: str = "", body: str = "<p>Text.</p>", html: str = "<html>") -> CleanedPage:
+    return clean_page(f"<!doctype html>{html}<head>{head}</head><body>{body}</body></html>".encode(), url=URL)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title> The\n page </title>", "", "The page"),
+        ("<title>Page — Site</title>", "<h1>Page</h1>", "Page"),
+        ("<title>Site | Page</title>", "<h1>Page<a href='#p'>¶</a></h1>", "Page"),
+        (
+            "<title>bisect — Array bisection — Python docs</title>",
+            "<h1>bisect — Array bisection</h1>",
+            "bisect — Array bisection",
+        ),
+        ('<title>Page - Site</title><meta property="og:site_name" content="Site">', "", "Page"),
+        ('<title>Site: Page</title><meta property="og:site_name" content="Site">', "", "Site: Page"),
+        ("<title>Before - After</title>", "<h1>Something else</h1>", "Before - After"),
+        ('<meta property="og:title" content="Shared title">', "<h1>Heading</h1>", "Shared title"),
+        ("", "<h1>Heading</h1>", "Heading"),
+        ("", "<svg><title>Icon</title></svg>", None),
+        ("<title></title>", "<p>x</p>", None),
+        (f"<title>{'long ' * 1000}</title>", "", ("long " * 1000)[:300]),
+    ],
+)
+def test_title(head: str, body: str, title: str | None) -> None:
+    """<title> without the site's name where that is plain, else og:title, else the first heading."""
+    assert page(head, body).title == title
+
+
+@pytest.mark.parametrize(
+    ("head", "metadata"),
+    [
+        (
+            '<meta name="Description" content=" What it\n is. "><meta name="author" content="Ada">',
+            {"description": "What it is.", "author": "Ada"},
+        ),
+        (
+            '<meta property="article:published_time" content="2026-03-01T07:30:00+01:00">',
+            {"published": "2026-03-01T07:30:00+01:00"},
+        ),
+        ('<meta name="date" content="2026/3/1">', {"published": "2026-03-01"}),
+        (
+            '<meta http-equiv="last-modified" content="Sun, 01 Mar 2026 07:30:00 GMT">',
+            {"modified": "2026-03-01T07:30:00+00:00"},
+        ),
+        ('<meta name="date" content="someday"><meta name="author" content="https://facebook.example/ada">', {}),
+        ('<meta name="description">', {}),
+    ],
+)
+def test_metadata(head: str, metadata: dict[str, JsonValue]) -> None:
+    """Description, author and dates are read from <meta>, dates in ISO 8601 or not at all."""
+    assert page(head).metadata == metadata
+
+
+@pytest.mark.parametrize(
+    ("data", "metadata"),
+    [
+        (
+            {"datePublished": "2026-03-01", "dateModified": "2026-03-02T10:00:00Z"},
+            {"published": "2026-03-01", "modified": "2026-03-02T10:00:00+00:00"},
+        ),
+        ([{"author": [{"name": "Ada"}, {"name": "Ben"}]}], {"author": "Ada, Ben"}),
+        ({"@graph": [{"@type": "WebSite"}, {"author": "Ada \ud800"}, 5]}, {"author": "Ada"}),
+        ({"datePublished": 20260301, "author": {"name": ["x"]}, "@graph": "none"}, {}),
+    ],
+)
+def test_linked_data(data: JsonValue, metadata: dict[str, JsonValue]) -> None:
+    """JSON-LD is read at the top, in lists and in @graph."""
+    assert page(f'<script type="application/ld+json">{json.dumps(data)}</script>').metadata == metadata
+
+
+@pytest.mark.parametrize("data", ["{", "[" * 100_000, "", "null", '"text"'])
+def test_broken_linked_data_is_passed_over(data: str) -> None:
+    """What is no JSON-LD, or nested without end, says nothing."""
+    assert page(f'<script type="application/ld+json">{data}</script>').metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "metadata"),
+    [
+        ('<article><time datetime="2026-03-01">1 March</time><p>Text</p></article>', {"published": "2026-03-01"}),
+        (
+            '<p class="last-updated">Updated <time datetime="2026-03-01T10:00:00Z">now</time></p>',
+            {"modified": "2026-03-01T10:00:00+00:00"},
+        ),
+        ('<p>It begins at <time datetime="2026-03-01">the first</time>.</p>', {}),
+        ("<p>Text</p><p>Last updated: 21 Nov 2026</p>", {"modified": "2026-11-21"}),
+    ],
+)
+def test_times(body: str, metadata: dict[str, JsonValue]) -> None:
+    """<time datetime> and lines that say when a page was made count; the dates a text speaks of do not."""
+    assert page(body=body).metadata == metadata
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<html lang="en-US">', "en"),
+        ('<html lang="DE">', "de"),
+        ('<html xml:lang="fr">', "fr"),
+        ("<html>", None),
+        ('<html lang="">', None),
+        ('<html lang="english">', None),
+        ('<html lang="zh_Hans">', "zh"),
+        ('<html lang="1a">', None),
+    ],
+)
+def test_language(html: str, language: str | None) -> None:
+    """The primary subtag of <html lang>, where it is a two-letter code."""
+    assert page(html=html).language == language
+
+
+@pytest.mark.parametrize(
+    ("content", "noindex", "nofollow"),
+    [
+        ("noindex", True, False),
+        ("NOFOLLOW , noarchive", False, True),
+        ("none", True, True),
+        ("index, follow", False, False),
+    ],
+)
+def test_robots(content: str, *, noindex: bool, nofollow: bool) -> None:
+    """Meta robots is understood word by word, whatever its case."""
+    cleaned = page(f'<meta name="ROBOTS" content="{content}">')
+    assert (cleaned.noindex, cleaned.nofollow) == (noindex, nofollow)
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        ('<link rel="canonical" href="/docs/">', "https://site.example/docs/"),
+        ('<base href="https://cdn.example/v2/"><link href="x" rel="nofollow CANONICAL">', "https://cdn.example/v2/x"),
+        ('<link rel="canonical" href="javascript:x">', None),
+        ('<link rel="canonical">', None),
+    ],
+)
+def test_canonical(head: str, canonical: str | None) -> None:
+    """The canonical URL is absolute, and of http or https."""
+    assert page(head).canonical == canonical
+
+
+def test_links() -> None:
+    """Every http(s) link of the whole page, once and in order, without fragments and without those marked nofollow."""
+    cleaned = page(
+        body="""<nav><a href="/a#top">A</a><a href="?page=2">next</a></nav><a href="/a">again</a>
+        <a href="#here">here</a>
+        <a href="//other.example/x y">other</a><a href="mailto:a@b.example">mail</a><a href="javascript:go()">go</a>
+        <a rel="external nofollow" href="/ad">ad</a><a href="http://[">broken</a><a>none</a><a href="">self</a>
+        <map><area href="\n /ar\nea "></map><a href="https://">empty</a><footer><a href="../up">up</a></footer>"""
+    )
+    assert cleaned.links == (
+        "https://site.example/a",
+        "https://site.example/docs/page.html?page=2",
+        "https://other.example/x y",
+        "https://site.example/docs/page.html",
+        "https://site.example/area",
+        "https://site.example/up",
+    )
+
+
+def test_base() -> None:
+    """Links are relative to <base href>, in the content too."""
+    cleaned = page('<base href="/v2/">', '<p>See <a href="guide">the guide</a>.</p>')
+    assert cleaned.links == ("https://site.example/v2/guide",)
+    assert cleaned.markdown == "See [the guide](https://site.example/v2/guide).\n"
