@@ -7,6 +7,7 @@ from docx import Document
 
 from tests.integration.stages import Stages, html
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILLING = "".join(
     f"<p>On the {day}th of the month the pier is swept and the stores are counted.</p>" for day in range(30)
 )
@@ -35,7 +36,7 @@ def docx(text: str) -> bytes:
 
 
 def pdf() -> bytes:
-    return next(Path("examples").rglob("*.pdf")).read_bytes()
+    return (EXAMPLES / "library" / "reports" / "annual-review-2024.pdf").read_bytes()
 
 
 def test_a_hit_carries_the_url_and_an_anchor_that_exists_on_the_page(stages: Stages) -> None:
