@@ -102,7 +102,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     seen: set[str] = set()
     # One pass over the ledger, some thousand rows at a time, that keeps nothing of a file which is as it was.
     with connection.transaction(), connection.cursor(name="known_files", binary=True) as cursor:
-        cursor.itersize = 20_000
+        cursor.itersize = 5_000
         cursor.execute(
             queries["known_files"], {"source_id": source.id, "retry_now": selection.only_failed or selection.force}
         )

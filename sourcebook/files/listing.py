@@ -82,12 +82,13 @@ def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
     while pending:
         folder, above = pending.pop()
         try:
-            children = sorted(os.scandir(folder), key=lambda child: child.name)
+            children = sorted(os.scandir(folder), key=lambda child: child.name, reverse=True)
         except OSError as error:
             errors.append(f"the folder {folder} cannot be listed: {error.strerror}")
             continue
         folder_uri = file_uri(folder).rstrip("/") + "/"
-        for child in children:
+        while children:
+            child = children.pop()  # what it keeps of its file goes with it
             path = child.path
             try:
                 status = child.stat()
