@@ -16,15 +16,6 @@ class MetadataTooLargeError(ValueError):
     """Metadata holds more values than a document's description plausibly has (YAML aliases multiply)."""
 
 
-def json_value(value: object) -> JsonValue:
-    """Return `value` as a JSON value: dates as ISO 8601, other objects as their text.
-
-    Raises:
-        MetadataTooLargeError: `value` holds more than 10,000 values.
-    """
-    return _Converter().convert(value)
-
-
 def json_mapping(values: Mapping[object, object]) -> dict[str, JsonValue]:
     """Return a mapping's entries as JSON values under text keys.
 
