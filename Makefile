@@ -8,12 +8,12 @@ STAMP := $(VENV)/.installed
 LAYERS := unit integration acceptance browser
 TESTS := $(foreach layer,$(LAYERS),$(if $(wildcard tests/$(layer)/test_*.py tests/$(layer)/*/test_*.py),tests/$(layer)))
 
-.PHONY: help install demo up test lint bench constraints clean python
+.PHONY: help install demo up test lint bench bench-search constraints clean python
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make …"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## make .venv/ with everything pinned in constraints.txt
 
@@ -47,6 +47,9 @@ lint: install ## check style, format and types
 
 bench: install ## print the numbers that the README claims
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-search: install ## print how well and how fast searches are, over judged sets and 100,000 passages
+	@$(BIN)/python -m benchmarks quality search search-large keyword-designs search-ingesting $(ARGS)
 
 constraints: python ## resolve every version anew and write constraints.txt
 	rm -rf build/constraints

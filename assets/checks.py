@@ -1,4 +1,4 @@
-"""Asset checks in SQL: what must hold of a collection after every run."""
+"""Asset checks: what must hold of a collection after every run."""
 
 import warnings
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import dagster as dg
 from dagster_shared.utils.warnings import PreviewWarning
 
+from assets import evaluation_check
 from resources.collection_partitions import collection_partitions
 from resources.knowledge import Knowledge
 from sourcebook.checks import CheckOutcome, run_checks
@@ -37,17 +38,21 @@ _SPECS = [
         "search_index",
         "Every entry belongs to a live document's chunk and has a vector of the right length that is not null.",
     ),
+    _spec(evaluation_check.NAME, "search_index", evaluation_check.DESCRIPTION),
 ]
 
 
-@dg.multi_asset_check(name="collection_checks", specs=_SPECS)
+@dg.multi_asset_check(name="collection_checks", specs=_SPECS, can_subset=True)
 def collection_checks(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -> Iterator[dg.AssetCheckResult]:
-    """Run every check over the collection at once."""
+    """Run every check that was selected over the collection."""
     collection = context.partition_key
-    assets = {spec.name: spec.asset_key for spec in _SPECS}
+    selected = {key.name: key.asset_key for key in context.selected_asset_check_keys}
     with knowledge.database.connection() as connection:
         for outcome in run_checks(connection, collection):
-            yield _result(outcome, assets[outcome.name])
+            if outcome.name in selected:
+                yield _result(outcome, selected[outcome.name])
+    if evaluation_check.NAME in selected:
+        yield evaluation_check.check_search(context, knowledge)
 
 
 def _result(outcome: CheckOutcome, asset_key: dg.AssetKey) -> dg.AssetCheckResult:

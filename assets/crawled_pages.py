@@ -33,5 +33,6 @@ def crawled_pages(
             waiting=lambda domain: context.log.info(f"waiting: another crawl works on {domain}"),
         )
         if report.added or report.changed:
-            embedder.start(wanted_embedding(connection, context.partition_key))
+            settings = wanted_embedding(connection, context.partition_key)
+            embedder.start_early(settings, knowledge.home, report.added + report.changed)
     return materialization(report)

@@ -27,7 +27,8 @@ def embeddings(
             reader,
             writer,
             generation,
-            lambda: embedder.start(generation.embedding_settings),
+            lambda texts: embedder.for_texts(generation.embedding_settings, knowledge.home, texts),
             progress.reporter(context, "chunks"),
         )
+    embedder.export_beside(generation.embedding_settings, knowledge.home)
     return materialization(report)

@@ -28,5 +28,6 @@ def raw_files(
             connection, context.partition_key, selection.selection(), progress.reporter(context, "files")
         )
         if report.added or report.changed:
-            embedder.start(wanted_embedding(connection, context.partition_key))
+            settings = wanted_embedding(connection, context.partition_key)
+            embedder.start_early(settings, knowledge.home, report.added + report.changed)
     return materialization(report)

@@ -14,6 +14,8 @@ from benchmarks.bench import Bench, Options
 from benchmarks.machine import describe
 from benchmarks.report import Row, say, table
 
+SHARED_SETS = Path(__file__).resolve().parents[2] / "shared/data/retrieval"
+"""Where they lie beside this checkout, if anywhere."""
 PARTS = {
     "ingest": "first ingest against SentenceTransformer.encode alone",
     "unchanged": "ingest where nothing changed",
@@ -21,13 +23,17 @@ PARTS = {
     "edit": "ingest after one edit",
     "delete": "ingest after ten deletions",
     "memory": "peak memory",
-    "search": "search latency",
+    "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",
+    "search": "a whole search with the query's embedding: latency, first answer, clients at once",
+    "search-large": "search over 100,000 passages, the query's embedding excluded",
+    "keyword-designs": "ways to compute BM25 in PostgreSQL, over 10,000 and 100,000 passages",
+    "search-ingesting": "search while an ingest goes on",
     "copy": "loading vectors",
+    "hnsw": "the vector leg over 100,000 entries: HNSW by size and breadth, filters, deletions",
     "crawl": "a site's first crawl, the one where nothing changed, and the rate limit",
     "render": "pages that scripts make, in a browser",
     "documents": "words, order, headings and tables of documents, speed and memory of reading them",
     "speech": "word errors, speed and memory of transcribing recordings",
-    "quality": "retrieval quality on SciFact (needs --retrieval)",
 }
 
 
@@ -51,18 +57,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--site-pages", type=int, default=default.site_pages, help="of the generated site of `crawl` (%(default)s)"
     )
     parser.add_argument("--pages", type=Path, help="a folder of HTML pages with index.html in place of generated ones")
-    parser.add_argument("--retrieval", type=Path, help="a folder with scifact/: corpus.jsonl, queries.jsonl, qrels.tsv")
+    parser.add_argument(
+        "--retrieval",
+        type=Path,
+        default=SHARED_SETS if SHARED_SETS.is_dir() else None,
+        help="a folder of judged sets: scifact/ and cranfield/ with corpus.jsonl, queries.jsonl, qrels.tsv; xquad/ "
+        "with en.json, de.json … (%(default)s)",
+    )
+    parser.add_argument(
+        "--entries", type=int, default=default.entries, help="of the larger set of `search-large` (%(default)s)"
+    )
     parser.add_argument(
         "--documents", type=Path, help="a folder of documents, NAME.expected.md beside NAME.EXT (the shared ones)"
     )
     parser.add_argument(
         "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
     )
-    parser.add_argument("--limit", type=int, help="the most documents of the retrieval set")
+    parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(
         "--full",
         action="store_true",
-        help="take in --many-files files for `memory`, and two hours of speech for `speech`, too: an hour",
+        help="take in --many-files files for `memory`, and two hours of speech for `speech`, too: an hour; "
+        "embed the passages without their titles and headings, too, for `quality`",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write machine and rows there, too")
     given = vars(parser.parse_args(arguments))
@@ -70,7 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; there is {', '.join(PARTS)}")
-    return _measure(Options(**given), [name for name in PARTS if name in names], target)
+    options = Options(**given)
+    if options.retrieval is not None and not options.retrieval.is_dir():
+        parser.error(f"there is no folder {options.retrieval}")
+    return _measure(options, [name for name in PARTS if name in names], target)
 
 
 def _measure(options: Options, names: list[str], target: Path | None) -> int:
@@ -80,7 +99,7 @@ def _measure(options: Options, names: list[str], target: Path | None) -> int:
         for name in names:
             say(f"{name}: {PARTS[name]}")
             started = time.perf_counter()
-            rows += import_module(f"benchmarks.{name}").run(bench)
+            rows += import_module(f"benchmarks.{name.replace('-', '_')}").run(bench)
             say(f"  took {time.perf_counter() - started:.0f} s")
     print("\n".join(f"{name:22}{value}" for name, value in machine.items()))
     print(f"\n{table(rows)}")

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,9 +10,12 @@ from types import TracebackType
 from typing import Self
 
 from benchmarks.corpus import write_corpus
-from benchmarks.library import Ingest, Library
+from benchmarks.library import COLLECTION, Ingest, Library
 from benchmarks.report import say
-from benchmarks.retrieval import RetrievalSet, read_retrieval_set
+from benchmarks.retrieval import RetrievalSet, read_retrieval_sets
+
+GROWING = "growing"
+"""A collection beside the judged ones, for what is taken in while they are searched."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +33,20 @@ class Options:
     pages: Path | None = None
     """A folder of HTML pages to use in place of generated ones."""
     retrieval: Path | None = None
-    """A folder that holds `scifact/`."""
+    """A folder that holds `scifact/`, `cranfield/`, `xquad/`."""
     documents: Path | None = None
     """A folder of documents with expected Markdown."""
     quick: bool = False
     """Parse each of them once, and leave memory out."""
     limit: int | None = None
-    """The most documents of the retrieval set."""
+    """The most documents of each judged set."""
+    entries: int = 100_000
+    """Passages of the larger set that searches are measured over."""
     full: bool = False
     """Take in `many_files` files for the row of peak memory, too."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Bench:
     """One run of the benchmark. Use it as a context manager: its servers stop and its files go."""
 
@@ -61,9 +67,9 @@ class Bench:
             library.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def library(self, name: str, *, precision: str = "auto") -> Library:
+    def library(self, name: str, *, precision: str = "auto", collections: Sequence[str] = (COLLECTION,)) -> Library:
         """Make an empty library."""
-        library = Library.make(self.folder / name, precision=precision)
+        library = Library.make(self.folder / name, precision=precision, collections=collections)
         self._libraries.append(library)
         return library
 
@@ -91,18 +97,25 @@ class Bench:
         return library
 
     @cached_property
-    def retrieval_set(self) -> RetrievalSet | None:
-        """SciFact, where --retrieval says where it lies."""
+    def retrieval_sets(self) -> dict[str, RetrievalSet]:
+        """The judged sets, by the names of their collections; none where --retrieval does not say where they lie."""
         if self.options.retrieval is None:
-            return None
-        return read_retrieval_set(self.options.retrieval / "scifact", self.options.limit)
+            return {}
+        return read_retrieval_sets(self.options.retrieval, self.options.limit)
+
+    @property
+    def retrieval_set(self) -> RetrievalSet | None:
+        """SciFact, where it is among them."""
+        return self.retrieval_sets.get("scifact")
 
     @cached_property
     def retrieval_library(self) -> Library:
-        """The retrieval set's documents, up to date; only where there is one."""
-        assert self.retrieval_set is not None
-        library = self.library("retrieval")
-        self.retrieval_set.write(library.files)
-        say(f"  first ingest of {len(self.retrieval_set.documents):,} SciFact documents …")
-        library.ingest()
+        """The judged sets, each a collection that is up to date; only where there are some."""
+        sets = self.retrieval_sets
+        assert sets, "there is no folder of judged sets"
+        library = self.library("retrieval", collections=[*sets, GROWING])
+        for name, judged in sets.items():
+            judged.write(library.files_of(name))
+        say(f"  first ingest of {', '.join(f'{name} ({len(known.documents):,})' for name, known in sets.items())} …")
+        say(f"    {library.ingest(*sets).measurement.seconds:.0f} s")
         return library

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,8 @@ from sourcebook.config import Configuration, load_configuration
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
+from sourcebook.embedding.embedder import QueryEmbedder
+from sourcebook.knowledge_base import KnowledgeBase
 
 COLLECTION = "benchmark"
 PROJECT = Path(__file__).resolve().parents[1]
@@ -24,6 +26,8 @@ _OF_ANOTHER_DATABASE = (
     "SOURCEBOOK_DATABASE_URL",
     "SOURCEBOOK_HOME",
 )
+_CONNECTIONS = 16
+"""As `KnowledgeBase.connect` has it."""
 _EXIT_CODES = (0, 3)
 """3: finished with failed items, which a folder given by --corpus may hold."""
 
@@ -33,8 +37,14 @@ class Ingest:
     """One run of `sourcebook ingest --json`."""
 
     measurement: Measurement
-    counts: dict[str, dict[str, Any]]
-    """By asset."""
+    collections: dict[str, dict[str, dict[str, Any]]]
+    """Counts by collection and asset."""
+
+    @property
+    def counts(self) -> dict[str, dict[str, Any]]:
+        """By asset, of a library with one collection."""
+        (counts,) = self.collections.values()
+        return counts
 
     @property
     def computed(self) -> int:
@@ -44,26 +54,33 @@ class Ingest:
 
 @dataclass(frozen=True)
 class Library:
-    """A collection of its own: `files/`, `sourcebook.yaml` and `home/` in one folder."""
+    """A knowledge base of its own: `files/`, `sourcebook.yaml` and `home/` in one folder."""
 
     folder: Path
 
     @classmethod
-    def make(cls, folder: Path, *, precision: str = "auto") -> "Library":
+    def make(cls, folder: Path, *, precision: str = "auto", collections: Sequence[str] = (COLLECTION,)) -> "Library":
         """Make an empty one."""
         library = cls(folder)
-        library.files.mkdir(parents=True)
-        library.configuration_path.write_text(
-            f"collections:\n  {COLLECTION}:\n    files:\n      - root: ./files\n"
-            f"    embedding: {{model: all-MiniLM-L6-v2, precision: {precision}}}\n",
-            encoding="utf-8",
-        )
+        lines = ["collections:"]
+        for name in collections:
+            library.files_of(name).mkdir(parents=True)
+            lines += [
+                f"  {name}:",
+                f"    files: [{{root: ./{library.files_of(name).relative_to(folder)}}}]",
+                f"    embedding: {{model: all-MiniLM-L6-v2, precision: {precision}}}",
+            ]
+        library.configuration_path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return library
 
     @property
     def files(self) -> Path:
         """Where its documents lie."""
         return self.folder / "files"
+
+    def files_of(self, collection: str) -> Path:
+        """Where those of one collection lie: of the usual one, directly in `files/`."""
+        return self.files if collection == COLLECTION else self.files / collection
 
     @property
     def home(self) -> Path:
@@ -84,22 +101,38 @@ class Library:
         """Return its files, in order."""
         return sorted(path for path in self.files.rglob("*") if path.is_file())
 
-    def ingest(self) -> Ingest:
+    def ingest(self, *collections: str) -> Ingest:
         """Run the whole command as a user would; where nothing else uses it, the embedded server starts and stops."""
-        program = Path(sys.executable).with_name("sourcebook")
         measured = run(
-            [str(program), "--config", str(self.configuration_path), "ingest", "--json"],
-            {**child_environment(), "SOURCEBOOK_HOME": str(self.home)},
+            self.ingest_command(*collections),
+            self.environment,
             server_folder=self.home / "postgres",
             accept=_EXIT_CODES,
         )
-        return Ingest(measured, json.loads(measured.output)["collections"][COLLECTION])
+        return Ingest(measured, json.loads(measured.output)["collections"])
+
+    def ingest_command(self, *collections: str) -> list[str]:
+        """Return the command that brings these collections up to date, all of them where none is named."""
+        program = Path(sys.executable).with_name("sourcebook")
+        return [str(program), "--config", str(self.configuration_path), "ingest", "--json", *collections]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """That of a program which works with this library."""
+        return {**child_environment(), "SOURCEBOOK_HOME": str(self.home)}
 
     @contextmanager
     def database(self) -> Iterator[Database]:
         """Open its database; while it is open the embedded server keeps running."""
         with Database(DatabaseLocation(self.home)) as database:
             yield database
+
+    @contextmanager
+    def knowledge(self, query_embedder: QueryEmbedder | None = None) -> Iterator[KnowledgeBase]:
+        """Open it for searching; while it is open the embedded server keeps running."""
+        database = Database(DatabaseLocation(self.home), max_connections=_CONNECTIONS)
+        with KnowledgeBase(database, query_embedder=query_embedder) as knowledge:
+            yield knowledge
 
     def stop(self) -> None:
         """Stop its embedded server where an ended process left it running."""

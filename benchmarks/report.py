@@ -1,6 +1,7 @@
 """One table: what was measured, what it had to be, and whether it is."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -51,8 +52,12 @@ def spread(values: list[float], unit: str) -> str:
 
 def table(rows: list[Row]) -> str:
     """Return the rows as a Markdown table; `ratio` is the value against its bar."""
-    cells = [("measure", "value", "bar", "ratio", "met?"), *(row.cells for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(5)]
+    return grid([("measure", "value", "bar", "ratio", "met?"), *(row.cells for row in rows)])
+
+
+def grid(cells: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells as a Markdown table, the first one as its head."""
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     lines = [
         "| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in cells
     ]
@@ -80,6 +85,8 @@ def _number(value: float, unit: str) -> str:
             return f"{value:.4f}"
         case "%":
             return f"{100 * value:.1f} %"
+        case "relative":
+            return f"{value:.1e}"
         case "similarity":
             return f"{value:.3f}"
         case "pages/s":

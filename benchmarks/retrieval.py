@@ -1,9 +1,7 @@
-"""A retrieval set in BEIR's form: documents, questions, and which documents answer which question."""
+"""Judged sets: documents, questions, and which documents answer which question; in BEIR's form and in XQuAD's."""
 
 import json
-import math
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +22,18 @@ class RetrievalSet:
         for number, (identity, (title, text)) in enumerate(self.documents.items()):
             path = folder / f"{number // 1000:03}" / f"{identity}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"# {' '.join(title.split())}\n\n{text}\n", encoding="utf-8")
+            heading = f"# {' '.join(title.split())}\n\n" if title else ""
+            path.write_text(f"{heading}{text}\n", encoding="utf-8")
             os.utime(path, (_MODIFIED, _MODIFIED))
+
+
+def read_retrieval_sets(folder: Path, limit: int | None = None) -> dict[str, RetrievalSet]:
+    """Read the sets that lie in a folder, by name: those in BEIR's form, and `xquad-<language>`."""
+    sets = {
+        path.parent.name: read_retrieval_set(path.parent, limit)
+        for path in sorted(folder.glob("*/qrels.tsv"), key=lambda path: path.parent.name, reverse=True)
+    }
+    return sets | {f"xquad-{path.stem}": read_xquad(path, limit) for path in sorted(folder.glob("xquad/*.json"))}
 
 
 def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
@@ -52,11 +60,19 @@ def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
     return RetrievalSet(documents, questions, relevant)
 
 
-def ndcg(found: Sequence[str], grades: Mapping[str, int], depth: int = 10) -> float:
-    """Return nDCG at a depth, 0..1: the discounted gain (linear, by 1 / log2(rank + 1)) against the best possible."""
-    gain = sum(grades.get(document, 0) / math.log2(rank + 1) for rank, document in enumerate(found[:depth], start=1))
-    best = sorted(grades.values(), reverse=True)[:depth]
-    return gain / sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, start=1))
+def read_xquad(path: Path, limit: int | None = None) -> RetrievalSet:
+    """Read a file in SQuAD's form: each paragraph is a document without a title, which answers its own questions."""
+    documents: dict[str, tuple[str, str]] = {}
+    questions: dict[str, str] = {}
+    relevant: dict[str, dict[str, int]] = {}
+    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
+    for paragraph in [paragraph for article in articles for paragraph in article["paragraphs"]][:limit]:
+        identity = f"paragraph-{len(documents):03}"
+        documents[identity] = ("", str(paragraph["context"]))
+        for question in paragraph["qas"]:
+            questions[question["id"]] = str(question["question"])
+            relevant[question["id"]] = {identity: 1}
+    return RetrievalSet(documents, questions, relevant)
 
 
 def _rows(path: Path) -> list[dict[str, object]]:

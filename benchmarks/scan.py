@@ -83,5 +83,6 @@ def _take_in(database: Database, library: Library) -> None:
         generation = ensure_generation(connection, COLLECTION)
         report = prepare_chunks(connection, generation, tokenizer_of(generation))
         say(f"  chunks: {report.seconds:.0f} s, {report.added:,} chunks")
-        say(f"  embeddings, stand-ins: {embed_missing(connection, writer, generation, StandInEmbedder).seconds:.0f} s")
+        report = embed_missing(connection, writer, generation, lambda _: StandInEmbedder())
+        say(f"  embeddings, stand-ins: {report.seconds:.0f} s")
         say(f"  search_index: {publish(connection, generation).seconds:.0f} s")

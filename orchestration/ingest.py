@@ -20,7 +20,16 @@ from sourcebook.selection import Selection
 if TYPE_CHECKING:
     import dagster as dg
 
-ASSETS = ("raw_files", "crawled_pages", "transcripts", "documents", "chunks", "embeddings", "search_index")
+ASSETS = (
+    "raw_files",
+    "crawled_pages",
+    "transcripts",
+    "documents",
+    "chunks",
+    "embeddings",
+    "search_index",
+    "index_upkeep",
+)
 _COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
 
 
@@ -89,10 +98,11 @@ def ingest(
                         )
                         continue
                     if pending.needs_model:
-                        from sourcebook.embedding.early import start_early
+                        from sourcebook.embedding.early import start_early_for
 
                         model_started = True
-                        start_early(wanted_embedding(connection, name))
+                        home = sourcebook_home(configuration.path)
+                        start_early_for(wanted_embedding(connection, name), home, pending.items)
                 events.started(name, pending)
                 from orchestration.instance import open_instance
 

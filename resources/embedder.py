@@ -1,12 +1,14 @@
-"""The embedding model, in a process of its own that is started before it is needed."""
+"""The embedding model: in a process of its own that is started before it is needed, or exported, for few texts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import dagster as dg
 
 from sourcebook.config import EmbeddingSettings
-from sourcebook.embedding.early import start_early, stop_all
+from sourcebook.embedding.early import embedder_for, export_beside, start_early_for, stop_all, wait_for_exports
+from sourcebook.embedding.onnx.embedder import OnnxEmbedder
 from sourcebook.embedding.process import EmbeddingProcess
 
 
@@ -15,16 +17,31 @@ class Embedder(dg.ConfigurableResource["Embedder"]):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["Embedder"]:
-        """End the model with the run."""
+        """End the model with the run, when what it exports is complete."""
         try:
             yield self
+            for model, reason in wait_for_exports().items():
+                if context.log:
+                    context.log.info(f"{model} is not exported for searches without torch: {reason}")
         finally:
             stop_all()
 
-    def start(self, settings: EmbeddingSettings) -> EmbeddingProcess:
-        """Return the process of a model; loading goes on in it meanwhile.
+    def start_early(self, settings: EmbeddingSettings, home: Path, items: int) -> None:
+        """Begin to load a model, unless there are so few items to embed that its export does it sooner.
 
         Raises:
             ModelError: the model cannot be found.
         """
-        return start_early(settings)
+        start_early_for(settings, home, items)
+
+    def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> EmbeddingProcess | OnnxEmbedder:
+        """Return what embeds so many texts: a process, or for few the exported model.
+
+        Raises:
+            ModelError: the model cannot be found.
+        """
+        return embedder_for(settings, home, texts)
+
+    def export_beside(self, settings: EmbeddingSettings, home: Path) -> None:
+        """Export a model that was loaded, for searches without torch, while the run goes on."""
+        export_beside(settings, home)

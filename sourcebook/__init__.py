@@ -9,14 +9,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sourcebook.async_knowledge_base import AsyncKnowledgeBase as AsyncKnowledgeBase
     from sourcebook.errors import SourcebookError as SourcebookError
     from sourcebook.knowledge_base import KnowledgeBase as KnowledgeBase
+    from sourcebook.search.filters import Filters as Filters
+    from sourcebook.search.fusion import Fusion as Fusion
+    from sourcebook.search.reranking.settings import Reranking as Reranking
     from sourcebook.search.results import SearchResult as SearchResult
     from sourcebook.search.results import SearchResults as SearchResults
 
-__all__ = ["KnowledgeBase", "SearchResult", "SearchResults", "SourcebookError"]
+__all__ = [
+    "AsyncKnowledgeBase",
+    "Filters",
+    "Fusion",
+    "KnowledgeBase",
+    "Reranking",
+    "SearchResult",
+    "SearchResults",
+    "SourcebookError",
+]
 
 _HOMES = {
+    "AsyncKnowledgeBase": "sourcebook.async_knowledge_base",
+    "Filters": "sourcebook.search.filters",
+    "Fusion": "sourcebook.search.fusion",
+    "Reranking": "sourcebook.search.reranking.settings",
     "KnowledgeBase": "sourcebook.knowledge_base",
     "SearchResult": "sourcebook.search.results",
     "SearchResults": "sourcebook.search.results",

@@ -84,7 +84,9 @@ def _record_source(connection: Connection, collection: str, kind: str, source: F
             "exclude": list(source.exclude),
             "tags": list(source.tags),
             "max_bytes": source.max_bytes,
-            "settings": Jsonb(source.model_dump(mode="json") if isinstance(source, SiteSource) else {}),
+            "settings": Jsonb(
+                source.model_dump(mode="json") if isinstance(source, SiteSource) else {"root": source.root}
+            ),
         },
     ).rowcount
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from sourcebook.config_evaluation import EvaluationSettings
 from sourcebook.config_parsing import ParsingSettings
 from sourcebook.config_sites import SiteSource
 from sourcebook.config_speech import SpeechSettings
@@ -97,6 +98,10 @@ class CollectionSettings(Settings):
     )
     speech: SpeechSettings = Field(
         default=SpeechSettings(), description="a mapping such as {engine: openai-whisper, model: base, language: auto}"
+    )
+    evaluation: EvaluationSettings = Field(
+        default=EvaluationSettings(),
+        description="a mapping such as {queries: queries.jsonl, qrels: qrels.tsv, floors: {ndcg@10: 0.6}}",
     )
 
     @field_validator("files")

@@ -1,23 +1,23 @@
 """The Python face: open a knowledge base and search it."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from sourcebook.database.database import Database
     from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.search.filters import Filters
+    from sourcebook.search.fusion import Fusion
+    from sourcebook.search.hybrid import Means
+    from sourcebook.search.reranking.settings import Reranking
     from sourcebook.search.results import SearchResults
-    from sourcebook.search.scope import ScopedGeneration
 
 
 class KnowledgeBase:
@@ -31,10 +31,9 @@ class KnowledgeBase:
 
     def __init__(self, database: "Database", *, query_embedder: "QueryEmbedder | None" = None) -> None:
         self._database = database
-        self._executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="sourcebook-keyword")
         self._given = query_embedder
-        self._embedders: dict[str, QueryEmbedder] = {}
         self._lock = threading.Lock()
+        self._means: Means | None = None
 
     @classmethod
     def connect(
@@ -69,37 +68,107 @@ class KnowledgeBase:
             )
         return cls(Database(location, max_connections=max_connections), query_embedder=query_embedder)
 
+    @property
+    def database(self) -> "Database":
+        """The database that is searched."""
+        return self._database
+
     def search(
         self,
         query: str,
         collections: Sequence[str] | str | None = None,
         limit: int = 5,
         mode: Literal["hybrid", "vector", "keyword"] = "hybrid",
+        *,
+        offset: int = 0,
+        filters: "Filters | Mapping[str, Any] | None" = None,
+        fusion: 'Fusion | Literal["weighted", "rrf"] | None' = None,
+        neighbours: int = 0,
+        group_by: Literal["document"] | None = None,
+        diversity: float = 0.0,
+        rerank: "Reranking | str | None" = None,
+        literal: bool = False,
+        typos: bool = False,
+        explain: bool = False,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
         Args:
-            query: words or a question, at most 10,000 characters.
+            query: words or a question, at most 10,000 characters. `"a phrase"` must stand in a passage, `-word` and
+                `-"a phrase"` must not, `title:word` must stand in the document's title.
             collections: names, or one name; every collection where None.
             limit: how many passages, 1 to 1,000.
             mode: `hybrid` fuses both legs; `vector` goes by meaning alone, `keyword` by words alone.
+            offset: how many passages stand before this page, 0 to 10,000; see `SearchResults.next_offset`.
+            filters: what the documents must be: `Filters`, or a mapping such as `{"tags": ["policy"]}`.
+            fusion: how the legs are joined: `Fusion`, or the name of a method. By default a weighted sum of scores.
+            neighbours: how many passages before and after each one come with it, 0 to 20.
+            group_by: `document` for one result a document; limit and offset then count documents.
+            diversity: 0 to 1: how much results should differ from each other (maximal marginal relevance).
+            rerank: a cross encoder that orders the first results anew: `Reranking`, or a model's name or folder.
+            literal: take the query as it stands, without operators.
+            typos: let words that no passage holds stand for the nearest ones that some do.
+            explain: tell how the search went, in `SearchResults.explanation`.
 
         Raises:
             QueryError: the request makes no sense, or a collection does not exist.
-            ModelError: the embedding model cannot be loaded.
+            ModelError: the embedding or the reranking model cannot be loaded.
         """
         from sourcebook.search.hybrid import run_search
         from sourcebook.search.request import SearchRequest
 
-        request = SearchRequest.checked(query, collections, limit, mode)
-        return run_search(self._database, self._executor, self._embed_query, request)
+        request = SearchRequest.checked(
+            query,
+            collections,
+            limit,
+            mode,
+            offset=offset,
+            filters=filters,
+            fusion=fusion,
+            neighbours=neighbours,
+            group_by=group_by,
+            diversity=diversity,
+            rerank=rerank,
+            literal=literal,
+            typos=typos,
+            explain=explain,
+        )
+        return run_search(self._ready(), request)
+
+    def prewarm(self, collections: Sequence[str] | str | None = None, rerank: "Reranking | str | None" = None) -> None:
+        """Do now what the first search would wait for: connect, load models, read the indexes once.
+
+        Args:
+            collections: names, or one name; every collection where None.
+            rerank: a reranking model that will be asked for.
+
+        Raises:
+            QueryError: a collection does not exist.
+            ModelError: a model cannot be loaded.
+        """
+        from sourcebook.search.reranking.settings import Reranking
+
+        if rerank is not None:
+            self._ready().reranker.prewarm(Reranking(rerank) if isinstance(rerank, str) else rerank)
+        self.search("What is there to know?", collections, limit=1, literal=True)
+
+    def forget_queries(self) -> None:
+        """Empty the cache of query vectors, so that each query is embedded anew: for measuring."""
+        self._ready().vectors.forget()
 
     def close(self) -> None:
         """Close every connection, and the embedded server where this process was the last to use it."""
-        self._executor.shutdown()
-        for embedder in self._embedders.values():
-            embedder.close()
+        self.release()
         self._database.close()
+
+    def release(self) -> None:
+        """Give back threads and models; the next search takes new ones."""
+        with self._lock:
+            means, self._means = self._means, None
+        if means is not None:
+            means.executor.shutdown()
+            means.reranker.close()
+            means.vectors.close()
 
     def __enter__(self) -> Self:
         """Return the knowledge base; leaving the block closes it."""
@@ -111,18 +180,24 @@ class KnowledgeBase:
         """Close it."""
         self.close()
 
-    def _embed_query(self, generation: "ScopedGeneration", query: str) -> "NDArray[np.float32]":
-        if self._given is not None:
-            return self._given.embed_query(query)
+    def _ready(self) -> "Means":
+        """Return what searches share; made by the first one, so that opening a knowledge base costs little."""
         with self._lock:
-            if generation.model not in self._embedders:
-                from sourcebook.embedding.embedder import SentenceTransformerEmbedder
-                from sourcebook.embedding.model import find_model
+            if self._means is None:
+                from sourcebook.search.hybrid import Means
+                from sourcebook.search.query_vectors import QueryVectors
+                from sourcebook.search.reranking.reranker import Reranker
 
-                self._embedders[generation.model] = SentenceTransformerEmbedder(
-                    find_model(generation.embedding.model), precision=generation.embedding.precision
+                self._means = Means(
+                    self._database,
+                    ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
+                    QueryVectors(self._database.location.home, self._given),
+                    Reranker(),
                 )
-        return self._embedders[generation.model].embed_query(query)
+            return self._means
+
+
+_SEARCHES_AT_ONCE = 16
 
 
 def _default_home() -> Path:

@@ -123,7 +123,8 @@ def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None
             with connection.cursor(row_factory=class_row(Generation)) as cursor:
                 generations = cursor.execute(queries["generations_of_removed_collections"]).fetchall()
             for generation in generations:
-                connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(generation.partition))
+                for partition in generation.partitions.values():
+                    connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(partition))
             for deletion in (
                 "delete_removed_collections",
                 "delete_removed_documents",

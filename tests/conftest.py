@@ -69,7 +69,9 @@ def create_database(server: EmbeddedServer) -> Iterator[CreateDatabase]:
     def create(template: str) -> str:
         name = f"test_{next(_NUMBERS)}"
         made.append(sql.Identifier(name))
-        _execute(server, sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(made[-1], sql.Identifier(template)))
+        # Copied file by file, which takes half the time of a copy through the log.
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+        _execute(server, statement.format(made[-1], sql.Identifier(template)))
         return server.url(name)
 
     yield create

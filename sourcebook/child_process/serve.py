@@ -15,6 +15,7 @@ from threading import Thread
 from typing import BinaryIO, cast
 
 from sourcebook.child_process.frames import read_frame, write_frame
+from sourcebook.child_process.priority import give_way
 from sourcebook.errors import SourcebookError
 
 Header = dict[str, object]
@@ -32,6 +33,7 @@ def serve(load: Callable[[Header], Answer]) -> None:
             parent hears in a frame whose `state` is `ready`, or is `failed` with a `reason`, how that went.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    give_way()
     try:
         _serve(load, sys.stdin.buffer, os.fdopen(int(sys.argv[1]), "wb"))
     except BrokenPipeError:  # the parent is gone

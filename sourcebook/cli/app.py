@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sourcebook.cli import pipeline
-from sourcebook.cli.commands import apply, doctor, documents, purge, remove, search, show, status
+from sourcebook.cli.commands import apply, doctor, documents, evaluate, purge, remove, search, show, status
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
 
@@ -51,6 +51,7 @@ def _sourcebook(
 pipeline.register(app)
 apply.register(app)
 search.register(app)
+evaluate.register(app)
 status.register(app)
 documents.register(app)
 show.register(app)

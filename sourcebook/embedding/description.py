@@ -7,6 +7,9 @@ from pathlib import Path
 
 from sourcebook.errors import ModelError
 
+UNLIMITED_TOKENS = 1_000_000
+"""Stands for no limit; transformers' own number for it, 1e30, is more than tokenizers can hold."""
+
 _UNCHANGED = frozenset({"Normalize", "Dropout", "LayerNorm"})
 _HIDDEN_SIZES = ("hidden_size", "dim", "d_model")
 
@@ -91,7 +94,7 @@ def _max_tokens(folder: Path) -> int | None:
         _whole(_settings(folder / "tokenizer_config.json"), "model_max_length"),
         _whole(_settings(folder / "config.json"), "max_position_embeddings"),
     )
-    return min((length for length in lengths if length), default=None)
+    return min((min(length, UNLIMITED_TOKENS) for length in lengths if length), default=None)
 
 
 def _whole(settings: Mapping[str, object], key: str) -> int | None:

@@ -11,14 +11,14 @@ from sourcebook.cores import usable_cores
 from sourcebook.embedding.batching import batches_by_length
 from sourcebook.embedding.model import EmbeddingModel, verify
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
+from sourcebook.embedding.prompts import passage_prompt, query_prompt
+from sourcebook.embedding.query_threads import query_threads
+from sourcebook.embedding.unit_rows import unit_rows
+from sourcebook.embedding.well_formed import well_formed
 from sourcebook.errors import ModelError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-# A small model answers a question as fast on one core as on two (7 ms), and two threads wait for each other where other
-# programs compute too: there the 95th percentile was 24 ms on one core and 124 to 980 ms on two.
-_SMALL_MODEL_WEIGHTS = 50_000_000
 
 
 class QueryEmbedder(Protocol):
@@ -68,12 +68,9 @@ class SentenceTransformerEmbedder:
         self._transformer: SentenceTransformer | None = load_folder(model.name, folder, self._precision)
         self._model = model
         self._lock = Lock()
-        prompts = self._transformer.prompts
-        self._query_prompt = prompts.get("query") or ""
-        # sentence-transformers itself takes an empty "document" prompt before a "passage" that says something.
-        self._passage_prompt = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
-        small = sum(weights.numel() for weights in self._transformer.parameters()) < _SMALL_MODEL_WEIGHTS
-        self._query_threads = 1 if small else usable_cores()
+        self._query_prompt = query_prompt(self._transformer.prompts)
+        self._passage_prompt = passage_prompt(self._transformer.prompts)
+        self._query_threads = query_threads(sum(weights.numel() for weights in self._transformer.parameters()))
 
     @property
     def model(self) -> EmbeddingModel:
@@ -87,6 +84,7 @@ class SentenceTransformerEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed passages; see `Embedder.embed`."""
+        texts = [well_formed(text) for text in texts]
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         with self._lock:
             _compute_with(usable_cores())
@@ -100,18 +98,25 @@ class SentenceTransformerEmbedder:
                     )
             except (RuntimeError, TypeError, ValueError) as error:
                 raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
-        return _unit_rows(vectors)
+        return unit_rows(vectors)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question; see `Embedder.embed_query`."""
         with self._lock:
             _compute_with(self._query_threads)
             try:
-                vector = self._loaded.encode_query([text], prompt=self._query_prompt, show_progress_bar=False)
+                vector = self._loaded.encode_query(
+                    [well_formed(text)], prompt=self._query_prompt, show_progress_bar=False
+                )
             except (RuntimeError, TypeError, ValueError) as error:
                 raise ModelError(f"{self._model.name!r} could not embed the question: {error}") from error
-        row: NDArray[np.float32] = _unit_rows(np.asarray(vector, np.float32))[0]
+        row: NDArray[np.float32] = unit_rows(np.asarray(vector, np.float32))[0]
         return row
+
+    def count_tokens(self, text: str) -> int:
+        """Count a text's tokens after truncation, special ones included."""
+        with self._lock:
+            return self._token_counts([well_formed(text)])[0]
 
     def close(self) -> None:
         """Drop the weights; may be called more than once."""
@@ -147,10 +152,3 @@ def _compute_with(threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
-
-
-def _unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scale each row to length 1, in float32 whatever the model computed in; a zero row stays zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
-    rows: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
-    return rows

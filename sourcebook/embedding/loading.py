@@ -5,15 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sourcebook.embedding.description import Description
+from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
 from sourcebook.embedding.precision import Precision
 from sourcebook.errors import ModelError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-# Models of word vectors take texts of any length.
-_UNLIMITED_TOKENS = 1_000_000
 
 
 def load_folder(name: str, folder: Path, precision: Precision) -> "SentenceTransformer":
@@ -37,7 +34,7 @@ def load_folder(name: str, folder: Path, precision: Precision) -> "SentenceTrans
         ) from error
     dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
     try:
-        with _quiet():
+        with quiet():
             return SentenceTransformer(str(folder), local_files_only=True, model_kwargs={"dtype": dtype})
     except Exception as error:
         raise ModelError(
@@ -50,8 +47,8 @@ def describe_loaded(transformer: "SentenceTransformer") -> Description:
     """Ask a loaded model for its dimensions (by embedding a text) and its context length."""
     vector = transformer.encode("", show_progress_bar=False, convert_to_numpy=True)
     length = transformer.max_seq_length
-    whole = length is not None and 0 < length < _UNLIMITED_TOKENS
-    return Description(len(vector), int(length) if whole and length is not None else _UNLIMITED_TOKENS)
+    whole = length is not None and 0 < length < UNLIMITED_TOKENS
+    return Description(len(vector), int(length) if whole and length is not None else UNLIMITED_TOKENS)
 
 
 def first_line(error: BaseException) -> str:
@@ -60,7 +57,7 @@ def first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep transformers' "Loading weights" bar and its reports off the terminal, and put its settings back."""
     from transformers.utils import logging
 

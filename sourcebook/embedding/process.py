@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from pathlib import Path
 from threading import Condition, Thread
 from types import TracebackType
 from typing import IO, BinaryIO, Final, Self, cast
@@ -49,7 +50,7 @@ class EmbeddingProcess:
         self._queue_length = queue_length
         self._owner = os.getpid()
         self._state = Condition()
-        self._waiting: deque[Future[Vectors]] = deque()
+        self._waiting: deque[Future[Vectors] | Future[str | None]] = deque()
         self._ready: Future[None] = Future()
         self._end: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -112,7 +113,9 @@ class EmbeddingProcess:
         Raises:
             ModelError: The child has ended or been closed.
         """
-        return self._submit(list(texts), query=False)
+        future: Future[Vectors] = Future()
+        self._submit(future, {"texts": list(texts), "query": False})
+        return future
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed passages; see `Embedder.embed`. The first call waits until the model is loaded."""
@@ -120,8 +123,23 @@ class EmbeddingProcess:
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question; see `Embedder.embed_query`."""
-        vector: Vectors = self._submit([text], query=True).result()[0]
+        future: Future[Vectors] = Future()
+        self._submit(future, {"texts": [text], "query": True})
+        vector: Vectors = future.result()[0]
         return vector
+
+    def export(self, home: Path) -> Future[str | None]:
+        """Have the child export the model to ONNX after what it was handed before; see `export_model`.
+
+        Returns:
+            A future of None where there is an export then, or of the reason why there is none.
+
+        Raises:
+            ModelError: The child has ended or been closed.
+        """
+        future: Future[str | None] = Future()
+        self._submit(future, {"export": str(home)})
+        return future
 
     def close(self) -> None:
         """End the child at once; what it has not answered yet fails. May be called more than once."""
@@ -146,9 +164,8 @@ class EmbeddingProcess:
         """End the child."""
         self.close()
 
-    def _submit(self, texts: list[str], *, query: bool) -> Future[Vectors]:
+    def _submit(self, future: "Future[Vectors] | Future[str | None]", request: dict[str, object]) -> None:
         self.start()
-        future: Future[Vectors] = Future()
         future.set_running_or_notify_cancel()
         with self._state:
             self._state.wait_for(lambda: self._end is not None or len(self._waiting) < self._queue_length)
@@ -156,8 +173,7 @@ class EmbeddingProcess:
             self._waiting.append(future)
             # A broken pipe is the receiver's to report: it knows why the child ended.
             with suppress(OSError):
-                write_frame(self._requests, {"texts": texts, "query": query})
-        return future
+                write_frame(self._requests, request)
 
     def _receive(self, process: subprocess.Popen[bytes], replies: BinaryIO, errors: IO[bytes]) -> None:
         """Hand the child's answers to their futures in order, until the child ends; then fail what still waits."""
@@ -186,7 +202,10 @@ class EmbeddingProcess:
             self._state.notify_all()
         if header["state"] == "vectors":
             vectors = np.frombuffer(payload, "<f4").astype(np.float32)
-            future.set_result(vectors.reshape(cast("int", header["rows"]), self._model.dimensions))
+            rows = vectors.reshape(cast("int", header["rows"]), self._model.dimensions)
+            cast("Future[Vectors]", future).set_result(rows)
+        elif header["state"] == "exported":
+            cast("Future[str | None]", future).set_result(cast("str | None", header["reason"]))
         else:
             future.set_exception(ModelError(str(header["reason"])))
         return None

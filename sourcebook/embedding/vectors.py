@@ -31,7 +31,7 @@ def embed_missing(
     reader: Connection,
     writer: Connection,
     generation: Generation,
-    start_embedder: Callable[[], SubmittingEmbedder],
+    start_embedder: Callable[[int], SubmittingEmbedder],
     progress: Progress = silent,
 ) -> StageReport:
     """Embed what is missing, longest texts first, and keep the vectors by the hash of their text.
@@ -40,7 +40,7 @@ def embed_missing(
         reader: holds a cursor over the texts while the stage lasts.
         writer: another connection, that commits each batch of vectors.
         generation: whose prepared chunks to embed.
-        start_embedder: called only where something is missing, so that otherwise no model loads.
+        start_embedder: called with how many texts are missing, and only where some are: otherwise no model loads.
         progress: called with (done, total) texts.
 
     Raises:
@@ -57,7 +57,7 @@ def embed_missing(
         with reader.transaction(), reader.cursor(name="texts_to_embed") as cursor:
             cursor.itersize = BATCH
             cursor.execute(queries["texts_to_embed"], scope)
-            _embed(writer, generation, batched(cursor, BATCH), missing, start_embedder(), report, progress)
+            _embed(writer, generation, batched(cursor, BATCH), missing, start_embedder(missing), report, progress)
     report.added = report.extra["computed"]
     report.unchanged = present
     refresh_statistics(reader, "analyze_embeddings", report)

@@ -41,6 +41,11 @@ def weights_sha256(folder: Path) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
+def weights_size(folder: Path) -> int:
+    """Return how many bytes a model's weight files have on disk; raises `OSError` where they cannot be read."""
+    return sum(file.stat().st_size for file in _weight_files(folder))
+
+
 def _weight_files(folder: Path) -> list[Path]:
     modules = [path for path in folder.iterdir() if path.is_dir() and path.name not in _OTHER_BACKENDS]
     return [file for module in (folder, *sorted(modules)) for file in _module_weights(module)]

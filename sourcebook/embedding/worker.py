@@ -25,13 +25,22 @@ def _load(settings: Header) -> Answer:
 
 
 def _answer(embedder: SentenceTransformerEmbedder, request: Header, replies: BinaryIO) -> None:
-    texts = cast("list[str]", request["texts"])
     try:
+        if "export" in request:
+            write_frame(replies, {"state": "exported", "reason": _export(embedder.model, request)})
+            return
+        texts = cast("list[str]", request["texts"])
         vectors = embedder.embed_query(texts[0])[None] if request["query"] else embedder.embed(texts)
     except Exception as error:  # noqa: BLE001 - one batch failed: the parent tells it, and the next may succeed
         write_frame(replies, {"state": "failed", "reason": reason_of(error)})
         return
     write_frame(replies, {"state": "vectors", "rows": len(vectors)}, vectors.astype("<f4").tobytes())
+
+
+def _export(model: EmbeddingModel, request: Header) -> str | None:
+    from sourcebook.embedding.onnx.export import export_model
+
+    return export_model(Path(str(request["export"])), model)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from sourcebook.embedding.model import find_model
 from sourcebook.embedding.precision import choose_precision
 from sourcebook.errors import ConfigurationError
 
+_PARTITIONED = ("search_entry", "keyword_entry")
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
@@ -29,6 +31,11 @@ class Generation:
     def partition(self) -> sql.Identifier:
         """The partition of `search_entry` that holds this generation alone."""
         return sql.Identifier(f"search_entry_{self.id}")
+
+    @property
+    def partitions(self) -> dict[str, sql.Identifier]:
+        """Its partition of each table that has one."""
+        return {table: sql.Identifier(f"{table}_{self.id}") for table in _PARTITIONED}
 
     @property
     def chunking_settings(self) -> ChunkingSettings:
@@ -92,7 +99,7 @@ def create_generation(
     model: str,
     dimensions: int,
 ) -> Generation:
-    """Make a collection's first generation with its partition of `search_entry`, and make it the active one."""
+    """Make a collection's first generation with its partitions, and make it the active one."""
     with connection.transaction():
         row = connection.execute(
             queries["insert_generation"],
@@ -113,10 +120,13 @@ def create_generation(
             model,
             dimensions,
         )
-        connection.execute(
-            sql.SQL("CREATE TABLE {} PARTITION OF search_entry FOR VALUES IN ({})").format(
-                generation.partition, sql.Literal(number)
+        for table, partition in generation.partitions.items():
+            # Made first and attached then: unlike CREATE TABLE … PARTITION OF, that waits for no search.
+            connection.execute(
+                sql.SQL(
+                    "CREATE TABLE {partition} (LIKE {table} INCLUDING ALL); "
+                    "ALTER TABLE {table} ATTACH PARTITION {partition} FOR VALUES IN ({number})"
+                ).format(partition=partition, table=sql.Identifier(table), number=sql.Literal(number))
             )
-        )
         connection.execute(queries["activate_generation"], {"collection": collection, "generation": number})
     return generation

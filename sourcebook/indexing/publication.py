@@ -20,7 +20,6 @@ def publish(connection: Connection, generation: Generation, progress: Progress =
     """Publish every document of a generation that is ready, and withdraw removed ones. Counts are entries."""
     report = StageReport()
     scope = {"generation": generation.id, "model": generation.model}
-    before = _count(connection, generation)
     row = connection.execute(queries["withdraw_removed_documents"], scope).fetchone()
     report.removed = int(row[0]) if row else 0
     waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
@@ -33,7 +32,7 @@ def publish(connection: Connection, generation: Generation, progress: Progress =
     report.unchanged = after - report.added - report.changed
     if waiting or report.removed:
         report.count("documents", len(waiting))
-        maintain_indexes(connection, generation, entries=after, moved=abs(after - before) + report.changed)
+        maintain_indexes(connection, generation, entries=after, moved=report.added + report.changed + report.removed)
     row = connection.execute(queries["search_index_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 
@@ -46,11 +45,12 @@ def _publish(
     with connection.transaction():
         if cut["documents"]:
             kept = [row[0] for row in connection.execute(queries["keep_chunks"], cut)]
-            report.removed += connection.execute(queries["delete_replaced_chunks"], {**cut, "kept": kept}).rowcount
+            replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
+            connection.execute(queries["delete_chunks"], {"chunks": replaced})
+            report.removed += len(replaced)
         report.changed += connection.execute(queries["refresh_entry_lexemes"], every).rowcount
         if cut["documents"]:
             report.added += connection.execute(queries["insert_entries"], cut).rowcount
-        connection.execute(queries["record_configurations"], every)
         connection.execute(queries["record_published_documents"], every)
 
 

@@ -27,6 +27,8 @@ class Scope:
     """The generations of a search; empty where nothing was ingested yet."""
 
     generations: tuple[ScopedGeneration, ...]
+    not_indexed: tuple[str, ...] = ()
+    """Collections that were asked for, or are among all, and have nothing searchable yet."""
 
     @property
     def ids(self) -> list[int]:
@@ -68,5 +70,6 @@ def find_scope(connection: Connection, request: SearchRequest) -> Scope:
             )
             for name, number, model, embedding, dimensions, configurations in rows
             if number is not None
-        )
+        ),
+        tuple(row[0] for row in rows if row[1] is None),
     )

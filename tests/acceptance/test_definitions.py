@@ -23,6 +23,7 @@ GRAPH = {
             "partitions": "collection",
         },
         "embeddings": {"deps": ["chunks"], "group": "knowledge_base", "partitions": "collection"},
+        "index_upkeep": {"deps": ["search_index"], "group": "knowledge_base", "partitions": "collection"},
         "raw_files": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
         "search_index": {"deps": ["embeddings"], "group": "knowledge_base", "partitions": "collection"},
         "transcripts": {"deps": ["raw_files"], "group": "knowledge_base", "partitions": "collection"},
@@ -32,6 +33,7 @@ GRAPH = {
         "documents:no_failed_items collection",
         "search_index:every_live_document_is_searchable collection",
         "search_index:no_orphan_or_null_vector collection",
+        "search_index:search_is_good_enough collection",
     ],
     "jobs": {"ingest": {"partitions": "collection", "executor": "in_process"}},
     "sensors": {

@@ -14,7 +14,16 @@ from sourcebook.database.database import Database
 from sourcebook.embedding.process import EmbeddingProcess
 from tests.acceptance.workplace import CHECKOUT, Json, Workplace, rows
 
-ASSETS = ("raw_files", "crawled_pages", "transcripts", "documents", "chunks", "embeddings", "search_index")
+ASSETS = (
+    "raw_files",
+    "crawled_pages",
+    "transcripts",
+    "documents",
+    "chunks",
+    "embeddings",
+    "search_index",
+    "index_upkeep",
+)
 HANDBOOK = "# Handbook\n\n" + "\n\n".join(
     f"## {title}\n\n" + f"{text} " * 20
     for title, text in {
@@ -69,7 +78,9 @@ def test_a_library_of_every_format_stays_true_through_every_change(
         assert set(first) == set(ASSETS)
         for asset in ASSETS:
             assert {"added", "changed", "unchanged", "removed", "failed", "seconds"} <= set(first[asset])
-            assert (first[asset]["unchanged"], first[asset]["removed"], first[asset]["failed"]) == (0, 0, 0)
+            assert (first[asset]["removed"], first[asset]["failed"]) == (0, 0)
+            # What was published a moment ago needs no upkeep.
+            assert first[asset]["unchanged"] == (first["search_index"]["added"] if asset == "index_upkeep" else 0)
         assert (first["raw_files"]["added"], first["raw_files"].get("skipped", 0)) == (len(files), 0)
         assert first["documents"]["added"] == readable
         entries = first["search_index"]["added"]
@@ -119,7 +130,8 @@ def test_a_library_of_every_format_stays_true_through_every_change(
         }
         hit = knowledge.search("generators for a fortnight")[0]
         assert (Path(hit.uri).name, hit.version, hit.heading_path) == ("handbook.md", 2, ("Handbook", "Power"))
-        assert (hit.anchor, hit.vector_rank, hit.keyword_rank) == ("power", 1, 1)
+        assert (hit.anchor, hit.vector_rank) == ("power", 1)
+        assert hit.keyword_rank in {1, 2}, "the section is two passages, which say the same as often"
         number = documents(workplace)["handbook.md"]["document_id"]
 
         # A rename is the same document: nothing is parsed, cut or embedded.

@@ -17,7 +17,16 @@ from sourcebook.database.embedded import EmbeddedServer
 from tests.acceptance.processes import free_port, listens, service, wait_for
 from tests.acceptance.workplace import CHECKOUT, Json, Workplace
 
-ASSETS = ("raw_files", "crawled_pages", "transcripts", "documents", "chunks", "embeddings", "search_index")
+ASSETS = (
+    "raw_files",
+    "crawled_pages",
+    "transcripts",
+    "documents",
+    "chunks",
+    "embeddings",
+    "search_index",
+    "index_upkeep",
+)
 SECONDS = 300.0
 
 LAUNCH = """
@@ -105,8 +114,8 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
               "-m", "orchestration.definitions")  # fmt: skip
         wait_for(lambda: listens(code_port), seconds=SECONDS, what="the code server listens")
         start("webserver", "dagster_webserver", "-h", "127.0.0.1", "-p", str(web_port), "-w", "deploy/workspace.yaml")
-        wait_for(lambda: listens(web_port), seconds=SECONDS, what="the web server listens")
         start("daemon", "dagster._daemon", "run", "-w", "deploy/workspace.yaml")
+        wait_for(lambda: listens(web_port), seconds=SECONDS, what="the web server listens")
         yield Deployment(deployed, web_port)
 
 

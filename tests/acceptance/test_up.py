@@ -59,14 +59,13 @@ def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: 
 
                 assert found("green")
                 workplace.write("docs/a.md", "# Flags\n\nThe flag is white.\n")
+                site.page("/", "<html><title>Tides</title><h1 id=high>High water</h1><p>The mark is red.</p></html>")
                 changed = time.monotonic()
                 wait_for(lambda: found("white"), seconds=180, what="the change is searchable")
                 seconds = time.monotonic() - changed
                 print(f"\nsearchable {seconds:.0f} s after the change")
                 assert seconds <= SECONDS_UNTIL_SEARCHABLE
                 assert not found("green")
-
-                site.page("/", "<html><title>Tides</title><h1 id=high>High water</h1><p>The mark is red.</p></html>")
                 wait_for(lambda: found("red"), seconds=180, what="the changed page is searchable")
                 assert not found("blue")
             started = family(process.pid)

@@ -16,7 +16,7 @@ from sourcebook.web.exchange import Response
 from tests.browser.site import OnlyThese, Site
 
 T = TypeVar("T")
-TIMEOUT = 15.0
+TIMEOUT = 30.0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,10 +2,13 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sourcebook.web.exchange import FetchError, Response
@@ -114,6 +117,33 @@ def test_crashed_page(rendering: Rendering) -> None:
     assert rendering.loop.run(render()).status == 200
 
 
+def test_a_browser_that_no_longer_reacts(rendering: Rendering) -> None:
+    """A Chromium that takes no commands any more delays a page by 4 s at most; another one shows the next page."""
+    timeout = 5.0
+
+    async def render() -> tuple[float, Response]:
+        async with rendering.renderer(timeout=timeout) as renderer:
+            before = browsers()
+            await renderer.render(rendering.site.url("/text"))
+            (stopped,) = [each for each in browsers() if each not in before]
+            rendering.site.hits.clear()
+            begun = time.monotonic()
+            work = asyncio.create_task(renderer.render(rendering.site.url("/drip")))
+            while rendering.site.hits["/drip"] == 0:  # noqa: ASYNC110 - the server's counter wakes nobody
+                await asyncio.sleep(0.05)
+            stopped.suspend()
+            with pytest.raises(FetchError, match="did not load in time"):
+                await work
+            seconds = time.monotonic() - begun
+            page = await renderer.render(rendering.site.url("/text"))
+        assert not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE
+        return seconds, page
+
+    seconds, page = rendering.loop.run(render())
+    assert seconds < timeout + 4
+    assert page.status == 200
+
+
 def test_browsers_are_replaced(rendering: Rendering) -> None:
     """After some pages another Chromium takes over; those in flight are finished, and nothing stays behind."""
     before = len(browsers())
@@ -121,7 +151,7 @@ def test_browsers_are_replaced(rendering: Rendering) -> None:
     async def render() -> list[Response]:
         async with rendering.renderer(pages_per_browser=3, concurrency=3) as renderer:
             pages = await asyncio.gather(*(renderer.render(rendering.site.url(f"/shell?{n}")) for n in range(8)))
-            assert wait_until(lambda: len(browsers()) == before + 1)
+            assert await asyncio.to_thread(wait_until, lambda: len(browsers()) == before + 1)
             return pages
 
     rendering.site.hits.clear()
@@ -206,6 +236,28 @@ def test_without_a_browser(rendering: Rendering, monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(FetchError, match="apt-get install chromium, or set SOURCEBOOK_CHROMIUM, or render: never"):
         rendering.loop.run(render())
+
+
+def test_a_browser_that_never_takes_a_command(
+    rendering: Rendering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser that starts, and then says nothing on its port, is a failure in time."""
+    monkeypatch.setattr("sourcebook.web.browser.crawler_browser._START_SECONDS", 2.0)
+    program = tmp_path / "chromium"
+
+    async def render() -> Response:
+        async with rendering.renderer() as renderer:
+            return await renderer.render(rendering.site.url("/text"))
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"ws://127.0.0.1:{silent.getsockname()[1]}/devtools/browser/1"
+        program.write_text(f"#!/bin/sh\necho 'DevTools listening on {endpoint}' >&2\nexec sleep 60\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("SOURCEBOOK_CHROMIUM", str(program))
+        begun = time.monotonic()
+        with pytest.raises(FetchError, match="takes no commands"):
+            rendering.loop.run(render())
+        assert time.monotonic() - begun < 20
 
 
 def test_a_program_that_is_no_browser(rendering: Rendering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

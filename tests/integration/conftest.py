@@ -32,7 +32,7 @@ def ingest(database: Database, embedder: EmbeddingProcess, parsers: ParserPool) 
                 update_documents(connection, name, parsers=parsers)
                 generation = ensure_generation(connection, name)
                 prepare_chunks(connection, generation, tokenizer_of(generation))
-                report = embed_missing(connection, writer, generation, lambda: embedder)
+                report = embed_missing(connection, writer, generation, lambda _: embedder)
                 computed += report.extra["computed"]
                 publish(connection, generation)
         return computed

@@ -166,7 +166,7 @@ class Stages:
     def embeddings(self) -> StageReport:
         generation = self.generation
         with self.connection() as reader, self.connection() as writer:
-            return embed_missing(reader, writer, generation, lambda: self.embedder)
+            return embed_missing(reader, writer, generation, lambda _: self.embedder)
 
     def search_index(self) -> StageReport:
         generation = self.generation
@@ -256,7 +256,7 @@ class Stages:
 
     def close(self) -> None:
         if self._knowledge is not None:
-            self._knowledge._executor.shutdown()  # the database is the fixture's to close
+            self._knowledge.release()  # the database is the fixture's to close
         if "web" in self.__dict__:
             self.web.__exit__()
 

@@ -6,12 +6,14 @@ import psycopg
 import pytest
 from psycopg import Connection
 
+from sourcebook import KnowledgeBase
 from sourcebook.database import schema
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError
 from tests.conftest import CreateDatabase
+from tests.integration.word_corpus import recount, statistics
 
 CATALOGS = {
     "relations": """
@@ -19,8 +21,9 @@ CATALOGS = {
                pg_get_expr(relpartbound, pg_class.oid), obj_description(pg_class.oid)
         FROM pg_class WHERE relnamespace = 'sourcebook'::regnamespace""",
     "columns": """
-        SELECT attrelid::regclass::text, attnum, attname, format_type(atttypid, atttypmod), attnotnull, attidentity,
-               attgenerated, attstorage, attcompression, attcollation::regcollation::text, pg_get_expr(adbin, adrelid),
+        SELECT attrelid::regclass::text, row_number() OVER (PARTITION BY attrelid ORDER BY attnum), attname,
+               format_type(atttypid, atttypmod), attnotnull, attidentity, attgenerated, attstorage, attcompression,
+               attcollation::regcollation::text, pg_get_expr(adbin, adrelid),
                col_description(attrelid, attnum)
         FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
         LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
@@ -34,7 +37,10 @@ CATALOGS = {
     "views": "SELECT viewname, definition FROM pg_views WHERE schemaname = 'sourcebook'",
     "functions": """
         SELECT oid::regprocedure::text, pg_get_functiondef(oid) FROM pg_proc
-        WHERE pronamespace = 'sourcebook'::regnamespace""",
+        WHERE pronamespace = 'sourcebook'::regnamespace AND prokind <> 'a'""",
+    "aggregates": """
+        SELECT aggfnoid::regprocedure::text, aggtransfn::text, aggtranstype::regtype::text, agginitval
+        FROM pg_aggregate JOIN pg_proc ON pg_proc.oid = aggfnoid WHERE pronamespace = 'sourcebook'::regnamespace""",
     "triggers": "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
     "types": "SELECT typname, typtype FROM pg_type WHERE typnamespace = 'sourcebook'::regnamespace",
     "migrations": "SELECT version, name FROM schema_migration",
@@ -68,6 +74,55 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(create_database: 
     with psycopg.connect(url) as connection:
         (newest,) = connection.execute("SELECT max(version) FROM sourcebook.schema_migration").fetchone() or (0,)
     assert newest == schema.migrations()[-1].version
+
+
+_PUBLISHED = """
+    INSERT INTO collection (name, settings) VALUES ('handbook', '{}');
+    INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)
+        VALUES ('handbook', 'files', '/handbook', '{}', '{}', '{}', 1);
+    INSERT INTO document (collection, source_id, uri, kind, media_type, tags, title, language, input_hash, config_hash,
+                          version)
+        SELECT 'handbook', id, uri, 'file', 'text/plain', '{}', title, language, '', '', 1 FROM source,
+            (VALUES ('a', 'Gezeiten', 'de'), ('b', 'Tides', 'en'), ('c', NULL, NULL)) given (uri, title, language);
+    INSERT INTO generation (collection, chunking, embedding, model, dimensions, configurations)
+        VALUES ('handbook', '{}', '{}', 'm', 2, '{german,english,simple}');
+    UPDATE collection SET active_generation_id = (SELECT id FROM generation);
+    CREATE TABLE search_entry_1 PARTITION OF search_entry FOR VALUES IN (1);
+    INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, published_hash,
+                                  published_config, published_version, published_title, published_language)
+        SELECT 1, id, '', '', 1, '', '', 1, title, language FROM document;
+    INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, start_char, end_char,
+                       token_count, hash, embedding_hash)
+        SELECT 1, document.id, 0, text, '', '{}', 0, 0, 1, '', '' FROM document
+        JOIN (VALUES ('a', 'Die Häuser am Pegel'), ('b', 'houses at the gauge'), ('c', '知識庫')) given (uri, text)
+            USING (uri);
+    INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes)
+        SELECT 1, id, document_id, '[1,0]', to_tsvector('simple', text) FROM chunk;
+"""
+
+
+def test_what_was_searchable_before_the_keyword_leg_is_found_by_it(
+    create_database: CreateDatabase, tmp_path: Path
+) -> None:
+    """A collection published with schema version 5 is upgraded whole: its words, their statistics, the searches."""
+    url = create_database("template1")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector WITH SCHEMA public; CREATE SCHEMA sourcebook")
+        connection.execute("SET search_path TO sourcebook, public")
+        for migration in schema.migrations()[:5]:
+            connection.execute(migration.text.encode())
+            connection.execute(
+                "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [migration.version, migration.name]
+            )
+        connection.execute(_PUBLISHED)
+    with Database(DatabaseLocation(tmp_path, url)) as database:
+        knowledge = KnowledgeBase(database)
+        for query, uri in {"Haus": "a", "Gezeiten": "a", "house": "b", "title:tides gauge": "b", "識庫": "c"}.items():
+            assert [hit.uri for hit in knowledge.search(query, mode="keyword")] == [uri], query
+        with database.connection() as connection:
+            assert statistics(connection, 1) == recount(connection, 1)
+            assert statistics(connection, 1)["configurations"] == {"german": 1, "english": 1, "simple": 1}
+        knowledge.release()
 
 
 def test_migrations_are_numbered_from_one_without_a_gap() -> None:

@@ -1,84 +1,74 @@
-"""Every statement of the search path, and the index that it must use."""
+"""The statements of the search path beside the vector leg's: the indexes they must use, and the locks they take."""
 
-import json
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, LiteralString
 
-import numpy as np
 import pytest
-from pgvector import HalfVector
-from psycopg import sql
+from psycopg import Connection, sql
 
-from sourcebook.config import ChunkingSettings, EmbeddingSettings
+from sourcebook import KnowledgeBase
+from sourcebook.database.database import Database
+from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
-from sourcebook.indexing.generation import Generation, create_generation
-from sourcebook.indexing.indexes import HNSW_FROM, has_vector_index, maintain_indexes
-from sourcebook.search.legs import vector_leg
-from sourcebook.search.scope import ScopedGeneration
-from tests.integration.stages import Stages
+from sourcebook.indexing.generation import Generation
+from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.search.condition import EntryCondition
+from sourcebook.search.demands import demanded
+from sourcebook.search.expansion import with_stand_ins
+from sourcebook.search.keyword_leg import keyword_plan, keyword_ranking, query_terms
+from sourcebook.search.request import SearchRequest
+from sourcebook.search.scope import Scope, find_scope
+from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
-ROWS = 3000
-DIMENSIONS = 16
-QUERY = np.full(DIMENSIONS, 1 / np.sqrt(DIMENSIONS), np.float32)
+ENTRIES = 4_000
+IN_BLOCKS = 3_900
+
+
+@pytest.fixture(scope="module")
+def database(server: EmbeddedServer) -> Iterator[Database]:
+    with word_database(server) as database:
+        yield database
 
 
 @pytest.fixture
-def generations(stages: Stages) -> list[Generation]:
-    """Two generations of many entries with vectors of length 1, their indexes built and statistics fresh."""
-    stages.configure("collections:\n  handbook:\n    files: [{root: ./docs}]\n  other:\n    files: [{root: ./docs}]\n")
-    with stages.connection() as connection:
-        made = []
-        for collection in ("handbook", "other"):
-            generation = create_generation(
-                connection, collection, ChunkingSettings(), EmbeddingSettings(), model="m", dimensions=DIMENSIONS
-            )
-            scope = {"collection": collection, "generation": generation.id, "rows": ROWS, "dimensions": DIMENSIONS}
-            connection.execute(
-                """
-                WITH made AS (
-                    INSERT INTO document
-                        (collection, source_id, uri, kind, media_type, tags, input_hash, config_hash, version)
-                    SELECT %(collection)s, id, 'file:///made', 'file', 'text/plain', '{}', '', '', 1
-                    FROM source WHERE collection = %(collection)s
-                    RETURNING id
-                ), indexed AS (
-                    INSERT INTO indexed_document
-                        (generation_id, document_id, input_hash, config_hash, chunk_count, published_version)
-                    SELECT %(generation)s, id, '', '', %(rows)s, 1 FROM made
-                )
-                INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, start_char,
-                                   end_char, token_count, hash, embedding_hash)
-                SELECT %(generation)s, made.id, number, 'word' || number, '', '{}', 0, 0, 1, '', ''
-                FROM made, generate_series(1, %(rows)s) number
-                """,
-                scope,
-            )
-            connection.execute(
-                """
-                INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes)
-                SELECT %(generation)s, id, document_id,
-                       l2_normalize((SELECT array_agg(random() - 0.5)
-                        FROM generate_series(1, %(dimensions)s + 0 * chunk.ordinal))::real[]::halfvec),
-                       to_tsvector('simple', text || ' common')
-                FROM chunk WHERE generation_id = %(generation)s
-                """,
-                scope,
-            )
-            maintain_indexes(connection, generation, entries=HNSW_FROM, moved=ROWS)
-            made.append(generation)
-        connection.execute("ANALYZE")
-    return made
+def connection(database: Database) -> Iterator[Connection]:
+    with database.connection() as connection:
+        yield connection
 
 
-def plan(stages: Stages, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def corpora(database: Database) -> Iterator[tuple[WordCorpus, WordCorpus]]:
+    """Two generations of many entries, most of them in a block; their indexes built and statistics fresh."""
+    with database.connection() as connection:
+        made = (new_corpus(connection), new_corpus(connection))
+        for corpus in made:
+            corpus.write({0: Written(("word1 common",), title="Many", language="en")})
+            scope = {"generation": corpus.generation.id, "entries": ENTRIES, "block": 1, "size": IN_BLOCKS}
+            connection.execute(
+                "WITH made AS (INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, "
+                "start_char, end_char, token_count, hash, embedding_hash) SELECT generation_id, document_id, number, "
+                "'word' || number || ' common', '', '{}', 0, 0, 1, '', '' FROM chunk, generate_series(1, %(entries)s) "
+                "number WHERE generation_id = %(generation)s RETURNING *) "
+                "INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes, configuration) "
+                "SELECT generation_id, id, document_id, '[1,0]', to_tsvector('english', text), 'english' FROM made",
+                scope,
+            )
+            connection.execute(queries["enter_keyword_block"], scope)
+            connection.execute(queries["build_keyword_block"], scope)
+            maintain_indexes(connection, corpus.generation, entries=ENTRIES, moved=ENTRIES)
+        connection.execute("VACUUM ANALYZE")
+        yield made
+
+
+def plan(
+    connection: Connection, name: str, parameters: dict[str, Any], condition: LiteralString = "TRUE"
+) -> list[dict[str, Any]]:
     """Return the nodes of the plan that PostgreSQL chooses by itself."""
-    statement = sql.Composed(
-        [sql.SQL("EXPLAIN (FORMAT json) "), queries[name].format(dimensions=sql.Literal(DIMENSIONS))]
-    )
-    if "dimensions" not in queries[name].as_string():
-        statement = sql.Composed([sql.SQL("EXPLAIN (FORMAT json) "), queries[name]])
-    with stages.connection() as connection:
-        row = connection.execute(statement, parameters).fetchone()
+    statement: sql.Composable = queries[name]
+    if "matching" in name:
+        statement = queries[name].format(condition=sql.SQL(condition))
+    row = connection.execute(sql.Composed([sql.SQL("EXPLAIN (FORMAT json) "), statement]), parameters).fetchone()
     assert row is not None
     return list(_nodes(row[0][0]["Plan"]))
 
@@ -97,97 +87,140 @@ def indexes(nodes: list[dict[str, Any]]) -> set[str]:
     return {node["Index Name"] for node in nodes if "Index Name" in node}
 
 
-def nearest(generations: list[Generation]) -> dict[str, Any]:
-    return {
-        "vector": HalfVector(QUERY),
-        "generations": [generation.id for generation in generations],
-        "depth": 10,
-    }
+def scanned(nodes: list[dict[str, Any]]) -> set[str]:
+    """Return the tables that are read from end to end."""
+    return {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
 
 
-def test_nearest_entries_walk_the_generations_own_hnsw_index(stages: Stages, generations: list[Generation]) -> None:
-    first = generations[0]
-    nodes = plan(stages, "nearest_entries", nearest([first]))
-    assert f"search_entry_{first.id}_vector" in indexes(nodes)
-    assert relations(nodes) == {f"search_entry_{first.id}"}, "the other generation's partition is pruned"
-    assert not [node for node in nodes if node["Node Type"] == "Seq Scan"]
+def of(generation: Generation, **values: Any) -> dict[str, Any]:
+    return {"generations": [generation.id], "generation": generation.id, "depth": 10, **values}
 
 
-def test_nearest_entries_of_two_generations_merge_two_indexes(stages: Stages, generations: list[Generation]) -> None:
-    nodes = plan(stages, "nearest_entries", nearest(generations))
-    assert indexes(nodes) == {f"search_entry_{generation.id}_vector" for generation in generations}
-    assert not [node for node in nodes if node["Node Type"] == "Seq Scan"]
-
-
-def test_matching_entries_come_from_the_generations_own_gin_index(
-    stages: Stages, generations: list[Generation]
+def test_words_are_looked_up_in_the_vocabulary_by_key(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
-    first = generations[0]
-    parameters = {"query": "'word17'", "candidates": "'word17'", "generations": [first.id], "depth": 10}
-    nodes = plan(stages, "matching_entries", parameters)
-    assert indexes(nodes) == {f"search_entry_{first.id}_lexemes"}
-    assert relations(nodes) == {f"search_entry_{first.id}"}
+    """How rare a word is costs a look at the index of lexemes, however many entries there are."""
+    generation = corpora[0].generation
+    for name, parameters in {
+        "query_words": of(generation, text="the common word17 elsewhere"),
+        "lexemes_named": of(generation, tokens=["word17", "common"]),
+    }.items():
+        nodes = plan(connection, name, parameters)
+        assert "lexeme_pkey" in indexes(nodes), name
+        assert "lexeme" not in scanned(nodes), name
+        assert not {table for table in relations(nodes) if "entry" in table}, name
 
 
-def test_results_are_looked_up_by_key(stages: Stages, generations: list[Generation]) -> None:
-    first = generations[0]
-    chunks = [
-        row["id"] for row in stages.rows("SELECT id FROM chunk WHERE generation_id = %(id)s LIMIT 5", id=first.id)
-    ]
-    nodes = plan(stages, "results", {"generations": [first.id], "chunks": chunks})
-    large = {f"search_entry_{first.id}", "chunk"}
-    assert not [node for node in nodes if node["Node Type"] == "Seq Scan" and node["Relation Name"] in large]
-    assert f"search_entry_{generations[1].id}" not in relations(nodes)
+def test_the_nearest_words_come_from_both_ends_of_the_vocabulary(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    parameters = of(corpora[0].generation, beginning="word12", ending="rd123", shortest=5, longest=9)
+    nodes = plan(connection, "lexemes_beginning_or_ending", parameters)
+    assert indexes(nodes) == {"lexeme_pkey", "lexeme_reversed"}
+    assert scanned(nodes) == set()
+
+
+def test_what_is_demanded_reads_no_entries(connection: Connection, corpora: tuple[WordCorpus, WordCorpus]) -> None:
+    nodes = plan(connection, "demanded_words", of(corpora[0].generation, demands=["a phrase"], labels=[""]))
+    assert relations(nodes) == {"text_configuration"}
+
+
+def test_the_best_entries_are_looked_up_in_their_own_partition(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    """Of entries in blocks only candidates are read, by key; the loose ones through the index of those."""
+    corpus = corpora[0]
+    scope = corpus.scope()
+    terms = query_terms(connection, scope, "common word17")
+    found = keyword_plan(connection, scope, terms, 10)
+    number = corpus.generation.id
+    assert f"keyword_entry_{number}_pkey" in found
+    assert f"keyword_entry_{number}_generation_id_chunk_id_idx" in found
+    assert "Seq Scan" not in found
+    assert f"keyword_entry_{corpora[1].generation.id}" not in found
+    assert "search_entry" not in found
+    assert len(keyword_ranking(connection, scope, terms, 10)) == 10
+
+
+def test_candidates_are_held_against_a_condition_by_key(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    generation = corpora[0].generation
+    chunks = corpora[0].chunks()[:40]
+    nodes = plan(connection, "matching_among", of(generation, chunks=chunks), "entry.lexemes @@ 'word17'::tsquery")
+    assert relations(nodes) == {f"search_entry_{generation.id}"}
+    assert scanned(nodes) == set()
+
+
+def test_entries_that_fulfil_a_selective_condition_come_from_the_index_of_lexemes(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    generation = corpora[0].generation
+    parameters = of(generation, query="{1:1}/1000000000")
+    nodes = plan(connection, "best_matching_keyword_entries", parameters, "entry.lexemes @@ 'word17'::tsquery")
+    assert {f"search_entry_{generation.id}_lexemes", f"keyword_entry_{generation.id}_pkey"} <= indexes(nodes)
+    assert scanned(nodes) == set()
+    assert not {table for table in relations(nodes) if table.endswith(f"_{corpora[1].generation.id}")}
+
+
+def test_passages_are_read_by_key(connection: Connection, corpora: tuple[WordCorpus, WordCorpus]) -> None:
+    generation = corpora[0].generation
+    nodes = plan(connection, "passages", of(generation, chunks=corpora[0].chunks()[:5]))
+    assert not {table for table in scanned(nodes) if table == "chunk" or "entry" in table}
     assert "chunk_pkey" in indexes(nodes)
+    assert f"search_entry_{corpora[1].generation.id}" not in relations(nodes)
 
 
-def test_the_scope_is_read_without_touching_entries(stages: Stages, generations: list[Generation]) -> None:
-    nodes = plan(stages, "search_scope", {"collections": ["handbook"]})
-    assert relations(nodes) == {"collection", "generation"}
+def test_the_scope_is_read_without_touching_entries(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    nodes = plan(connection, "search_scope", {"collections": [corpora[0].collection]})
+    assert relations(nodes) == {"collection", "generation", "text_configuration"}
 
 
-def test_a_query_is_parsed_without_touching_entries(stages: Stages, generations: list[Generation]) -> None:
-    """How common its words are, PostgreSQL's own statistics tell."""
-    partitions = [f"sourcebook.search_entry_{generation.id}" for generation in generations]
-    parameters = {"query": "common word17", "configurations": ["simple"], "partitions": partitions, "most": 500}
-    nodes = plan(stages, "keyword_query", parameters)
-    assert {name for name in relations(nodes) if not name.startswith("pg_")} == set()
-    with stages.connection() as connection:
-        told = connection.execute(queries["keyword_query"], parameters).fetchone()
-    assert told == ("'word17' | 'common'", "'word17'"), "a word that is everywhere makes no candidates"
+def whole_leg(connection: Connection, scope: Scope, query: str) -> list[int]:
+    """Everything that the keyword leg asks of the database."""
+    request = SearchRequest.checked(query)
+    conditions, _ = demanded(connection, scope, request.query)
+    terms = with_stand_ins(connection, scope, query_terms(connection, scope, request.query.text), typos=True)
+    condition = EntryCondition.all_of(conditions)
+    return [chunk for chunk, _ in keyword_ranking(connection, scope, terms, 10, condition)]
 
 
-def test_the_plans_hold_within_a_search(stages: Stages, generations: list[Generation]) -> None:
-    """A connection is set for what the index needs, and the vector leg finds what an exact scan finds."""
-    first = generations[0]
-    scoped = ScopedGeneration("handbook", first.id, "m", EmbeddingSettings(), DIMENSIONS, ("simple",))
-    with stages.connection() as connection:
-        found = vector_leg(connection, [scoped], QUERY, 10)
-        assert connection.execute("SHOW hnsw.iterative_scan").fetchone() == ("strict_order",)
-        exact = connection.execute(
-            "SELECT chunk_id FROM search_entry WHERE generation_id = %(id)s "
-            "ORDER BY vector::vector <=> %(vector)s::vector LIMIT 10",
-            {"id": first.id, "vector": json.dumps(QUERY.tolist())},
+def test_a_search_takes_no_lock_that_anything_waits_for(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    """AccessShare is all that a reader holds."""
+    with connection.transaction():
+        scope = find_scope(connection, SearchRequest.checked("common", [each.collection for each in corpora]))
+        assert whole_leg(connection, scope, 'common wrod17 title:many -word9 "common"')
+        locks = connection.execute(
+            "SELECT DISTINCT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IS NOT NULL"
         ).fetchall()
-    assert len({chunk for chunk, _ in found} & {chunk for (chunk,) in exact}) >= 9
-    assert [distance for _, distance in found] == sorted(distance for _, distance in found)
+    assert locks == [("AccessShareLock",)]
 
 
-def test_a_small_generation_is_scanned_exactly_and_a_large_one_gets_its_index(stages: Stages) -> None:
-    stages.write("a.md", "The tide is high.")
-    stages.configure()
-    assert stages.rows("SELECT FROM pg_indexes WHERE indexname LIKE 'search_entry_%%_lexemes'") == []
-    stages.run()
-    generation = stages.generation
-    names = {
-        row["indexname"] for row in stages.rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'sourcebook'")
-    }
-    assert f"search_entry_{generation.id}_lexemes" in names
-    with stages.connection() as connection:
-        assert not has_vector_index(connection, generation.id)
-        maintain_indexes(connection, generation, entries=HNSW_FROM - 1, moved=0)
-        assert not has_vector_index(connection, generation.id)
-        maintain_indexes(connection, generation, entries=HNSW_FROM, moved=0)
-        assert has_vector_index(connection, generation.id)
-        maintain_indexes(connection, generation, entries=HNSW_FROM, moved=0)
-    assert stages.search("tide", mode="vector")[0].uri == stages.uri("a.md")
+def test_publishing_and_searching_do_not_wait_for_each_other(
+    database: Database, connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    """A transaction that has published and is still open hides its entries; one that has searched holds nobody up."""
+    corpus = corpora[1]
+    knowledge = KnowledgeBase(database)
+
+    def found() -> list[str]:
+        hits = knowledge.search("word17 freshly", corpus.collection, mode="keyword", limit=3, explain=True)
+        return [hit.text for hit in hits]
+
+    with ThreadPoolExecutor(1) as other, connection.transaction(force_rollback=True):
+        connection.execute(
+            "UPDATE search_entry SET lexemes = 'freshly:1' WHERE generation_id = %s AND lexemes @@ 'word17'",
+            [corpus.generation.id],
+        )
+        assert other.submit(found).result(timeout=20) == ["word17 common"]
+    with database.connection() as reader, reader.transaction():
+        whole_leg(reader, corpus.scope(), "common word17")
+        corpus.connection.execute("SET lock_timeout = '5s'")
+        corpus.write({1: Written(("freshly published",), language="en")})
+        corpus.connection.execute("RESET lock_timeout")
+    assert found() == ["word17 common", "freshly published"]
+    knowledge.release()

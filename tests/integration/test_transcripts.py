@@ -23,6 +23,7 @@ from tests.integration.stages import Stages
 from tests.sounds import NOTE, NOTE_WORD, write_sound
 
 SETTINGS = {"engine": "faster-whisper"}
+BRIEF_SECONDS = 10.15
 
 _TRANSCRIBER = """
 import sys
@@ -42,12 +43,25 @@ def note() -> Samples:
     return np.concatenate(list(decode(str(NOTE))))
 
 
+@pytest.fixture(scope="module")
+def brief_samples(note: Samples) -> Samples:
+    """The beginning of the note, for tests to which its length means nothing: three sentences, with `NOTE_WORD`."""
+    return note[: round(BRIEF_SECONDS * SAMPLE_RATE)]
+
+
+@pytest.fixture(scope="module")
+def brief(brief_samples: Samples, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("brief") / "brief.m4a"
+    write_sound(path, brief_samples)
+    return path
+
+
 def configure(stages: Stages, **speech: object) -> None:
     settings = {"files": [{"root": f"./{stages.root.name}"}], "speech": {**SETTINGS, **speech}}
     stages.configure(json.dumps({"collections": {stages.collection: settings}}))
 
 
-def put(stages: Stages, name: str, source: Path = NOTE) -> Path:
+def put(stages: Stages, name: str, source: Path) -> Path:
     path = stages.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(source, path)
@@ -63,7 +77,7 @@ def windows(stages: Stages) -> list[tuple[float, float]]:
 def test_what_is_said_is_found_with_its_time(stages: Stages) -> None:
     """A word leads to the passage it is said in; its document has the recording's title, language and metadata."""
     configure(stages)
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", NOTE)
     reports = stages.run()
     assert (reports["transcripts"].added, reports["transcripts"].failed, reports["documents"].added) == (1, 0, 1)
     (hit, *_) = stages.search(NOTE_WORD, mode="keyword")
@@ -89,7 +103,7 @@ def test_what_is_said_is_found_with_its_time(stages: Stages) -> None:
 def test_the_language_decides_the_stemming(stages: Stages) -> None:
     """A recording in English is found by another form of its words, and by none where German is told."""
     configure(stages)
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", NOTE)
     stages.run()
     assert stages.found("teacher") == {"note.m4a"}, "of teachers it speaks"
     configure(stages, language="de")
@@ -99,10 +113,10 @@ def test_the_language_decides_the_stemming(stages: Stages) -> None:
     assert not stages.pending().work
 
 
-def test_the_same_sound_is_transcribed_once(stages: Stages, note: Samples) -> None:
+def test_the_same_sound_is_transcribed_once(stages: Stages, brief_samples: Samples) -> None:
     """A new name, a copy, other tags and another collection's file cost no transcription; another sound does."""
     configure(stages)
-    write_sound(stages.root / "first.mp3", note, codec="libmp3lame", tags={"title": "First"})
+    write_sound(stages.root / "first.mp3", brief_samples, codec="libmp3lame", tags={"title": "First"})
     stages.settle(stages.root / "first.mp3")
     stages.run()
     before = stages.document("first.mp3")
@@ -114,23 +128,23 @@ def test_the_same_sound_is_transcribed_once(stages: Stages, note: Samples) -> No
     assert stages.run()["transcripts"].extra == {"reused": 1}
     assert stages.found(NOTE_WORD) == {"renamed.mp3", "again.mp3"}
 
-    write_sound(stages.root / "renamed.mp3", note, codec="libmp3lame", tags={"title": "Another title"})
+    write_sound(stages.root / "renamed.mp3", brief_samples, codec="libmp3lame", tags={"title": "Another title"})
     stages.settle(stages.root / "renamed.mp3")
     report = stages.run()
     assert report["transcripts"].extra == {"reused": 1}
     assert stages.document("renamed.mp3")["title"] == "Another title"
     assert len(stages.rows("SELECT FROM transcript")) == 1
 
-    write_sound(stages.root / "other.mp3", note[: len(note) // 2], codec="libmp3lame")
+    write_sound(stages.root / "other.mp3", brief_samples[: len(brief_samples) // 2], codec="libmp3lame")
     stages.settle(stages.root / "other.mp3")
     assert "reused" not in stages.run()["transcripts"].extra
     assert len(stages.rows("SELECT FROM transcript")) == 2
 
 
-def test_nothing_changed_costs_nothing(stages: Stages) -> None:
+def test_nothing_changed_costs_nothing(stages: Stages, brief: Path) -> None:
     """A second run starts no child and touches no document."""
     configure(stages)
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", brief)
     first = stages.run()
     again = stages.run()
     assert again["transcripts"].unchanged == 1
@@ -153,11 +167,11 @@ def test_silence_is_a_document_that_says_so(stages: Stages) -> None:
     assert not stages.pending().work
 
 
-def test_one_bad_recording_fails_alone_and_is_tried_again(stages: Stages, note: Samples) -> None:
+def test_one_bad_recording_fails_alone_and_is_tried_again(stages: Stages, brief: Path, brief_samples: Samples) -> None:
     """The run goes on; the reason is told, and a repaired file is taken."""
     configure(stages)
     stages.write("bad.mp3", "This is no recording.\n" * 50)
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", brief)
     report = stages.run()["transcripts"]
     assert (report.added, report.failed) == (1, 1)
     item = stages.item("bad.mp3")
@@ -166,27 +180,27 @@ def test_one_bad_recording_fails_alone_and_is_tried_again(stages: Stages, note: 
     assert stages.run()["transcripts"].failed == 0, "its time has not come"
     stages.due_now()
     assert stages.run()["transcripts"].failed == 1
-    write_sound(stages.root / "bad.mp3", note, codec="libmp3lame")
+    write_sound(stages.root / "bad.mp3", brief_samples, codec="libmp3lame")
     stages.settle(stages.root / "bad.mp3")
     assert stages.run()["transcripts"].failed == 0
     assert stages.found(NOTE_WORD) == {"bad.mp3", "note.m4a"}
 
 
-def test_what_was_transcribed_stays_when_a_later_version_cannot_be_read(stages: Stages) -> None:
+def test_what_was_transcribed_stays_when_a_later_version_cannot_be_read(stages: Stages, brief: Path) -> None:
     """A recording that was overwritten with something broken stays searchable as it was."""
     configure(stages)
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", brief)
     stages.run()
-    stages.write("note.m4a", NOTE.read_bytes()[:2000])
+    stages.write("note.m4a", brief.read_bytes()[:2000])
     stages.run()
     assert stages.item("note.m4a")["state"] == "failed"
     assert stages.found(NOTE_WORD) == {"note.m4a"}
 
 
-def test_a_model_that_is_missing_fails_recordings_and_nothing_else(stages: Stages, tmp_path: Path) -> None:
+def test_a_model_that_is_missing_fails_recordings_and_nothing_else(stages: Stages, brief: Path, tmp_path: Path) -> None:
     """Documents are taken in; each recording says which setting to look at."""
     configure(stages, model=str(tmp_path / "nowhere.pt"))
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", brief)
     stages.write("page.md", "# Page\n\nThe lighthouse is white.\n")
     stages.run()
     assert stages.found("lighthouse") == {"page.md"}
@@ -196,10 +210,10 @@ def test_a_model_that_is_missing_fails_recordings_and_nothing_else(stages: Stage
     assert stages.found(NOTE_WORD) == {"note.m4a"}
 
 
-def test_too_long_a_recording_says_which_setting_allows_it(stages: Stages) -> None:
+def test_too_long_a_recording_says_which_setting_allows_it(stages: Stages, brief: Path) -> None:
     """The limit is the collection's; a higher one takes the recording in."""
     configure(stages, max_hours=0.001)
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", brief)
     stages.run()
     assert "speech.max_hours" in stages.item("note.m4a")["error"]
     configure(stages)
@@ -208,13 +222,13 @@ def test_too_long_a_recording_says_which_setting_allows_it(stages: Stages) -> No
     assert stages.found(NOTE_WORD) == {"note.m4a"}
 
 
-def test_recordings_have_a_size_limit_of_their_own(stages: Stages) -> None:
+def test_recordings_have_a_size_limit_of_their_own(stages: Stages, brief: Path) -> None:
     """`max_bytes` of the source is for documents, which are read whole; `speech.max_bytes` is for recordings."""
-    size = NOTE.stat().st_size
+    size = brief.stat().st_size
     sources = [{"root": f"./{stages.root.name}", "max_bytes": size - 1}]
     collection = {"files": sources, "speech": SETTINGS}
     stages.configure(json.dumps({"collections": {stages.collection: collection}}))
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", brief)
     stages.run()
     assert stages.found(NOTE_WORD) == {"note.m4a"}
     configure(stages, max_bytes=size - 1)
@@ -223,10 +237,10 @@ def test_recordings_have_a_size_limit_of_their_own(stages: Stages) -> None:
     assert stages.found(NOTE_WORD) == set()
 
 
-def test_a_removed_recording_leaves_and_comes_back_without_work(stages: Stages) -> None:
+def test_a_removed_recording_leaves_and_comes_back_without_work(stages: Stages, brief: Path) -> None:
     """As any document; a purge forgets its transcript."""
     configure(stages)
-    path = put(stages, "note.m4a")
+    path = put(stages, "note.m4a", brief)
     stages.run()
     path.rename(stages.root.parent / "kept.m4a")
     stages.run()
@@ -242,10 +256,10 @@ def test_a_removed_recording_leaves_and_comes_back_without_work(stages: Stages) 
     assert stages.rows("SELECT FROM transcript") == stages.rows("SELECT FROM recording") == []
 
 
-def test_force_transcribes_anew(stages: Stages) -> None:
+def test_force_transcribes_anew(stages: Stages, brief: Path) -> None:
     """And gives the same words: the document's version stays."""
     configure(stages)
-    put(stages, "note.m4a")
+    put(stages, "note.m4a", brief)
     stages.run()
     before = stages.document("note.m4a")
     report = stages.run(Selection(force=True))["transcripts"]
@@ -258,8 +272,8 @@ def test_force_transcribes_anew(stages: Stages) -> None:
 def test_a_killed_run_goes_on_behind_its_last_window(stages: Stages, note: Samples, tmp_path: Path) -> None:
     """Windows that were written stay; the transcript is the one that a run without a break makes."""
     configure(stages)
-    pause = np.zeros(2 * SAMPLE_RATE, np.float32)
-    long = np.concatenate([note, pause] * 12)
+    pause = np.zeros(40 * SAMPLE_RATE, np.float32)  # what nobody says costs next to nothing
+    long = np.concatenate([note, pause] * 6)
     write_sound(stages.root / "long.mp3", long, codec="libmp3lame")
     stages.settle(stages.root / "long.mp3")
     stages.raw_files()

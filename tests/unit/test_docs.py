@@ -1,8 +1,13 @@
 """The documentation names everything a user meets; a new command, setting or asset must be written down."""
 
+import ast
+import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -13,11 +18,20 @@ from orchestration.definitions import defs
 from resources.selection import RunSelection
 from sourcebook.cli.app import app
 from sourcebook.config import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config_evaluation import MEASURES, EvaluationSettings
 from sourcebook.config_parsing import ParsingSettings
 from sourcebook.config_sites import SiteSource
 from sourcebook.config_speech import SpeechSettings
 from sourcebook.inspection import Item, SourceStatus
-from sourcebook.search.results import SearchResult, SearchResults
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.search.context import MOST_NEIGHBOURS, Part
+from sourcebook.search.explanation import Explanation, LegExplanation
+from sourcebook.search.fusion import Fusion
+from sourcebook.search.paging import DEEPEST
+from sourcebook.search.query_language import parse_query
+from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
+from sourcebook.search.reranking.settings import MOST_RERANKED, Reranking
+from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -53,7 +67,9 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
     keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
     keys += [f"parsing.{name}" for name in ParsingSettings.model_fields]
-    assert set(CollectionSettings.model_fields) == {"files", "sites", "chunking", "embedding", "speech", "parsing"}
+    keys += [f"evaluation.{name}" for name in EvaluationSettings.model_fields]
+    parts = {"files", "sites", "chunking", "embedding", "speech", "parsing", "evaluation"}
+    assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
 
@@ -83,6 +99,20 @@ def test_every_default_of_parsing_is_in_the_docs() -> None:
     told = {name: YAML(typ="safe", pure=True).load(value.strip("` ")) for name, value in rows if value != "unset"}
     assert ParsingSettings(**told) == ParsingSettings()
     assert {*told, "models"} == set(ParsingSettings.model_fields)
+
+
+def test_every_default_of_evaluation_is_in_the_docs() -> None:
+    """The default that docs/configuration.md gives for a setting of evaluation is the one that holds."""
+    rows = re.findall(r"^\| `evaluation\.(\w+)` \| ([^|]+) \|", _read("configuration.md"), flags=re.MULTILINE)
+    told = {name: YAML(typ="safe", pure=True).load(value.strip("` ")) for name, value in rows if value != "unset"}
+    assert EvaluationSettings(**told).model_dump() == EvaluationSettings().model_dump()
+    assert {*told, "queries", "qrels"} == set(EvaluationSettings.model_fields)
+
+
+def test_every_measure_is_in_the_docs() -> None:
+    """docs/evaluation.md names each measure that a floor may be set on."""
+    text = _read("evaluation.md")
+    assert [name for name in MEASURES if f"`{name}`" not in text] == []
 
 
 def test_every_key_of_the_json_is_in_the_docs() -> None:
@@ -123,11 +153,94 @@ def test_everything_in_the_ui_is_in_the_docs() -> None:
     assert sorted(name for name in _names_in_the_ui() if f"`{name}`" not in text) == []
 
 
+SEARCH = inspect.signature(KnowledgeBase.search).parameters
+
+
 def test_every_field_of_a_result_is_in_the_docs() -> None:
-    """docs/searching.md names each field of a search result."""
-    text = _read("searching.md")
-    fields = [*SearchResult.__dataclass_fields__, *SearchResults.__dataclass_fields__]
-    assert [name for name in fields if f"`{name}`" not in text and name != "results"] == []
+    """docs/searching.md names each field of what a search returns, in the part that tells of it."""
+    for kind, section in (
+        (SearchResult, "What comes back"),
+        (SearchResults, "What comes back"),
+        (OtherPassage, "What comes back"),
+        (Part, "Context"),
+        (Explanation, "Why is this here?"),
+        (LegExplanation, "Why is this here?"),
+    ):
+        text = _section("searching.md", section)
+        found = [name for name in _public(kind) if f"`{name}`" not in text and name != "results"]
+        assert found == [], kind.__name__
+
+
+def test_every_option_of_a_search_is_in_the_docs() -> None:
+    """docs/searching.md has a row for each option of a search, with the default that holds."""
+    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", _section("searching.md", "Options of a search"), flags=re.MULTILINE)
+    assert [name for name, _ in rows] == [name for name in SEARCH if name != "self"]
+    told = {name: ast.literal_eval(value.strip("` ")) for name, value in rows if "`" in value}
+    assert told == {name: SEARCH[name].default for name in SEARCH if name not in {"self", "query", "fusion"}}
+
+
+def test_every_setting_of_fusion_and_reranking_is_in_the_docs() -> None:
+    """docs/searching.md has a row for each of them, with the default that holds."""
+    assert _told(_section("searching.md", "How ranking works")) == {
+        field.name: field.default for field in fields(Fusion)
+    }
+    assert _told(_section("searching.md", "Reranking")) == {
+        field.name: field.default for field in fields(Reranking) if field.name != "model"
+    }
+
+
+def test_the_limits_of_a_search_are_in_the_docs() -> None:
+    """docs/searching.md gives the limits that hold."""
+    numbers = re.findall(r"([\d,]+) \|$", _section("searching.md", "Limits"), flags=re.MULTILINE)
+    limits = [MOST_CHARACTERS, MOST_RESULTS, LARGEST_OFFSET, MOST_NEIGHBOURS, DEEPEST, MOST_RERANKED]
+    assert [int(number.replace(",", "")) for number in numbers] == limits
+
+
+def test_queries_in_the_docs_are_understood_as_told() -> None:
+    """What docs/searching.md shows as an operator is one, and what it calls text is nothing but text."""
+    operators, texts = _section("searching.md", "The query language").split("| written | is text")
+    shown = re.findall(r"^\| `([^|]+)` \| (?!passages)", operators, flags=re.MULTILINE)
+    assert [query for query in shown if not parse_query(query).has_operators] == ["battery winter"]
+    queries = [
+        query
+        for row in re.findall(r"^\| (`.+`) \|", texts, flags=re.MULTILINE)
+        for query in re.findall("`([^`]+)`", row)
+    ]
+    assert len(queries) > 8
+    assert [query for query in queries if parse_query(query).has_operators] == []
+
+
+@pytest.mark.parametrize("page", ["searching.md", "filters.md", "evaluation.md"])
+def test_examples_ask_for_what_there_is(page: str) -> None:
+    """Every Python example of the pages on search imports what there is and takes options that there are."""
+    examples = re.findall(r"^```python\n(.*?)^```$", _read(page), flags=re.MULTILINE | re.DOTALL)
+    assert examples
+    for example in examples:
+        for node in ast.walk(ast.parse(example)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sourcebook"):
+                module = import_module(str(node.module))
+                assert [name.name for name in node.names if not hasattr(module, name.name)] == []
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "search":
+                assert {keyword.arg for keyword in node.keywords} <= set(SEARCH)
+                assert len(node.args) <= 4
+
+
+def _section(page: str, title: str) -> str:
+    """Return what stands below a heading of the second level."""
+    return _read(page).partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def _public(kind: type[Any]) -> list[str]:
+    """Return the fields of a dataclass and its properties."""
+    return [name for name, value in vars(kind).items() if isinstance(value, property)] + [
+        field.name for field in fields(kind)
+    ]
+
+
+def _told(section: str) -> dict[str, object]:
+    """Return the defaults of a table of settings, whose rows may name several of one default."""
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| `([^|`]+)` \|", section, flags=re.MULTILINE)
+    return {name: ast.literal_eval(value) for names, value in rows for name in re.findall(r"\w+", names)}
 
 
 def test_the_readme_names_exactly_two_commands_to_begin_with() -> None:

@@ -1,20 +1,20 @@
 """`sourcebook search`: ask the knowledge base."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_text
-from sourcebook.cli.output import console, one_line, print_json, safe
-from sourcebook.speech.clock import media_fragment
+from sourcebook.cli.output import print_json
+from sourcebook.cli.passages import show_results
 
 if TYPE_CHECKING:
-    from sourcebook.search.results import SearchResult, SearchResults
+    from sourcebook.search.results import SearchResults
 
-SNIPPET = 320
-"""Characters of a passage that are shown."""
+_RANKING = "Ranking"
+_SHOWN = "What is shown"
 
 
 class Mode(StrEnum):
@@ -23,6 +23,19 @@ class Mode(StrEnum):
     hybrid = "hybrid"
     vector = "vector"
     keyword = "keyword"
+
+
+class FusionMethod(StrEnum):
+    """How to join the legs."""
+
+    weighted = "weighted"
+    rrf = "rrf"
+
+
+class Grouping(StrEnum):
+    """What a result stands for."""
+
+    document = "document"
 
 
 def register(app: typer.Typer) -> None:
@@ -34,77 +47,129 @@ def search(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="A question, or words to look for.")],
     collections: Collections = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="KEY=VALUE",
+            help="Only documents that are so; may be repeated: kind=page, tag=policy, language=de, date>=2024-05, "
+            "metadata.year>=2020, …",
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option("-n", "--limit", metavar="NUMBER", help="How many passages, at most.")] = 5,
+    offset: Annotated[
+        int, typer.Option("--offset", metavar="NUMBER", help="How many passages stand before this page.")
+    ] = 0,
     mode: Annotated[
         Mode, typer.Option("--mode", help="By meaning and by words (hybrid), by meaning (vector), by words (keyword).")
     ] = Mode.hybrid,
+    literal: Annotated[
+        bool, typer.Option("--literal", help="Take the query as it stands: quotes, dashes and title: are text.")
+    ] = False,
+    typos: Annotated[
+        bool,
+        typer.Option("--typos", help="For words that no passage holds, look for the nearest ones that some do."),
+    ] = False,
+    fusion: Annotated[
+        FusionMethod,
+        typer.Option(
+            "--fusion", help="Join the legs by a sum of their scores, or by ranks alone.", rich_help_panel=_RANKING
+        ),
+    ] = FusionMethod.weighted,
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            "--rerank",
+            metavar="MODEL",
+            help="Order the first 50 anew by a cross encoder: its folder, or its name.",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None,
+    diversity: Annotated[
+        float,
+        typer.Option(
+            "--diversity",
+            metavar="0..1",
+            help="How much the results should differ from each other.",
+            rich_help_panel=_RANKING,
+        ),
+    ] = 0.0,
+    neighbours: Annotated[
+        int,
+        typer.Option(
+            "--neighbours",
+            metavar="NUMBER",
+            help="How many passages before and after each one to show; > marks what was found.",
+            rich_help_panel=_SHOWN,
+        ),
+    ] = 0,
+    group_by: Annotated[
+        Grouping | None,
+        typer.Option(
+            "--group-by",
+            help="One result a document: its best passage. --limit and --offset then count documents.",
+            rich_help_panel=_SHOWN,
+        ),
+    ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Tell how the search went: words, weights, times, plans.", rich_help_panel=_SHOWN
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Find the passages that answer a question, best first, with where each one stands.
 
-    Every collection is searched unless some are named. The score only ranks the passages of one search. A query that
-    begins with a dash comes after `--`.
+    Every collection is searched unless some are named. The score only ranks the passages of one search.
+
+    Any word of a query may match. `"a phrase"` must stand in a passage, `-word` and `-"a phrase"` must not,
+    `title:word` must stand in the document's title. The shell keeps double quotes for itself and the command takes a
+    dash for an option: put such a query into single quotes, and `--` before one that begins with a dash.
 
     **Example:** `sourcebook search "How long do the batteries last?" -c handbook -n 3`
+
+    - `sourcebook search '"power cut" -diesel title:manual'`: a phrase, a word to leave out, a word of the title
+
+    - `sourcebook search -- '-diesel generator'`: a query that begins with a dash
+
+    - `sourcebook search "carry over leave" --filter kind=page --filter 'date>=2024-05'`: of some documents only
+
+    - `sourcebook search "survey marks" --group-by document --offset 5`: the second page of documents
+
+    - `sourcebook search "survey marks" --neighbours 1 --explain`: with what stands around it, and why
     """
+    from sourcebook.search.filtering.command_line import parse_filters
     from sourcebook.search.request import SearchRequest
 
-    words = as_text(" ".join(query))
-    SearchRequest.checked(words, collections or None, limit, mode)  # says what is wrong before anything is opened
-    results = _search(CommandContext.of(ctx), words, collections or None, limit, mode)
+    asked = (as_text(" ".join(query)), collections or None, limit, mode.value)
+    options: dict[str, Any] = {
+        "offset": offset,
+        "filters": parse_filters(as_text(text) for text in filters or ()),
+        "fusion": fusion.value,
+        "neighbours": neighbours,
+        "group_by": group_by.value if group_by is not None else None,
+        "diversity": diversity,
+        "rerank": as_text(rerank) if rerank is not None else None,
+        "literal": literal,
+        "typos": typos,
+        "explain": explain,
+    }
+    SearchRequest.checked(*asked, **options)  # says what is wrong before anything is opened
+    results = _search(CommandContext.of(ctx), asked, options)
     if as_json:
         print_json(results.as_dict())
-        return
-    for rank, result in enumerate(results, start=1):
-        _show(rank, result)
-    for leg, reason in results.dropped_legs.items():
-        console().print(safe(f"Without the {leg} leg: {reason}.", "dim"), soft_wrap=True)
-    if not results:
-        console().print("No passage was found. What there is: sourcebook status", soft_wrap=True)
+    else:
+        show_results(results)
 
 
 def _search(
-    context: CommandContext, query: str, collections: list[str] | None, limit: int, mode: Mode
+    context: CommandContext, asked: tuple[str, list[str] | None, int, Any], options: dict[str, Any]
 ) -> "SearchResults":
     from sourcebook.knowledge_base import KnowledgeBase
     from sourcebook.search.results import SearchResults
 
-    if context.is_empty(collections or ()):
+    if context.is_empty(asked[1] or ()):
         return SearchResults((), 0.0, {})
     with KnowledgeBase(context.open_database()) as knowledge:
-        return knowledge.search(query, collections, limit, mode.value)
-
-
-def _show(rank: int, result: "SearchResult") -> None:
-    heading = safe(f"{rank}. ")
-    heading.append_text(safe(one_line(result.title or result.uri, 200), "bold"))
-    path = [part for part in result.heading_path if part != result.title]
-    if path:
-        heading.append_text(safe(f" › {one_line(' › '.join(path), 300)}"))
-    fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
-    where = f"{result.uri}#{fragment}" if fragment else result.uri
-    place = f"page {result.page}, " if result.page is not None else ""
-    place += f"{result.time_span}, " if result.time_span is not None else ""
-    ranks = " and ".join(
-        f"{number}. {by}"
-        for number, by in ((result.vector_rank, "by meaning"), (result.keyword_rank, "by words"))
-        if number is not None
-    )
-    out = console()
-    out.print(heading, soft_wrap=True)
-    out.print(safe(f"   {place}score {result.score:.4f} ({ranks}), {result.collection}", "dim"), soft_wrap=True)
-    out.print(safe(f"   {where}", "cyan"), soft_wrap=True)
-    out.print(_indented(one_line(_without_heading(result.text), SNIPPET)))
-    out.print()
-
-
-def _without_heading(text: str) -> str:
-    """Return a passage without the heading it begins with: that is shown above it."""
-    first, _, rest = text.lstrip().partition("\n")
-    return rest if first.startswith("#") and rest.strip() else text
-
-
-def _indented(text: str) -> "object":
-    from rich.padding import Padding
-
-    return Padding(safe(text), (0, 0, 0, 3))
+        return knowledge.search(*asked, **options)

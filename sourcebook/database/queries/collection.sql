@@ -107,7 +107,8 @@ ORDER BY chunk.ordinal;
 SELECT settings FROM collection WHERE name = %(collection)s AND removed_at IS NULL;
 
 -- name: totals
--- What each asset holds of a collection: raw files, crawled pages, transcripts, documents, chunks, embeddings, entries.
+-- What each asset holds of a collection: raw files, crawled pages, transcripts, documents, chunks, embeddings, entries,
+-- entries that are kept up.
 SELECT
     (SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
      WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL),
@@ -119,7 +120,7 @@ SELECT
      WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL
        AND transcribed.content_hash IS NOT NULL),
     (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL),
-    entries.chunks, entries.texts, entries.chunks
+    entries.chunks, entries.texts, entries.chunks, entries.chunks
 FROM collection
 CROSS JOIN LATERAL (
     SELECT count(*) AS chunks, count(DISTINCT chunk.embedding_hash) AS texts

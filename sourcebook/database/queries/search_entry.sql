@@ -15,19 +15,15 @@ WITH gone AS (
         published_language = NULL, published_at = NULL
     FROM gone
     WHERE indexed.document_id = gone.document_id AND indexed.generation_id = %(generation)s
-), kept AS (
+), entries AS (
     DELETE FROM search_entry entry
     USING gone
-    WHERE entry.generation_id = %(generation)s AND entry.document_id = gone.document_id AND gone.newest
-    RETURNING 1
+    WHERE entry.generation_id = %(generation)s AND entry.document_id = gone.document_id
+    RETURNING entry.chunk_id, gone.newest
 ), replaced AS (
-    DELETE FROM chunk
-    USING search_entry entry, gone
-    WHERE entry.generation_id = %(generation)s AND entry.document_id = gone.document_id AND NOT gone.newest
-      AND chunk.id = entry.chunk_id
-    RETURNING 1
+    DELETE FROM chunk USING entries WHERE chunk.id = entries.chunk_id AND NOT entries.newest
 )
-SELECT (SELECT count(*) FROM kept) + (SELECT count(*) FROM replaced);
+SELECT count(*) FROM entries;
 
 -- name: documents_to_publish
 -- Documents whose prepared chunks are those of their newest content, are embedded, and are not what is searchable.
@@ -80,23 +76,22 @@ WITH numbered AS (
 )
 SELECT published_id FROM pair;
 
--- name: delete_replaced_chunks
--- Published chunks that the new version does not have; their entries go with them.
-DELETE FROM chunk
-USING search_entry entry
-WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
-  AND chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
-  AND NOT chunk.id = ANY(%(kept)s);
+-- name: delete_replaced_entries
+-- Entries of published chunks that the new version does not have.
+DELETE FROM search_entry
+WHERE generation_id = %(generation)s AND document_id = ANY(%(documents)s) AND NOT chunk_id = ANY(%(kept)s)
+RETURNING chunk_id;
+
+-- name: delete_chunks
+DELETE FROM chunk WHERE id = ANY(%(chunks)s);
 
 -- name: insert_entries
-INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes)
+INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes, configuration)
 SELECT chunk.generation_id, chunk.id, chunk.document_id, embedding.vector,
-       setweight(to_tsvector(configuration, coalesce(document.title, '')), 'A')
-       || setweight(to_tsvector(configuration, array_to_string(chunk.heading_path, ' ')), 'B')
-       || to_tsvector(configuration, chunk.text)
+       entry_lexemes(text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text),
+       text_search_configuration(document.language)::text
 FROM chunk
 JOIN document ON document.id = chunk.document_id
-CROSS JOIN LATERAL text_search_configuration(document.language) AS configuration
 JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
 WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
   AND NOT EXISTS (
@@ -105,14 +100,13 @@ WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documen
 -- name: refresh_entry_lexemes
 -- A document's title or language changed: its kept entries are found by the new words.
 UPDATE search_entry entry
-SET lexemes = setweight(to_tsvector(configuration, coalesce(document.title, '')), 'A')
-    || setweight(to_tsvector(configuration, array_to_string(chunk.heading_path, ' ')), 'B')
-    || to_tsvector(configuration, chunk.text)
+SET configuration = text_search_configuration(document.language)::text,
+    lexemes = entry_lexemes(
+        text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text)
 FROM chunk
 JOIN document ON document.id = chunk.document_id
 JOIN indexed_document indexed
     ON indexed.document_id = document.id AND indexed.generation_id = %(generation)s
-CROSS JOIN LATERAL text_search_configuration(document.language) AS configuration
 WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
   AND chunk.document_id = ANY(%(documents)s)
   AND indexed.published_hash IS NOT NULL
@@ -126,22 +120,6 @@ SET published_hash = indexed.input_hash, published_config = indexed.config_hash,
 FROM document
 WHERE document.id = indexed.document_id
   AND indexed.generation_id = %(generation)s AND indexed.document_id = ANY(%(documents)s);
-
--- name: record_configurations
--- Which text-search configurations a query over this generation must be parsed with.
-UPDATE generation
-SET configurations = (
-    SELECT array_agg(DISTINCT configuration)
-    FROM (
-        SELECT unnest(generation.configurations) AS configuration
-        UNION
-        SELECT text_search_configuration(document.language) FROM document WHERE document.id = ANY(%(documents)s)
-    ) known
-)
-WHERE id = %(generation)s AND EXISTS (
-    SELECT FROM document
-    WHERE document.id = ANY(%(documents)s)
-      AND NOT text_search_configuration(document.language) = ANY(generation.configurations));
 
 -- name: count_entries
 SELECT count(*) FROM search_entry WHERE generation_id = %(generation)s;

@@ -8,7 +8,9 @@ ANALYZE raw_file, source;
 ANALYZE crawled_page (source_id, url, sha256, removed_at, first_seen_at, canonical_url, media_type), frontier, source;
 
 -- name: analyze_documents
-ANALYZE document (id, collection, source_id, uri, media_type, input_hash, config_hash, content_hash, removed_at, failure);
+ANALYZE document (
+    id, collection, source_id, uri, media_type, input_hash, config_hash, content_hash, removed_at, failure,
+    kind, tags, language, metadata, dated_at, created_at, updated_at);
 
 -- name: analyze_chunks
 ANALYZE chunk (id, generation_id, document_id, ordinal, hash, embedding_hash), indexed_document;

@@ -14,7 +14,8 @@ from sourcebook.web.browser.chromium import Browser
 from sourcebook.web.browser.page_traffic import OwnHeaders
 from sourcebook.web.browser.page_visit import PageVisit
 from sourcebook.web.browser.proxy import BrowserProxy
-from sourcebook.web.exchange import Response
+from sourcebook.web.browser.time_limit import abandon, within
+from sourcebook.web.exchange import FetchError, Response
 from sourcebook.web.fetching.fetcher import filled_in
 
 if TYPE_CHECKING:
@@ -23,9 +24,16 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS: Final = 2.0
 """How long after its timeout a page may still be read."""
+_LEAVE_SECONDS: Final = 1.5
+"""How long it may then take to let go of its tab. With what a busy machine adds, 4 s are over after the timeout."""
+_LONGEST_LEAVE_SECONDS: Final = 5.0
+"""The same for a page that came to its end early."""
+_START_SECONDS: Final = 30.0
 _PAGES_PER_TAB: Final = 25
-_CLOSE_SECONDS: Final = 1.0
-_END_SECONDS: Final = 5.0
+_CANCEL_SECONDS: Final = 0.5
+_KEEP_SECONDS: Final = 1.0
+_CONNECTION_END_SECONDS: Final = 5.0
+_CHROMIUM_END_SECONDS: Final = 10.0
 # A service worker would answer for later pages.
 _NO_SERVICE_WORKERS: Final = "delete Navigator.prototype.serviceWorker"
 
@@ -72,19 +80,28 @@ class CrawlerBrowser:
         self._chromium = Browser(proxy_port)
         try:
             endpoint = await self._chromium.start()
-            self._strategy = _strategy(_browser_config(endpoint, self._settings.user_agent))
-            self._strategy.set_hook("on_page_context_created", _begin)
-            self._strategy.set_hook("after_goto", _check_document)
-            self._strategy.set_hook("before_retrieve_html", _settle)
-            await self._strategy.start()
-            # The first page makes the context that all share. Made for no URL, it gets no cookie from crawl4ai.
-            page, _ = await self._strategy.browser_manager.get_page(_run_config())
-            await self._strategy.browser_manager.release_page_with_context(page)
-            await page.close()
+            await within(_START_SECONDS, self._connect(endpoint))
+        except FetchError:
+            await self.close()
+            raise
+        except Exception as error:  # crawl4ai and Playwright raise many kinds
+            await self.close()
+            raise FetchError(f"the browser takes no commands: {_first_line(error)}", transient=True) from error
         except BaseException:
             await self.close()
             raise
         return urlsplit(endpoint).port or 0
+
+    async def _connect(self, endpoint: str) -> None:
+        self._strategy = _strategy(_browser_config(endpoint, self._settings.user_agent))
+        self._strategy.set_hook("on_page_context_created", _begin)
+        self._strategy.set_hook("after_goto", _check_document)
+        self._strategy.set_hook("before_retrieve_html", _settle)
+        await self._strategy.start()
+        # The first page makes the context that all share. Made for no URL, it gets no cookie from crawl4ai.
+        page, _ = await self._strategy.browser_manager.get_page(_run_config())
+        await self._strategy.browser_manager.release_page_with_context(page)
+        await page.close()
 
     async def visit(self, url: str, proxy: BrowserProxy) -> Response:
         """Render one page; see `Renderer.render`.
@@ -118,18 +135,30 @@ class CrawlerBrowser:
             return visit.explain(error)
         finally:
             watch.cancel()
-            await self._leave(visit, crawl, tab)
+            abandon(watch)
+            abandon(crawl)
+            left = deadline + GRACE_SECONDS + _LEAVE_SECONDS - asyncio.get_running_loop().time()
+            try:
+                await within(min(left, _LONGEST_LEAVE_SECONDS), self._leave(visit, crawl, tab))
+            except TimeoutError:
+                self._stuck = True
+                crawl.cancel()
 
     async def close(self) -> None:
-        """End Chromium, then what was connected to it. May be called more than once."""
-        if self._chromium is not None:
-            await self._chromium.close()
-            self._chromium = None
-        if self._strategy is not None:
+        """End Chromium, then what was connected to it, in seconds. May be called more than once."""
+        chromium, self._chromium = self._chromium, None
+        strategy, self._strategy = self._strategy, None
+        if chromium is not None:
             with suppress(TimeoutError):
-                async with asyncio.timeout(_END_SECONDS):
-                    await self._strategy.close()
-            self._strategy = None
+                await within(_CHROMIUM_END_SECONDS, chromium.close())
+        if strategy is not None:
+            driver = strategy.browser_manager.playwright
+            try:
+                await within(_CONNECTION_END_SECONDS, strategy.close())
+            except TimeoutError:
+                if driver is not None:  # a process of its own, which would stay
+                    with suppress(TimeoutError):
+                        await within(_CONNECTION_END_SECONDS, driver.stop())
 
     def _is_connected(self) -> bool:
         if self._chromium is None or self._strategy is None or not self._chromium.running:
@@ -141,21 +170,20 @@ class CrawlerBrowser:
         """Keep the tab for another page, or close it, whatever its scripts do.
 
         A new tab costs half the work of a page, but only one in which nothing happened is used again. A browser that
-        cannot close a tab takes no more pages.
+        cannot close a tab, or not in time, takes no more pages.
         """
         await visit.end()
         if crawl.done() and not crawl.cancelled() and crawl.exception() is None and await self._keep(visit, tab):
             return
         if not crawl.done():
             crawl.cancel()
-            await asyncio.wait((crawl,), timeout=_CLOSE_SECONDS)
+            await asyncio.wait((crawl,), timeout=_CANCEL_SECONDS)
         if not crawl.done():
             crawl.cancel()  # it was closing the page: the first one has only led there
-            await asyncio.wait((crawl,), timeout=_CLOSE_SECONDS)
-        if crawl.done() and not crawl.cancelled():
-            crawl.exception()  # known by now; asyncio complains of one that nobody has looked at
-        if not crawl.done() or (visit.page is not None and not await _is_closed(visit.page)):
+            await asyncio.wait((crawl,))
+        if visit.page is not None and not await _is_closed(visit.page):
             self._stuck = True
+            return
         with suppress(Exception):  # crawl4ai's book-keeping of a page that is closed by now
             await self._strategy.browser_manager.kill_session(tab.session)
 
@@ -167,8 +195,7 @@ class CrawlerBrowser:
         if not visit.uneventful or tab.pages >= _PAGES_PER_TAB or not self._is_connected():
             return False
         try:
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                tab.stilled = await visit.leave_tab()
+            tab.stilled = await within(_KEEP_SECONDS, visit.leave_tab())
         except (Error, TimeoutError):
             return False
         self._idle_tabs.append(tab)
@@ -179,9 +206,8 @@ async def _is_closed(page: "Page") -> bool:
     from playwright.async_api import Error
 
     if not page.is_closed():
-        with suppress(Error, TimeoutError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await page.close()
+        with suppress(Error):
+            await page.close()
     return page.is_closed()
 
 
@@ -198,6 +224,11 @@ async def _check_document(page: "Page", *, config: "CrawlerRunConfig", **_: obje
 
 async def _settle(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
     await _visit(config).settle()
+
+
+def _first_line(error: Exception) -> str:
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    return said[0][:300]
 
 
 def _visit(config: "CrawlerRunConfig") -> PageVisit:

@@ -52,6 +52,7 @@ class Renderer:
         self._starting = asyncio.Lock()
         self._current: CrawlerBrowser | None = None
         self._browsers: set[CrawlerBrowser] = set()
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def render(self, url: str) -> Response:
         """Open a page, let its scripts do their work, and return what it has become.
@@ -62,7 +63,9 @@ class Renderer:
 
         Raises:
             NotAPageError: The URL leads to a download, a PDF or the like: fetch it without a browser.
-            FetchError: The page cannot be had, or there is no browser; at the latest 4 s after the timeout.
+            FetchError: The page cannot be had, or there is no browser; at the latest 4 s after the timeout, whatever
+                Chromium does. The timeout begins when there is a browser for the page, which may take a minute to
+                start, and anew in a second one where the first has ended.
         """
         async with self._slots:
             for last_try in (False, True):
@@ -86,6 +89,7 @@ class Renderer:
         for browser in list(self._browsers):
             await browser.close()
         self._browsers.clear()
+        await asyncio.gather(*self._ending)
         await self._proxy.close()
 
     @asynccontextmanager
@@ -102,12 +106,12 @@ class Renderer:
         finally:
             browser.pages_open -= 1
             if browser is not self._current:
-                await self._end_if_idle(browser)
+                self._end_if_idle(browser)
 
     async def _replace(self, old: CrawlerBrowser | None) -> CrawlerBrowser:
         self._current = None
         if old is not None:
-            await self._end_if_idle(old)
+            self._end_if_idle(old)
         browser = CrawlerBrowser(self._settings)
         self._browsers.add(browser)
         try:
@@ -118,7 +122,10 @@ class Renderer:
         self._current = browser
         return browser
 
-    async def _end_if_idle(self, browser: CrawlerBrowser) -> None:
+    def _end_if_idle(self, browser: CrawlerBrowser) -> None:
+        """End a browser that shows no page, while others go on: one that is stuck takes seconds to end."""
         if browser.pages_open == 0 and browser in self._browsers:
             self._browsers.discard(browser)
-            await browser.close()
+            ending = asyncio.create_task(browser.close())
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)

@@ -19,7 +19,7 @@ from sourcebook.errors import (
     UnknownDocumentError,
 )
 
-COMMANDS = ["apply", "search", "status", "documents", "show", "remove", "purge", "doctor", "ingest", "up"]
+COMMANDS = ["apply", "search", "evaluate", "status", "documents", "show", "remove", "purge", "doctor", "ingest", "up"]
 ROOT = Path(__file__).parents[3]
 
 

@@ -4,9 +4,10 @@ import pytest
 from typer.testing import CliRunner
 
 from sourcebook.cli.app import app
-from sourcebook.cli.commands import search, show
+from sourcebook.cli.commands import show
+from sourcebook.cli.passages import show_results
 from sourcebook.inspection import Document, Item, Passage
-from sourcebook.search.results import SearchResult
+from sourcebook.search.results import SearchResult, SearchResults
 
 
 def result(start: float | None, end: float | None, page: int | None) -> SearchResult:
@@ -31,7 +32,7 @@ def result(start: float | None, end: float | None, page: int | None) -> SearchRe
 
 def test_a_hit_leads_to_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     """The span stands where the page would, and the address ends in a media fragment."""
-    search._show(1, result(750.2, 855.6, None))
+    show_results(SearchResults((result(750.2, 855.6, None),), 1.0, {}))
     out = capsys.readouterr().out
     assert "\n   12:30–14:15, score 0.5000 (1. by meaning), radio\n" in out
     assert "\n   file:///talks/harbour.mp3#t=750,856\n" in out
@@ -39,7 +40,7 @@ def test_a_hit_leads_to_its_time(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_other_hits_are_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
     """A page keeps its page and its plain address."""
-    search._show(1, result(None, None, 7))
+    show_results(SearchResults((result(None, None, 7),), 1.0, {}))
     out = capsys.readouterr().out
     assert "\n   page 7, score 0.5000" in out
     assert "\n   file:///talks/harbour.mp3\n" in out

@@ -1,11 +1,14 @@
 """The bundled model, loaded once for all tests of this folder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel, find_model
+from sourcebook.embedding.onnx.export import export_model
+from sourcebook.embedding.onnx.store import Export, find_export
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +22,19 @@ def embedder(model: EmbeddingModel) -> Iterator[SentenceTransformerEmbedder]:
     loaded = SentenceTransformerEmbedder(model, "float32")
     yield loaded
     loaded.close()
+
+
+@pytest.fixture(scope="session")
+def minilm_home(model: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder with an export of the bundled model; not to be changed."""
+    home = tmp_path_factory.mktemp("minilm")
+    assert export_model(home, model) is None
+    return home
+
+
+@pytest.fixture(scope="session")
+def minilm(minilm_home: Path, model: EmbeddingModel) -> Export:
+    """The export of the bundled model; not to be changed."""
+    found = find_export(minilm_home, model.identity)
+    assert isinstance(found, Export)
+    return found

@@ -1,7 +1,7 @@
 """Recordings transcribed window by window, with real engines."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -62,6 +62,23 @@ def short_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcriber, "WINDOW", 20)
 
 
+@dataclass(frozen=True)
+class Unbroken:
+    """A recording, its words, and its short windows as a run gives them that nothing breaks off."""
+
+    samples: Samples
+    text: str
+    windows: list[Window]
+
+
+@pytest.fixture(scope="module")
+def unbroken(load: Load) -> Unbroken:
+    samples, text = speech(2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transcriber, "WINDOW", 20)
+        return Unbroken(samples, text, heard(samples, load("faster-whisper")))
+
+
 @needs_clips
 def test_several_utterances_are_heard_with_their_times(engine: Engine) -> None:
     """All that is said, though an engine may end a piece early; each segment lies where its words are spoken."""
@@ -81,10 +98,9 @@ def test_several_utterances_are_heard_with_their_times(engine: Engine) -> None:
 
 @needs_clips
 @pytest.mark.usefixtures("short_windows")
-def test_windows_follow_each_other_and_can_be_resumed_behind_each(fast: Engine) -> None:
+def test_windows_follow_each_other_and_can_be_resumed_behind_each(fast: Engine, unbroken: Unbroken) -> None:
     """Going on from the end of any window gives exactly the windows that an unbroken run gives."""
-    samples, text = speech(3)
-    windows = heard(samples, fast)
+    samples, text, windows = unbroken.samples, unbroken.text, unbroken.windows
     assert len(windows) >= 3
     assert windows[-1].end == len(samples) / SAMPLE_RATE
     for before, after in pairwise(windows):
@@ -98,11 +114,10 @@ def test_windows_follow_each_other_and_can_be_resumed_behind_each(fast: Engine) 
 
 @needs_clips
 @pytest.mark.usefixtures("short_windows")
-def test_how_the_sound_is_cut_into_blocks_does_not_matter(fast: Engine) -> None:
+def test_how_the_sound_is_cut_into_blocks_does_not_matter(fast: Engine, unbroken: Unbroken) -> None:
     """Windows depend on the sound alone: a run that is resumed gets other blocks than one that was not broken off."""
-    samples, _ = speech(2)
-    whole = heard(samples, fast)
-    assert list(transcribe(blocks(samples, 3.7), fast, start=0.0, language=None)) == whole
+    windows = list(transcribe(blocks(unbroken.samples, 3.7), fast, start=0.0, language=None))
+    assert windows == unbroken.windows
 
 
 @needs_clips

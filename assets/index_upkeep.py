@@ -1,0 +1,21 @@
+"""The asset `index_upkeep`: what keeps searches fast and scores exact, done after publishing and waited for by none."""
+
+import dagster as dg
+
+from assets.materialization import materialization
+from resources.collection_partitions import collection_partitions
+from resources.knowledge import Knowledge
+from resources.progress import ProgressLog
+from sourcebook.indexing.generation import ensure_generation
+from sourcebook.indexing.upkeep import keep_up
+
+
+@dg.asset(deps=["search_index"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})
+def index_upkeep(
+    context: dg.AssetExecutionContext, knowledge: Knowledge, progress: ProgressLog
+) -> dg.MaterializeResult[None]:
+    """Keyword weights by today's average length, where it has drifted, and blocks of 8,000 entries."""
+    with knowledge.database.connection() as connection:
+        generation = ensure_generation(connection, context.partition_key)
+        report = keep_up(connection, generation, progress.reporter(context, "blocks"))
+    return materialization(report)

@@ -1,0 +1,177 @@
+"""`sourcebook evaluate`: measure how well a collection answers questions whose answers are known."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sourcebook.cli.commands.search import Mode
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.errors import FAILED
+from sourcebook.cli.options import Json, as_text
+from sourcebook.cli.output import console, counted, one_line, print_json, safe
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from sourcebook.evaluation import Estimate, Evaluation, Floor, MissedFloor
+    from sourcebook.progress import Progress
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    ctx: typer.Context,
+    queries: Annotated[
+        Path, typer.Option("--queries", metavar="FILE", help='The questions, a line each: {"id": "q1", "text": "…"}.')
+    ],
+    qrels: Annotated[
+        Path,
+        typer.Option(
+            "--qrels", metavar="FILE", help="The judgments, a line each: query id, document, grade, with tabs between."
+        ),
+    ],
+    collection: Annotated[
+        str, typer.Option("-c", "--collection", metavar="NAME", help="The collection that is asked.")
+    ],
+    modes: Annotated[
+        list[Mode] | None,
+        typer.Option("--mode", help="Only this way of searching; give it again for more. All three without it."),
+    ] = None,
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="NUMBER", help="How many documents of a ranking count, 10 to 1,000.")
+    ] = 100,
+    limit: Annotated[
+        int | None, typer.Option("-n", "--limit", metavar="NUMBER", help="Only the first questions, so many.")
+    ] = None,
+    floors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--floor",
+            metavar="MEASURE=VALUE",
+            help="End with exit code 1 where the mean is lower, such as ndcg@10=0.6; may be repeated. Holds for the "
+            "first --mode, or for hybrid.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline", metavar="FILE", help="Compare with what --json printed earlier, on the same questions."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how well search answers questions whose answers are known: nDCG@10, MRR, recall, precision.
+
+    A document is named by its URI, by the end of its URI from a `/` on (`handbook/power.md`), or by its file name
+    without the ending (`power`). Grades above 0 are relevant, higher ones more so. BEIR's and TREC's files are read as
+    they are. A document stands in the ranking where its best passage does.
+
+    Each figure comes with the interval that the mean over such questions lies in, 95 times of 100. Where the interval
+    of a difference between two ways of searching holds 0, the questions do not tell which one is better.
+
+    **Example:** `sourcebook evaluate --queries queries.jsonl --qrels qrels.tsv -c handbook --floor ndcg@10=0.6`
+    """
+    from sourcebook.evaluation import check_floors, compare_with_baseline, missed_floors, read_baseline
+    from sourcebook.evaluation import evaluate as run
+    from sourcebook.knowledge_base import KnowledgeBase
+
+    demanded = [_floor(text) for text in floors or ()]
+    check_floors(demanded, depth)
+    earlier = read_baseline(baseline) if baseline is not None else None
+    context = CommandContext.of(ctx)
+    name = as_text(collection)
+    context.is_empty([name])
+    wanted: Sequence[Mode] = list(dict.fromkeys(modes or Mode))
+    with KnowledgeBase(context.open_database()) as knowledge, _bar(quiet=as_json) as progress:
+        found = run(
+            knowledge,
+            name,
+            queries,
+            qrels,
+            modes=[mode.value for mode in wanted],
+            depth=depth,
+            limit=limit,
+            progress=progress,
+        )
+    if earlier is not None:
+        found = replace(found, differences=found.differences + compare_with_baseline(found, earlier))
+    missed = missed_floors(found.modes[0], demanded)
+    if as_json:
+        print_json(found.as_dict() | {"missed_floors": [str(each) for each in missed]})
+    else:
+        _show(found, missed)
+    if missed:
+        raise typer.Exit(FAILED)
+
+
+def _floor(text: str) -> "Floor":
+    from sourcebook.evaluation import Floor
+
+    try:
+        return Floor.parse(as_text(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--floor") from None
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator["Progress"]:
+    """Show a bar on stderr where that is a terminal."""
+    from sourcebook.progress import silent
+
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking", total=None)
+        yield lambda done, total, failed=0: bar.update(task, completed=done, total=total)
+
+
+def _show(found: "Evaluation", missed: Sequence["MissedFloor"]) -> None:
+    from rich.table import Table
+
+    from sourcebook.evaluation.measures import LABELS
+
+    out = console()
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("")
+    measures = list(found.modes[0].estimates)
+    for measure in measures:
+        table.add_column(LABELS[measure], justify="right")
+    table.add_column("ms", justify="right")
+    for scores in found.modes:
+        cells = [_cell(scores.estimates[measure]) for measure in measures]
+        table.add_row(safe(scores.mode, "bold"), *cells, f"{scores.ms_per_query:.1f}")
+    for each in found.differences:
+        cells = [_cell(each.estimates.get(measure), signed=True) for measure in measures]
+        table.add_row(safe(f"{each.mode}\n− {one_line(each.against, 11)}"), *cells, "")
+    out.print(table)
+    asked = f"{counted(found.queries, 'query', 'queries')} asked of {found.collection}, {found.depth:,} documents each."
+    told = f"Means with 95 % intervals, from {found.samples:,} bootstrap samples"
+    told += "; differences query by query." if found.differences else "."
+    out.print(safe(f"{asked} {told}", "dim"), soft_wrap=True)
+    for note in found.notes:
+        out.print(safe(f"Note: {note}."), soft_wrap=True)
+    for floor in missed:
+        out.print(safe(f"Missed: {floor}.", "red"), soft_wrap=True)
+
+
+def _cell(estimate: "Estimate | None", *, signed: bool = False) -> "Text":
+    """Return a mean, and below it its interval, narrow enough for five of them on 80 columns."""
+    if estimate is None:
+        return safe("")
+    form = "+.3f" if signed else ".3f"
+    low, high = (format(value, form).replace("0.", ".", 1) for value in (estimate.low, estimate.high))
+    cell = safe(format(estimate.mean, form))
+    return cell.append_text(safe(f"\n{low}{' ' if signed else '–'}{high}", "dim"))

@@ -1,0 +1,118 @@
+"""Passages that a search found, as people read them."""
+
+from typing import TYPE_CHECKING
+
+from sourcebook.cli.output import console, counted, one_line, safe
+from sourcebook.speech.clock import media_fragment, time_span
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
+
+SNIPPET = 320
+"""Characters of a passage that are shown."""
+_PLACES = 5
+"""Of a document's other passages, so many are named."""
+
+
+def show_results(results: "SearchResults") -> None:
+    """Print a page of results, and below it how they came about and how to go on."""
+    out = console()
+    for rank, result in enumerate(results, start=results.offset + 1):
+        _show(rank, result, with_scores=results.explanation is not None)
+    if not results and not results.total_candidates:
+        out.print("No passage was found. What there is: sourcebook status", soft_wrap=True)
+    if results.next_offset is not None:
+        out.print(safe(f"More: the same with --offset {results.next_offset}", "dim"), soft_wrap=True)
+    for leg, reason in results.dropped_legs.items():
+        out.print(safe(f"Without the {leg} leg: {reason}.", "dim"), soft_wrap=True)
+    for note in results.notes:
+        out.print(safe(f"Note: {note.removesuffix('.')}.", "dim"), soft_wrap=True)
+    if results.explanation is not None:
+        out.print(safe(f"\n{results.explanation}\n{'all':<10} {results.took_ms:.1f} ms"), soft_wrap=True)
+
+
+def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
+    heading = safe(f"{rank}. ")
+    heading.append_text(safe(one_line(result.title or result.uri, 200), "bold"))
+    path = [part for part in result.heading_path if part != result.title]
+    if path:
+        heading.append_text(safe(f" › {one_line(' › '.join(path), 300)}"))
+    fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
+    where = f"{result.uri}#{fragment}" if fragment else result.uri
+    place = f"page {result.page}, " if result.page is not None else ""
+    place += f"{result.time_span}, " if result.time_span is not None else ""
+    out = console()
+    out.print(heading, soft_wrap=True)
+    out.print(safe(f"   {place}{_score(result, with_scores=with_scores)}, {result.collection}", "dim"), soft_wrap=True)
+    out.print(safe(f"   {where}", "cyan"), soft_wrap=True)
+    out.print(_passages(result))
+    if result.also:
+        out.print(safe(f"   {_others(result.also)}", "dim"), soft_wrap=True)
+    out.print()
+
+
+def _score(result: "SearchResult", *, with_scores: bool) -> str:
+    """Return the score, and what made it; a leg's own score is of use only to who asks how a search went."""
+    legs = (
+        (result.vector_rank, "by meaning", "cosine", result.vector_score),
+        (result.keyword_rank, "by words", "BM25", result.keyword_score),
+    )
+    ranks = " and ".join(
+        f"{rank}. {by}" + (f" with {measure} {score:.3f}" if with_scores and score is not None else "")
+        for rank, by, measure, score in legs
+        if rank is not None
+    )
+    reranked = f", {result.rerank_score:.4f} by reranking" if result.rerank_score is not None else ""
+    return f"score {result.score:.4f} ({ranks}){reranked}" if ranks else f"score {result.score:.4f}{reranked}"
+
+
+def _passages(result: "SearchResult") -> "Table":
+    """Return the beginning of the passage; with neighbours, between what adjoins it, and each hit marked."""
+    from rich.table import Table
+
+    table = Table.grid()
+    table.add_column(width=3)
+    table.add_column()
+    if not result.parts:
+        table.add_row("", safe(one_line(_without_headings(result), SNIPPET)))
+    first_hit = next((part.ordinal for part in result.parts if part.is_hit), 0)
+    for part in result.parts:
+        if part.is_hit:
+            text = _without_headings(result) if part.ordinal == result.ordinal else part.text
+            table.add_row(" > ", safe(one_line(text, SNIPPET)))
+        elif part.ordinal < first_hit:
+            table.add_row("", safe(_last_words(part.text, SNIPPET), "dim"))
+        else:
+            table.add_row("", safe(one_line(part.text, SNIPPET), "dim"))
+    return table
+
+
+def _others(also: "tuple[OtherPassage, ...]") -> str:
+    """Return how many more passages of a document were found, and where."""
+    places = list(dict.fromkeys(place for other in also if (place := _place(other))))
+    more = ", …" if len(places) > _PLACES else ""
+    where = f": {one_line(', '.join(places[:_PLACES]), 300)}{more}" if places else ""
+    return f"and {counted(len(also), 'other passage')} of this document{where}"
+
+
+def _place(other: "OtherPassage") -> str | None:
+    if other.page is not None:
+        return f"page {other.page}"
+    return time_span(other.start_seconds, other.end_seconds) or (f"#{other.anchor}" if other.anchor else None)
+
+
+def _without_headings(result: "SearchResult") -> str:
+    """Return a passage without the headings it begins with: they are shown above it."""
+    shown = {result.title, *result.heading_path}
+    text = result.text.lstrip()
+    while text.startswith("#") and (line := text.partition("\n"))[0].lstrip("#").strip() in shown and line[2].strip():
+        text = line[2].lstrip()
+    return text
+
+
+def _last_words(text: str, most: int) -> str:
+    """Return the end of a text, its white space run together, at most `most` characters."""
+    line = one_line(text, len(text) + 1)
+    return line if len(line) <= most else f"…{line[1 - most :].lstrip()}"

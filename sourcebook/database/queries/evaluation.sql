@@ -1,0 +1,17 @@
+-- name: live_documents
+-- What judgments may name: also documents that are not searchable, which an evaluation then counts as not found.
+SELECT id, uri FROM document WHERE collection = %(collection)s AND removed_at IS NULL ORDER BY uri;
+
+-- name: evaluated_index
+-- What is searchable of a collection, as one text: equal content in an equal generation, equal text.
+SELECT encode(sha256(convert_to(concat_ws(E'\n', generation.id, generation.model, string_agg(
+    document.uri || ' ' || encode(indexed.published_hash, 'hex'), E'\n' ORDER BY document.uri)), 'UTF8')), 'hex')
+FROM collection
+JOIN generation ON generation.id = collection.active_generation_id
+JOIN indexed_document indexed ON indexed.generation_id = generation.id AND indexed.published_hash IS NOT NULL
+JOIN document ON document.id = indexed.document_id
+WHERE collection.name = %(collection)s
+GROUP BY generation.id;
+
+-- name: evaluation_settings
+SELECT settings -> 'evaluation' FROM collection WHERE name = %(collection)s;

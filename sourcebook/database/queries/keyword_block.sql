@@ -1,0 +1,56 @@
+-- name: keyword_upkeep
+-- How far the average length has moved from the one that the weights were computed with, how many entries stand in no
+-- block, and the blocks of which too many entries are gone.
+SELECT coalesce(abs(total_length::float8 / nullif(entry_count, 0) / average_length - 1), 0),
+       entry_count,
+       (SELECT count(*) FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL),
+       (SELECT coalesce(max(block), 0) FROM keyword_block WHERE generation_id = %(generation)s),
+       ARRAY(SELECT held.block FROM (SELECT DISTINCT block FROM keyword_block WHERE generation_id = %(generation)s) held
+             WHERE (SELECT count(*) FROM keyword_entry entry
+                    WHERE entry.generation_id = %(generation)s AND entry.block = held.block) < %(fewest)s)
+FROM generation WHERE id = %(generation)s;
+
+-- name: hold_generation
+-- Let no one publish until the transaction ends. Publishing, too, holds this row before it touches keyword_entry.
+SELECT FROM generation WHERE id = %(generation)s FOR NO KEY UPDATE;
+
+-- name: renew_average_length
+UPDATE generation SET average_length = nullif(total_length, 0)::float8 / entry_count WHERE id = %(generation)s;
+
+-- name: delete_keyword_weights
+DELETE FROM keyword_entry WHERE generation_id = %(generation)s;
+
+-- name: insert_keyword_weights
+INSERT INTO keyword_entry (generation_id, chunk_id, length, weights)
+SELECT %(generation)s, chunk_id, length, weights
+FROM keyword_weights(%(generation)s, ARRAY(SELECT chunk_id FROM search_entry WHERE generation_id = %(generation)s))
+ORDER BY chunk_id;
+
+-- name: delete_keyword_blocks
+DELETE FROM keyword_block WHERE generation_id = %(generation)s;
+
+-- name: leave_keyword_blocks
+UPDATE keyword_entry SET block = NULL, slot = NULL WHERE generation_id = %(generation)s AND block = ANY(%(blocks)s);
+
+-- name: delete_sparse_keyword_blocks
+DELETE FROM keyword_block WHERE generation_id = %(generation)s AND block = ANY(%(blocks)s);
+
+-- name: enter_keyword_block
+UPDATE keyword_entry entry
+SET block = %(block)s, slot = chosen.slot
+FROM (
+    SELECT chunk_id, row_number() OVER (ORDER BY chunk_id) AS slot
+    FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL
+    ORDER BY chunk_id LIMIT %(size)s
+) chosen
+WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chosen.chunk_id;
+
+-- name: build_keyword_block
+INSERT INTO keyword_block (generation_id, lexeme_id, block, weights)
+SELECT %(generation)s, posting.lexeme_id, %(block)s,
+       ('{' || string_agg(entry.slot || ':' || posting.weight, ',') || '}/8000')::sparsevec(8000)
+FROM keyword_postings(
+    %(generation)s,
+    ARRAY(SELECT chunk_id FROM keyword_entry WHERE generation_id = %(generation)s AND block = %(block)s)) AS posting
+JOIN keyword_entry entry ON entry.generation_id = %(generation)s AND entry.chunk_id = posting.chunk_id
+GROUP BY posting.lexeme_id;

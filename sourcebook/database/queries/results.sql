@@ -1,0 +1,56 @@
+-- name: passages
+-- What a page shows. A passage that was replaced since it was ranked is not among them.
+SELECT chunk.id AS chunk_id, chunk.generation_id, document.id AS document_id, document.collection, document.uri,
+       indexed.published_title AS title, indexed.published_language AS language, indexed.published_version AS version,
+       document.kind, document.media_type, document.tags, document.metadata,
+       chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
+       chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+JOIN indexed_document indexed
+    ON indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
+JOIN document ON document.id = entry.document_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: neighbours
+-- The published passages of each window of a document, in reading order. Prepared ones that are not published yet may
+-- lie beside them under the same ordinals.
+SELECT shown.number, chunk.id AS chunk_id, chunk.ordinal, chunk.text, chunk.page,
+       chunk.start_char, chunk.end_char, chunk.start_seconds, chunk.end_seconds
+FROM unnest(%(generations)s::bigint[], %(documents)s::bigint[], %(firsts)s::int[], %(lasts)s::int[])
+    WITH ORDINALITY AS shown (generation_id, document_id, first, last, number)
+JOIN chunk
+    ON chunk.document_id = shown.document_id AND chunk.generation_id = shown.generation_id
+    AND chunk.ordinal BETWEEN shown.first AND shown.last
+WHERE EXISTS (
+    SELECT FROM search_entry entry
+    WHERE entry.generation_id = ANY(%(generations)s) AND entry.generation_id = chunk.generation_id
+      AND entry.chunk_id = chunk.id)
+ORDER BY shown.number, chunk.ordinal;
+
+-- name: passage_places
+-- Where passages stand that are named in a result without their text.
+SELECT chunk.id AS chunk_id, chunk.ordinal, chunk.page, chunk.anchor, chunk.start_seconds, chunk.end_seconds
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: passages_to_rerank
+SELECT chunk.id, chunk.context, chunk.text
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: candidate_documents
+SELECT chunk_id, document_id
+FROM search_entry
+WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
+
+-- name: candidate_vectors
+SELECT chunk_id, generation_id, vector
+FROM search_entry
+WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
+
+-- name: read_one_moment
+-- What the statements of this transaction read is the index as it is now, whatever is published meanwhile.
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;

@@ -1,0 +1,53 @@
+"""Open what embeds the questions to a generation: without torch where its model has been exported."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.config import EmbeddingSettings
+from sourcebook.errors import ModelError
+
+if TYPE_CHECKING:
+    from sourcebook.embedding.embedder import QueryEmbedder
+
+
+def open_query_embedder(home: Path, model: str, settings: EmbeddingSettings) -> "tuple[QueryEmbedder, str | None]":
+    """Open the exported model of a generation, else sentence-transformers, which imports torch.
+
+    An export goes by the digest of the weights that the generation's vectors come from: the model's own folder is not
+    looked at, and may have changed or gone since.
+
+    Args:
+        home: the state folder, with the exports in `models/`.
+        model: the generation's `model`: the identity of the weights, `/` and a precision.
+        settings: the generation's embedding settings, which say where the model is found.
+
+    Returns:
+        What embeds, and None; or sentence-transformers and the reason why, as a sentence.
+
+    Raises:
+        ModelError: there is neither an export nor the model itself, or the model's weights are not the generation's.
+    """
+    from sourcebook.embedding.onnx.embedder import open_exported
+    from sourcebook.embedding.onnx.store import Export, find_export
+
+    identity = model.partition("/")[0]
+    found = find_export(home, identity)
+    if isinstance(found, Export):
+        try:
+            return open_exported(found), None
+        except ModelError as error:
+            found = str(error)
+    return _open_sentence_transformer(identity, settings), f"Queries are embedded with sentence-transformers: {found}."
+
+
+def _open_sentence_transformer(identity: str, settings: EmbeddingSettings) -> "QueryEmbedder":
+    from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+    from sourcebook.embedding.model import find_model
+
+    model = find_model(settings.model)
+    if model.identity.rpartition(":")[2] != identity.rpartition(":")[2]:
+        raise ModelError(
+            f"The embedding model {settings.model!r} has other weights ({model.identity}) than the collection was "
+            f"indexed with ({identity}): restore them, or index the collection anew."
+        )
+    return SentenceTransformerEmbedder(model, settings.precision)

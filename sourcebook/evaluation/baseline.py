@@ -1,0 +1,65 @@
+"""Compare an evaluation with an earlier one, query by query: did a change of settings harm search?"""
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from sourcebook.config_evaluation import MEASURES, Measure
+from sourcebook.evaluation.errors import EvaluationError
+from sourcebook.evaluation.intervals import estimate_means
+from sourcebook.evaluation.results import Difference, Evaluation
+from sourcebook.search.request import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier evaluation."""
+
+    path: Path
+    per_query: dict[Mode, dict[str, dict[Measure, float]]]
+
+
+class _Printed(BaseModel):
+    """What is needed of `sourcebook evaluate --json`."""
+
+    per_query: dict[Mode, dict[str, dict[Measure, float]]]
+
+
+def read_baseline(path: str | PathLike[str]) -> Baseline:
+    """Read what `sourcebook evaluate --json` printed earlier, perhaps of another collection.
+
+    Raises:
+        EvaluationError: the file is no such thing.
+    """
+    file = Path(path)
+    try:
+        return Baseline(file, _Printed.model_validate_json(file.read_bytes()).per_query)
+    except OSError as error:
+        raise EvaluationError(f"{file} cannot be read: {error.strerror or error}") from error
+    except ValidationError:
+        raise EvaluationError(f"{file} is not what `sourcebook evaluate --json` prints") from None
+
+
+def compare_with_baseline(found: Evaluation, baseline: Baseline) -> tuple[Difference, ...]:
+    """Return how each mode differs from the same mode in an earlier evaluation, on the queries that both asked.
+
+    Raises:
+        EvaluationError: they have no mode or no query in common.
+    """
+    differences = []
+    for scores in found.modes:
+        before = baseline.per_query.get(scores.mode, {})
+        pairs = [(values, before[query]) for query, values in scores.per_query.items() if query in before]
+        measures = [name for name in MEASURES if all(name in values for pair in pairs for values in pair)]
+        if not pairs or not measures:
+            continue
+        gains = [[later[name] - sooner[name] for name in measures] for later, sooner in pairs]
+        estimates = dict(zip(measures, estimate_means(gains), strict=True))
+        differences.append(Difference(scores.mode, baseline.path.name, len(pairs), estimates))
+    if not differences:
+        raise EvaluationError(
+            f"{baseline.path} has no query and mode in common with this evaluation: compare the same questions"
+        )
+    return tuple(differences)

@@ -1,0 +1,57 @@
+"""The evaluation that a collection's settings ask for, and whether it would find anything new."""
+
+import hashlib
+import json
+from importlib.metadata import PackageNotFoundError, version
+
+from psycopg import Connection
+
+from sourcebook.config_evaluation import EvaluationSettings
+from sourcebook.database.queries import queries
+from sourcebook.evaluation.errors import EvaluationError
+from sourcebook.evaluation.floors import Floor
+
+
+def configured_evaluation(connection: Connection, collection: str) -> EvaluationSettings:
+    """Return the settings `evaluation` of a collection as they were applied; `queries` is None where it has none."""
+    row = connection.execute(queries["evaluation_settings"], {"collection": collection}).fetchone()
+    return EvaluationSettings.model_validate((row and row[0]) or {})
+
+
+def configured_floors(settings: EvaluationSettings) -> tuple[Floor, ...]:
+    """Return what the settings demand."""
+    return tuple(Floor(measure, value) for measure, value in settings.floors.items())
+
+
+def evaluation_version(connection: Connection, collection: str, settings: EvaluationSettings) -> str:
+    """Return a digest of all that the result follows from: the index, the settings, both files, the release.
+
+    Raises:
+        EvaluationError: a file cannot be read.
+    """
+    row = connection.execute(queries["evaluated_index"], {"collection": collection}).fetchone()
+    parts = [
+        row and row[0],
+        settings.model_dump(mode="json"),
+        _digest(settings.queries),
+        _digest(settings.qrels),
+        _release(),
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _digest(path: str | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a string, as settings hold it
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _release() -> str | None:
+    try:
+        return version("sourcebook")
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,47 @@
+"""How far a mean could be off: intervals by the bootstrap over queries."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from sourcebook.evaluation.results import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SAMPLES: Final = 10_000
+SEED: Final = 6
+_CELLS_AT_ONCE = 2_000_000
+
+
+def estimate_means(
+    values: "NDArray[np.float64] | Sequence[Sequence[float]]", *, samples: int = SAMPLES, seed: int = SEED
+) -> list[Estimate]:
+    """Return each column's mean with its 95 % interval: the percentile bootstrap over rows.
+
+    All columns are resampled together, so that the interval of a column of differences is that of a paired comparison.
+    The same values give the same intervals. Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993),
+    chapter 13; for retrieval: Sakai, SIGIR 2006.
+
+    Args:
+        values: shape (queries, columns), at least one query.
+        samples: how many times as many queries are drawn, with replacement.
+        seed: of the generator that draws.
+    """
+    import numpy as np
+
+    matrix = np.asarray(values, dtype=np.float64)
+    queries, columns = matrix.shape
+    generator = np.random.default_rng(seed)
+    means = np.empty((samples, columns))
+    step = max(1, _CELLS_AT_ONCE // queries)
+    for start in range(0, samples, step):
+        batch = min(step, samples - start)
+        drawn = generator.integers(0, queries, (batch, queries)) + np.arange(batch)[:, None] * queries
+        times_drawn = np.bincount(drawn.ravel(), minlength=batch * queries).reshape(batch, queries)
+        means[start : start + batch] = times_drawn @ matrix / queries
+    low, high = np.quantile(means, (0.025, 0.975), axis=0)
+    return [
+        Estimate(float(mean), float(below), float(above))
+        for mean, below, above in zip(matrix.mean(axis=0), low, high, strict=True)
+    ]

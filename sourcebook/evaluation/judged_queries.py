@@ -1,0 +1,64 @@
+"""Queries and their judgments together: what an evaluation asks."""
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from sourcebook.evaluation.errors import EvaluationError, refuse
+from sourcebook.evaluation.judgments import Judgment, grades_by_query, read_judgments, relevant
+from sourcebook.evaluation.queries import read_queries
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQueries:
+    """The queries that can be measured, and how many cannot."""
+
+    texts: dict[str, str]
+    """Query → its text, in the file's order; each has a relevant document."""
+    grades: dict[str, dict[str, int]]
+    """Query → document, as the file names it → grade."""
+    unjudged: int
+    """Queries that no judgment names."""
+    without_relevant: int
+    """Queries whose judgments say of no document that it is relevant."""
+    qrels: Path
+    """The file of the judgments."""
+
+
+def read_judged_queries(queries: Path, qrels: Path, limit: int | None = None) -> JudgedQueries:
+    """Read both files.
+
+    Args:
+        queries: JSON lines; see `read_queries`.
+        qrels: columns; see `read_judgments`.
+        limit: the most queries that are measured: the first ones that can be.
+
+    Raises:
+        EvaluationError: naming file, line and remedy; also where a judgment names a query that does not exist, or where
+            no query can be measured.
+    """
+    texts = read_queries(queries)
+    judgments = read_judgments(qrels)
+    _refuse_unknown(judgments, texts, queries, qrels)
+    grades = grades_by_query(judgments)
+    measurable = [query for query in texts if any(relevant(grades.get(query, {})))]
+    if not measurable:
+        raise EvaluationError(f"{qrels} calls no document relevant for any query of {queries}: grades above 0 do that")
+    asked = list(islice(measurable, limit))
+    return JudgedQueries(
+        texts={query: texts[query] for query in asked},
+        grades={query: grades[query] for query in asked},
+        unjudged=len(texts) - len(grades),
+        without_relevant=len(grades) - len(measurable),
+        qrels=qrels,
+    )
+
+
+def _refuse_unknown(judgments: list[Judgment], texts: dict[str, str], queries: Path, qrels: Path) -> None:
+    unknown = {judgment.query: judgment.line for judgment in reversed(judgments) if judgment.query not in texts}
+    if not unknown:
+        return
+    query, line = min(unknown.items(), key=lambda item: item[1])
+    more = f" ({len(unknown) - 1:,} more in this file)" if len(unknown) > 1 else ""
+    some = ", ".join(repr(known) for known in islice(texts, 3))
+    refuse(qrels, line, f"{queries} has no query {query!r}{more}; it has {some}. Add the query, or delete the line")

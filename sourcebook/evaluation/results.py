@@ -1,0 +1,128 @@
+"""What an evaluation found."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from sourcebook.config_evaluation import Measure
+from sourcebook.search.request import Mode
+
+FEW_QUERIES: Final = 30
+"""With fewer, the bootstrap's intervals are too narrow: a sample of few tells little about how much queries differ."""
+_EXAMPLES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The mean over the queries, and the 95 % interval that it lies in."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Return `0.713 (0.668 to 0.757)`."""
+        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True, slots=True)
+class ModeScores:
+    """How well one way of searching answers the queries."""
+
+    mode: Mode
+    estimates: Mapping[Measure, Estimate]
+    ms_per_query: float
+    """The median, for as many results as were looked at; query embedding included, loading the model not."""
+    per_query: Mapping[str, Mapping[Measure, float]]
+    """Query → measure → value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One way of searching compared with another on the same queries: the mean of the differences query by query."""
+
+    mode: Mode
+    against: str
+    """Another mode, or the name of the file of an earlier evaluation, whose same mode is meant."""
+    queries: int
+    """How many were compared."""
+    estimates: Mapping[Measure, Estimate]
+    """Above 0: `mode` is better. An interval that holds 0 leaves open which one is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What an evaluation found, and what it could not use."""
+
+    collection: str
+    queries: int
+    """How many were asked."""
+    depth: int
+    """How many documents of each ranking were looked at."""
+    samples: int
+    """Of the bootstrap."""
+    modes: tuple[ModeScores, ...]
+    differences: tuple[Difference, ...]
+    """The first mode against each of the others."""
+    unjudged: int
+    """Queries that no judgment names; they were not asked."""
+    without_relevant: int
+    """Queries that have judgments, none above 0; they were not asked."""
+    unmatched: tuple[str, ...]
+    """Ids in the judgments that name no document of the collection; relevant ones count as not found."""
+
+    def of(self, mode: str) -> ModeScores:
+        """Return the scores of one mode.
+
+        Raises:
+            KeyError: it was not evaluated.
+        """
+        for scores in self.modes:
+            if scores.mode == mode:
+                return scores
+        raise KeyError(mode)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the figures has to know."""
+        said = []
+        if self.queries < FEW_QUERIES:
+            said.append(f"few queries: with {self.queries} of them the intervals are narrower than they ought to be")
+        if self.unjudged:
+            said.append(f"queries without a judgment, which were not asked: {self.unjudged:,}")
+        if self.without_relevant:
+            said.append(f"queries without a relevant document, which were not asked: {self.without_relevant:,}")
+        if self.unmatched:
+            some = ", ".join(self.unmatched[:3]) + (", …" if len(self.unmatched) > 3 else "")
+            said.append(
+                f"judged documents that are not in the collection: {len(self.unmatched):,} ({some}); "
+                "relevant ones count as not found"
+            )
+        return tuple(said)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as `sourcebook evaluate --json` prints them."""
+        return {
+            "collection": self.collection,
+            "queries": self.queries,
+            "depth": self.depth,
+            "samples": self.samples,
+            "modes": {
+                scores.mode: {**_plain(scores.estimates), "ms_per_query": scores.ms_per_query} for scores in self.modes
+            },
+            "differences": [
+                {"mode": each.mode, "against": each.against, "queries": each.queries, **_plain(each.estimates)}
+                for each in self.differences
+            ],
+            "unjudged": self.unjudged,
+            "without_relevant": self.without_relevant,
+            "unmatched": {"count": len(self.unmatched), "examples": list(self.unmatched[:_EXAMPLES])},
+            "per_query": {
+                scores.mode: {query: dict(values) for query, values in scores.per_query.items()}
+                for scores in self.modes
+            },
+        }
+
+
+def _plain(estimates: Mapping[Measure, Estimate]) -> dict[str, dict[str, float]]:
+    return {measure: asdict(estimate) for measure, estimate in estimates.items()}

@@ -1,0 +1,127 @@
+"""Filters on the keys of documents' metadata: equal to a value, one of several, in a range, or absent."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from sourcebook.errors import QueryError
+from sourcebook.search.filtering.periods import BOUNDS, END_OF_TIME, START_OF_TIME, is_date_text, period_of
+from sourcebook.search.filtering.terms import AnyOf, Term
+from sourcebook.search.filtering.values import Scalar, choices_of, list_of, number_of, scalar_of, shown, text_of
+
+MOST_KEYS = 50
+_DEEPEST = 16
+_MANY = 20
+"""Values above which looking at every document takes less than looking each value up."""
+_OPERATORS = ("eq", "in", "exists", *BOUNDS)
+_ALLOWED = (
+    "a text, number, date, true, false or null, a list of them, {'exists': false}, or a range such as {'gte': 2020}"
+)
+
+Path = tuple[str, ...]
+
+
+def metadata_terms(value: object) -> Iterator[Term | AnyOf]:
+    """Yield what a filter demands of each key: a text, or a tuple of texts for a key within another key's mapping.
+
+    Raises:
+        QueryError: a key or a value is none, or a range makes no sense.
+    """
+    if not isinstance(value, Mapping) or not value:
+        raise QueryError(f"the filter metadata is {shown(value)}; it must be a mapping such as {{'year': 2020}}")
+    if len(value) > MOST_KEYS:
+        raise QueryError(f"the filter metadata has {len(value):,} keys; at most {MOST_KEYS} are allowed")
+    for given, wanted in value.items():
+        path = _path(given)
+        key = f"metadata.{'.'.join(path)}"
+        if isinstance(wanted, Mapping):
+            yield from _comparisons(key, path, choices_of(key, wanted, _OPERATORS))
+        elif isinstance(wanted, (list, tuple, set, frozenset)):
+            yield _one_of(key, path, list_of(key, wanted, _ALLOWED))
+        else:
+            yield _one_of(key, path, [wanted])
+
+
+def _path(key: object) -> Path:
+    parts = key if isinstance(key, tuple) else (key,)
+    if not 1 <= len(parts) <= _DEEPEST:
+        raise QueryError(f"a metadata key of a filter has {len(parts)} parts; it must have 1 to {_DEEPEST}")
+    return tuple(
+        text_of("metadata", part, allowed="a key, or a tuple of keys for one within another") for part in parts
+    )
+
+
+def _comparisons(key: str, path: Path, wanted: dict[str, Any]) -> Iterator[Term | AnyOf]:
+    if "eq" in wanted:
+        yield _one_of(f"{key}.eq", path, [wanted["eq"]])
+    if "in" in wanted:
+        yield _one_of(f"{key}.in", path, list_of(f"{key}.in", wanted["in"], "a list of values"))
+    if "exists" in wanted:
+        if not isinstance(wanted["exists"], bool):
+            raise QueryError(f"the filter {key}.exists is {shown(wanted['exists'])}; it must be true or false")
+        yield Term("filter_metadata_present" if wanted["exists"] else "filter_metadata_missing", {"path": list(path)})
+    bounds = {name: bound for name, bound in wanted.items() if name in BOUNDS}
+    if bounds:
+        yield _range(key, path, bounds)
+
+
+def _one_of(key: str, path: Path, values: Sequence[object]) -> AnyOf:
+    """Return the condition that the key holds one of the values, or a list with one of them in it."""
+    for value in values:
+        if not isinstance(value, str | int | float | date | None):
+            raise QueryError(f"the filter {key} is {shown(value)}; it must be {_ALLOWED}")
+    dates = [value for value in values if isinstance(value, date)]
+    if len(dates) > _MANY:
+        raise QueryError(f"the filter {key} lists {len(dates):,} dates; at most {_MANY} are allowed: give it a range")
+    scalars = [scalar_of(key, value) for value in values if value is not None and not isinstance(value, date)]
+    terms = [_within(path, key, day) for day in dates]
+    if None in values:
+        terms.append(Term("filter_metadata_missing", {"path": list(path)}))
+    if len(scalars) > _MANY:
+        terms.append(Term("filter_metadata_among", {"path": list(path), "value": [Jsonb(each) for each in scalars]}))
+    else:
+        held = [held for each in scalars for held in (each, [each])]
+        terms += [Term("filter_metadata_equal", {"value": Jsonb(_nested(path, each))}) for each in held]
+    return AnyOf(tuple(terms))
+
+
+def _range(key: str, path: Path, bounds: dict[str, Any]) -> Term:
+    """Numbers compare as numbers, dates as dates, other texts by their code points."""
+    values = list(bounds.values())
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return _ordered(key, path, "number", {name: number_of(f"{key}.{name}", bounds[name]) for name in bounds})
+    if any(isinstance(value, date) or is_date_text(value) for value in values):
+        return _within(path, key, bounds)
+    if all(isinstance(value, str) for value in values):
+        return _ordered(key, path, "string", {name: text_of(f"{key}.{name}", bounds[name]) for name in bounds})
+    raise QueryError(f"the filter {key} is {shown(bounds)}; the ends of a range must be numbers, dates or texts alike")
+
+
+def _ordered(key: str, path: Path, kind: str, bounds: dict[str, Any]) -> Term:
+    for low in bounds.keys() & {"gte", "gt"}:
+        for high in bounds.keys() & {"lte", "lt"}:
+            touching = (low, high) == ("gte", "lte")
+            if bounds[low] > bounds[high] or (bounds[low] == bounds[high] and not touching):
+                raise QueryError(
+                    f"the filter {key} is {shown(bounds)}, a range that holds nothing: are its ends reversed?"
+                )
+    values = {**dict.fromkeys(BOUNDS), **bounds, "type": kind}
+    return Term("filter_metadata_range", {"path": list(path), "value": Jsonb(values)})
+
+
+def _within(path: Path, key: str, value: object) -> Term:
+    period = period_of(key, value)
+    return Term(
+        "filter_metadata_period",
+        {"path": list(path), "start": period.start or START_OF_TIME, "end": period.end or END_OF_TIME},
+    )
+
+
+def _nested(path: Path, value: Scalar | list[Scalar]) -> dict[str, Any]:
+    """Return `value` under the keys of `path`."""
+    inner: Any = value
+    for key in reversed(path):
+        inner = {key: inner}
+    return dict(inner)

@@ -1,0 +1,161 @@
+"""Filters of a search: which documents its passages may come from."""
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeAlias, get_args
+
+from sourcebook.errors import QueryError
+from sourcebook.search.condition import EntryCondition
+from sourcebook.search.filtering.metadata import metadata_terms
+from sourcebook.search.filtering.periods import period_of
+from sourcebook.search.filtering.sources import possible_locations
+from sourcebook.search.filtering.terms import AnyOf, Term, condition_on_documents
+from sourcebook.search.filtering.values import shown, text_of, texts_of
+
+Kind = Literal["file", "page", "recording"]
+Texts: TypeAlias = Sequence[str] | frozenset[str] | set[str] | str
+"""One text or several."""
+Dates: TypeAlias = dt.date | str | Mapping[str, dt.date | str]
+"""A date, or a range with `gte`, `gt`, `lte` and `lt`. A year, month or day stands for all of it."""
+MetadataKey: TypeAlias = str | tuple[str, ...]
+"""A key, or a tuple of keys for one within another key's mapping."""
+
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:[a-z0-9!#$&^_.+-]+|\*)", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[a-z]{2,3}", re.IGNORECASE)
+_SINGULAR = {
+    "source": "sources",
+    "kind": "kinds",
+    "media_type": "media_types",
+    "tag": "tags_any",
+    "tags": "tags_any",
+    "language": "languages",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a document must be for its passages to be found; all that is given must hold, what is None is not looked at.
+
+    Raises:
+        QueryError: a value is of the wrong type, empty, too long or impossible; the error names it and what is allowed.
+    """
+
+    sources: Texts | None = None
+    """Folders or sites: as the configuration names them, or the absolute path or URL."""
+    kinds: Texts | None = None
+    """`file`, `page` or `recording`."""
+    media_types: Texts | None = None
+    """Such as `application/pdf`; `image/*` is every image."""
+    tags_any: Texts | None = None
+    """The document has at least one of these tags."""
+    tags_all: Texts | None = None
+    """The document has each of these tags."""
+    languages: Texts | None = None
+    """ISO 639-1 codes, such as `de`."""
+    uri_prefix: str | None = None
+    """What the document's URI begins with, letter by letter: `%` and `_` stand for themselves."""
+    date: Dates | None = None
+    """The document's own date, which its metadata tell; documents without one are left out."""
+    added: Dates | None = None
+    """When the document was first taken in."""
+    changed: Dates | None = None
+    """When the document was last taken in, removed or put back."""
+    metadata: Mapping[MetadataKey, Any] | None = None
+    """By key: a value it equals, a list of values of which it equals one, or `{"gte": …, "lt": …}`, `{"exists": …}`."""
+    _conditions: tuple[Term | AnyOf, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check everything now, where the caller can see what is wrong."""
+        object.__setattr__(self, "_conditions", tuple(self._terms()))
+
+    @classmethod
+    def checked(cls, value: "Filters | Mapping[str, Any] | None") -> "Filters | None":
+        """Return filters that are given as such or as a mapping, `{"kind": "page", "tags": ["policy"]}`.
+
+        Raises:
+            QueryError: a key is unknown, or a value is not allowed.
+        """
+        if value is None or isinstance(value, Filters):
+            return value
+        if not isinstance(value, Mapping):
+            raise QueryError(f"the filters are {shown(value)}; they must be Filters or a mapping")
+        given: dict[str, Any] = {}
+        for key, wanted in value.items():
+            name = _SINGULAR.get(key, key)
+            if name not in FILTER_NAMES:
+                raise QueryError(
+                    f"there is no filter {shown(key)}; there is {', '.join((*FILTER_NAMES, *_SINGULAR))}. "
+                    "Keys of a document's metadata stand below metadata"
+                )
+            if name in given:
+                raise QueryError(f"the filter {name} is given twice, once as {key}")
+            given[name] = wanted
+        return cls(**given)
+
+    def condition(self) -> EntryCondition | None:
+        """Return the condition that an entry of the index must fulfil; None where nothing is filtered."""
+        return condition_on_documents(self._conditions) if self._conditions else None
+
+    def _terms(self) -> Iterator[Term | AnyOf]:
+        if self.sources is not None:
+            yield Term("filter_sources", {"value": possible_locations(texts_of("sources", self.sources))})
+        if self.kinds is not None:
+            yield Term("filter_kinds", {"value": list(texts_of("kinds", self.kinds, _kind))})
+        if self.media_types is not None:
+            yield _media_types(texts_of("media_types", self.media_types, _media_type))
+        if self.tags_any is not None:
+            yield Term("filter_tags_any", {"value": list(texts_of("tags_any", self.tags_any))})
+        if self.tags_all is not None:
+            yield Term("filter_tags_all", {"value": list(texts_of("tags_all", self.tags_all))})
+        if self.languages is not None:
+            yield Term("filter_languages", {"value": list(texts_of("languages", self.languages, _language))})
+        if self.uri_prefix is not None:
+            yield Term("filter_uri_prefix", {"value": text_of("uri_prefix", self.uri_prefix)})
+        for name, dates in (("date", self.date), ("added", self.added), ("changed", self.changed)):
+            if dates is not None:
+                yield from _period(name, dates)
+        if self.metadata is not None:
+            yield from metadata_terms(self.metadata)
+
+
+FILTER_NAMES = tuple(each.name for each in fields(Filters) if each.init)
+"""Every filter."""
+
+
+def _media_types(wanted: tuple[str, ...]) -> AnyOf:
+    exact = [each for each in wanted if not each.endswith("/*")]
+    families = [each.removesuffix("/*") for each in wanted if each.endswith("/*")]
+    terms = (Term("filter_media_types", {"value": exact}), Term("filter_media_families", {"value": families}))
+    return AnyOf(tuple(term for term in terms if term.values["value"]))
+
+
+def _period(name: str, dates: object) -> Iterator[Term]:
+    period = period_of(name, dates)
+    if period.start is not None:
+        yield Term(f"filter_{name}_from", {"value": period.start})
+    if period.end is not None:
+        yield Term(f"filter_{name}_until", {"value": period.end})
+
+
+def _kind(key: str, value: object) -> str:
+    if value not in get_args(Kind):
+        raise QueryError(f"the filter {key} has {shown(value)}; it may have {', '.join(get_args(Kind))}")
+    return str(value)
+
+
+def _media_type(key: str, value: object) -> str:
+    allowed = "a media type such as application/pdf, or image/* for all of a family"
+    text = text_of(key, value, allowed=allowed)
+    if not _MEDIA_TYPE.fullmatch(text):
+        raise QueryError(f"the filter {key} has {shown(text)}; it must be {allowed}")
+    return text.lower()
+
+
+def _language(key: str, value: object) -> str:
+    allowed = "a code of ISO 639-1 such as en or de"
+    text = text_of(key, value, allowed=allowed)
+    if not _LANGUAGE.fullmatch(text):
+        raise QueryError(f"the filter {key} has {shown(text)}; it must be {allowed}")
+    return text.lower()

@@ -1,0 +1,70 @@
+"""Find and load a cross encoder. Importing torch and its company takes seconds: import this late."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.embedding.loading import first_line, quiet
+from sourcebook.errors import ModelError
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+_REMEDY = "Give the folder of a CrossEncoder of sentence-transformers, or its name on the Hugging Face hub."
+
+
+def load_cross_encoder(name: str, max_length: int | None) -> "CrossEncoder":
+    """Load a model by its folder or its name: from the Hugging Face cache first, then a download unless offline.
+
+    Args:
+        name: as `Reranking.model`.
+        max_length: tokens of a pair; the model's own limit where None.
+
+    Raises:
+        ModelError: sentence-transformers is not installed, the model cannot be found or loaded, or it is none that
+            gives a pair one score.
+    """
+    try:
+        from sentence_transformers import CrossEncoder
+    except ImportError as error:
+        raise ModelError(
+            f"The reranking model {name!r} needs sentence-transformers and torch, which cannot be imported ({error}): "
+            "install them with pip install 'sourcebook[embedding]'."
+        ) from error
+    folder = Path(name).expanduser()
+    if not folder.is_dir() and (name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name):
+        raise ModelError(
+            f"The reranking model {name!r} was not found: there is no folder {folder.absolute()}. {_REMEDY}"
+        )
+    place = str(folder) if folder.is_dir() else name
+    try:
+        with quiet():
+            try:
+                model: CrossEncoder = CrossEncoder(place, max_length=max_length, local_files_only=True)
+            except OSError:
+                if folder.is_dir() or _is_offline():
+                    raise
+                model = CrossEncoder(place, max_length=max_length)
+    except Exception as error:
+        raise ModelError(
+            f"The reranking model {name!r} cannot be found or loaded: {first_line(error)} {_REMEDY}"
+        ) from error
+    _check(name, model)
+    return model
+
+
+def _check(name: str, model: "CrossEncoder") -> None:
+    """Refuse a model whose scoring layer is not among its weights: it would be made up of random numbers."""
+    architecture = next(iter(getattr(model.config, "architectures", None) or ()), "")
+    if len(model) == 1 and architecture and not architecture.endswith("ForSequenceClassification"):
+        raise ModelError(f"The model {name!r} ({architecture}) is no cross encoder: it cannot score a pair. {_REMEDY}")
+    if model.num_labels != 1:
+        raise ModelError(
+            f"The model {name!r} gives a pair {model.num_labels} scores, one for each of its classes; reranking needs "
+            f"one that gives a single score. {_REMEDY}"
+        )
+
+
+def _is_offline() -> bool:
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)

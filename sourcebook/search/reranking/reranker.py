@@ -1,0 +1,136 @@
+"""Cross encoders at work: kept once they are loaded, reading for one search after the other, within a time limit."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import TYPE_CHECKING
+
+from sourcebook.cores import usable_cores
+from sourcebook.errors import ModelError
+from sourcebook.search.reranking.known_scores import KnownScores
+from sourcebook.search.reranking.settings import Reranking
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """What a model gave a query's passages."""
+
+    scores: tuple[float, ...] | None
+    """In the order of the passages, the higher the better; None where the time limit came first."""
+    ms: float
+    """Milliseconds, waiting for other searches included, loading the model not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    model: "CrossEncoder"
+    known: KnownScores = field(default_factory=KnownScores)
+
+
+class Reranker:
+    """Scores passages for a query. Thread-safe: searches take turns, each with all cores, in the order they came.
+
+    A model is loaded by the first search that names it, or by `prewarm`, and kept until `close`. So are its latest
+    scores: who turns the page waits for nothing and gets it from the same order, and a search that was given up goes
+    on where it stopped when it is asked again.
+    """
+
+    def __init__(self) -> None:
+        self._loaded: dict[tuple[str, int | None], _Loaded] = {}
+        self._loading = Lock()
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="sourcebook-reranking")
+        self._closed = Event()
+
+    def prewarm(self, reranking: Reranking) -> None:
+        """Load a model now, so that no search waits for it: seconds, most of them spent importing torch.
+
+        Raises:
+            ModelError: it cannot be found or loaded, or the reranker has been closed.
+        """
+        self._load(reranking)
+
+    def score(self, reranking: Reranking, query: str, passages: Sequence[str]) -> PairScores:
+        """Score each passage, or return without scores when the time is up.
+
+        The model is loaded before the clock starts. When the time is up the caller goes on at once; the model finishes
+        its batch behind it and reads no further.
+
+        Raises:
+            ModelError: the model cannot be found or loaded, it failed on these texts, or the reranker has been closed.
+        """
+        loaded = self._load(reranking)
+        started = time.perf_counter()
+        time_is_up = Event()
+        try:
+            reading = self._worker.submit(self._read, loaded, reranking, query, passages, time_is_up)
+            scores = reading.result(reranking.timeout)
+        except TimeoutError:
+            scores = None
+        except (CancelledError, RuntimeError) as error:  # RuntimeError: the worker takes nothing more
+            raise _closed() from error
+        finally:
+            time_is_up.set()
+        return PairScores(scores, round((time.perf_counter() - started) * 1000, 3))
+
+    def close(self) -> None:
+        """Drop the models, after the batch that is being read; may be called more than once."""
+        self._closed.set()
+        self._worker.shutdown(cancel_futures=True)
+        with self._loading:
+            self._loaded.clear()
+
+    def _load(self, reranking: Reranking) -> _Loaded:
+        key = (reranking.model, reranking.max_length)
+        loaded = self._loaded.get(key)
+        if loaded is None:
+            from sourcebook.search.reranking.loading import load_cross_encoder
+
+            with self._loading:
+                if self._closed.is_set():
+                    raise _closed()
+                loaded = self._loaded.get(key) or _Loaded(load_cross_encoder(*key))
+                self._loaded[key] = loaded
+        return loaded
+
+    def _read(
+        self, loaded: _Loaded, reranking: Reranking, query: str, passages: Sequence[str], time_is_up: Event
+    ) -> tuple[float, ...] | None:
+        """Let the model read batch after batch, passages of about one length together; None where it has to stop."""
+        import torch
+
+        torch.set_num_threads(usable_cores())
+        known = {passage: loaded.known.get(query, passage) for passage in passages}
+        scores = {passage: score for passage, score in known.items() if score is not None}
+        unread = sorted(known.keys() - scores.keys(), key=lambda passage: (-len(passage), passage))
+        for start in range(0, len(unread), reranking.batch_size):
+            if time_is_up.is_set():
+                return None
+            if self._closed.is_set():
+                raise _closed()
+            batch = unread[start : start + reranking.batch_size]
+            for passage, score in zip(batch, _predict(loaded.model, reranking, query, batch), strict=True):
+                loaded.known.add(query, passage, score)
+                scores[passage] = score
+        return tuple(scores[passage] for passage in passages)
+
+
+def _predict(model: "CrossEncoder", reranking: Reranking, query: str, passages: Sequence[str]) -> list[float]:
+    import numpy as np
+
+    pairs = [(query, passage) for passage in passages]
+    try:
+        scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        raise ModelError(f"The reranking model {reranking.model!r} failed on {len(pairs)} passages: {error}") from error
+    if not np.isfinite(scores).all():
+        raise ModelError(f"The reranking model {reranking.model!r} gives scores that are no numbers.")
+    return [float(score) for score in scores]
+
+
+def _closed() -> ModelError:
+    return ModelError("The reranker has been closed.")

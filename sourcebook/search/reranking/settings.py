@@ -1,0 +1,42 @@
+"""How to rerank."""
+
+from dataclasses import dataclass
+
+from sourcebook.errors import QueryError
+
+MOST_RERANKED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """Order the first candidates anew by a cross encoder.
+
+    Raises:
+        QueryError: a number is out of range, or no model is named.
+    """
+
+    model: str
+    """Any CrossEncoder of sentence-transformers: the path of its folder, or its name on the Hugging Face hub, such as
+    `cross-encoder/ms-marco-MiniLM-L6-v2`."""
+    top: int = 50
+    """How many candidates; those behind keep their order."""
+    batch_size: int = 16
+    """Pairs that the model reads at once. On a timeout, one batch is finished in vain."""
+    timeout: float | None = 2.0
+    """Seconds, waiting for other searches included, loading the model not; then the order stays as it was. None
+    waits as long as it takes."""
+    max_length: int | None = None
+    """Tokens of query and passage together, what is beyond being cut off; the model's own limit where None."""
+
+    def __post_init__(self) -> None:
+        """Check what was asked for."""
+        if not self.model.strip():
+            raise QueryError("reranking needs the name or the folder of a model")
+        if not 1 <= self.top <= MOST_RERANKED:
+            raise QueryError(f"reranking takes the first 1 to {MOST_RERANKED:,} candidates, not {self.top:,}")
+        if self.batch_size < 1:
+            raise QueryError(f"reranking reads at least one pair at once, not {self.batch_size}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise QueryError(f"the time limit of reranking is {self.timeout} seconds; it must be above 0, or None")
+        if self.max_length is not None and self.max_length < 8:
+            raise QueryError(f"the pairs that are reranked have at least 8 tokens, not {self.max_length}")

@@ -1,0 +1,48 @@
+"""`sourcebook search` as a newcomer uses it: ingest, ask, narrow, turn the page."""
+
+from tests.acceptance.workplace import Workplace
+
+DAYS = "\n\n".join(
+    f"## Day {day}\n\nAt the harbour on day {day}. " + "The wind was light and the sea calm. " * 25
+    for day in range(1, 8)
+)
+
+
+def test_one_question_asked_in_many_ways(workplace: Workplace) -> None:
+    """Both legs answer, without torch; filters, pages, groups and context hold through the whole command."""
+    workplace.configure(handbook="docs")
+    workplace.write("docs/log.md", f"# Log\n\n{DAYS}\n")
+    workplace.write("docs/power.md", "# Power\n\nThe batteries of the harbour last ninety hours in a gale.\n")
+    workplace.write("docs/notes.txt", "The power cut of May: nobody was at the harbour.\n")
+    with workplace.database():
+        workplace.ingest()
+        answer = workplace.json("search", "How long is there electricity at the harbour?", "-n", "1", "--explain")
+        (best,) = answer["results"]
+        assert best["uri"] == workplace.uri("docs/power.md")
+        assert answer["notes"] == [], "the model was exported: no note tells of torch"
+        assert {leg["leg"] for leg in answer["explanation"]["legs"]} == {"vector", "keyword"}
+
+        found: list[tuple[str, int]] = []
+        offset: int | None = 0
+        while offset is not None:
+            page = workplace.json("search", "harbour", "-n", "4", "--offset", str(offset))
+            found += [(result["uri"], result["ordinal"]) for result in page["results"]]
+            offset = page["next_offset"]
+        assert len(found) == len(set(found)) == page["total_candidates"] > 8
+
+        grouped = workplace.json("search", "harbour", "--group-by", "document")["results"]
+        assert len(grouped) == 3
+        assert sum(1 + len(result["also"]) for result in grouped) == len(found)
+
+        for query in (
+            ("harbour", "--filter", "media_type=text/plain"),
+            ('"power cut" harbour',),
+            ("title:notes harbour",),
+        ):
+            (only,) = workplace.json("search", *query)["results"]
+            assert only["uri"] == workplace.uri("docs/notes.txt"), query
+        assert workplace.uri("docs/notes.txt") not in workplace.run("search", "harbour -nobody", "-n", "50")
+
+        shown = workplace.run("search", '"day 4"', "--mode", "keyword", "--neighbours", "1")
+        assert " > At the harbour on day 4." in shown
+        assert "day 5" in shown

@@ -1,0 +1,73 @@
+"""Published passages with texts and vectors of one's own, without parser and model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from sourcebook.config import ChunkingSettings, EmbeddingSettings
+from sourcebook.indexing.generation import Generation, create_generation
+from tests.integration.stages import Stages
+
+DIMENSIONS = 8
+
+
+def unit_vectors(count: int, seed: int = 0) -> NDArray[np.float32]:
+    """Return `(count, DIMENSIONS)` random vectors of length 1."""
+    vectors = np.random.default_rng(seed).normal(size=(count, DIMENSIONS)).astype(np.float32)
+    unit: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+
+
+def publish_passages(
+    stages: Stages, documents: Sequence[Sequence[str]], collection: str = "handbook", model: str = "m"
+) -> Generation:
+    """Make a generation of documents, each given by the texts of its passages, that stand 10 characters apart."""
+    with stages.connection() as connection, connection.transaction():
+        generation = create_generation(
+            connection, collection, ChunkingSettings(), EmbeddingSettings(), model=model, dimensions=DIMENSIONS
+        )
+        connection.execute(
+            "UPDATE collection SET active_generation_id = %s WHERE name = %s", [generation.id, collection]
+        )
+        vectors = iter(unit_vectors(sum(map(len, documents)), seed=generation.id))
+        for number, texts in enumerate(documents):
+            document = connection.execute(
+                "INSERT INTO document (collection, source_id, uri, kind, media_type, tags, metadata, input_hash, "
+                "config_hash, version) SELECT %(collection)s, min(id), 'file:///' || %(number)s, 'file', "
+                "'text/markdown', '{sea}', '{\"author\": \"Ann\"}', '', '', 1 FROM source "
+                "WHERE collection = %(collection)s "
+                "ON CONFLICT (collection, uri) DO UPDATE SET version = document.version RETURNING id",
+                {"collection": collection, "number": str(number)},
+            ).fetchone()
+            assert document is not None
+            connection.execute(
+                "INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, "
+                "published_version, published_title, published_language) VALUES (%s, %s, '', '', %s, 1, %s, 'en')",
+                [generation.id, document[0], len(texts), f"Document {number}"],
+            )
+            with connection.cursor() as cursor:
+                starts = np.cumsum([0, *(len(text) + 10 for text in texts)]).tolist()
+                cursor.executemany(
+                    "WITH made AS (INSERT INTO chunk (generation_id, document_id, ordinal, text, context, "
+                    "heading_path, start_char, end_char, token_count, hash, embedding_hash) "
+                    "VALUES (%(generation)s, %(document)s, %(ordinal)s, %(text)s, %(context)s, '{Top}', %(start)s, "
+                    "%(end)s, 1, '', '') RETURNING id) "
+                    "INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes) "
+                    "SELECT %(generation)s, id, %(document)s, %(vector)s, to_tsvector('simple', %(text)s) FROM made",
+                    [
+                        {
+                            "generation": generation.id,
+                            "document": document[0],
+                            "ordinal": ordinal,
+                            "text": text,
+                            "context": f"Document {number} > Top",
+                            "start": starts[ordinal],
+                            "end": starts[ordinal] + len(text),
+                            "vector": HalfVector(next(vectors)),
+                        }
+                        for ordinal, text in enumerate(texts)
+                    ],
+                )
+    return generation

@@ -1,0 +1,70 @@
+"""Runs whose process was killed, in a real Dagster instance: at whatever point, their end is recorded."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import psycopg
+import pytest
+
+from orchestration.instance import STORAGE_VARIABLE, open_instance
+from resources.abandoned_runs import IN_PROCESS, active_runs
+from sourcebook.database.database import Database
+from sourcebook.database.lock import collection_lock
+
+
+@pytest.fixture
+def instance(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    """Dagster's instance as `sourcebook ingest` opens it, whose tables lie in this test's database."""
+    monkeypatch.setenv(STORAGE_VARIABLE, database.url)
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    instance = open_instance(tmp_path / "home", database)
+    yield instance
+    instance.dispose()
+
+
+def made_run(instance: dg.DagsterInstance, collection: str, **tags: str) -> dg.DagsterRun:
+    """Make a run that never gets further."""
+    tags = {"dagster/partition": collection, **tags}
+    return instance.add_run(dg.DagsterRun("ingest", tags=tags, status=dg.DagsterRunStatus.NOT_STARTED))
+
+
+def status(instance: dg.DagsterInstance, run: dg.DagsterRun) -> dg.DagsterRunStatus:
+    found = instance.get_run_by_id(run.run_id)
+    assert found is not None
+    return found.status
+
+
+def test_a_run_killed_before_its_tags_were_stored(instance: dg.DagsterInstance, database: Database) -> None:
+    """A kill between the row of a run and those of its tags leaves a run that is recorded as failed all the same."""
+    run, of_another = (made_run(instance, name, **{IN_PROCESS: "ingest"}) for name in ("handbook", "boat"))
+    with psycopg.connect(database.url) as connection:
+        assert connection.execute("DELETE FROM run_tags").rowcount == 4
+    assert not instance.get_runs(dg.RunsFilter(tags={"dagster/partition": "handbook"})), "Dagster knows no tag of it"
+
+    assert active_runs(instance, database, "handbook", holding_lock=True) == []
+    assert status(instance, run) == dg.DagsterRunStatus.FAILURE
+    assert status(instance, of_another) == dg.DagsterRunStatus.NOT_STARTED, "it may be going on in its own collection"
+
+
+def test_a_run_of_a_command_that_holds_its_lock_is_going_on(instance: dg.DagsterInstance, database: Database) -> None:
+    """A run whose command still holds the collection's lock is left alone; when it has let go, it is dead."""
+    run = made_run(instance, "handbook", **{IN_PROCESS: "ingest"})
+    with collection_lock(database, "handbook"):
+        assert [each.run_id for each in active_runs(instance, database, "handbook")] == [run.run_id]
+    assert active_runs(instance, database, "handbook") == []
+    assert status(instance, run) == dg.DagsterRunStatus.FAILURE
+
+
+def test_a_run_that_was_never_submitted_does_not_block_its_collection(
+    instance: dg.DagsterInstance, database: Database
+) -> None:
+    """A run that a daemon made and, being killed, never submitted counts as active for minutes, not for ever."""
+    run = made_run(instance, "handbook")
+    assert [each.run_id for each in active_runs(instance, database, "handbook")] == [run.run_id]
+    with psycopg.connect(database.url) as connection:
+        long_ago = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=15)
+        connection.execute("UPDATE runs SET create_timestamp = %s", [long_ago])
+    assert active_runs(instance, database, "handbook") == []
+    assert status(instance, run) == dg.DagsterRunStatus.FAILURE

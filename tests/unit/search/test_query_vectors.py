@@ -1,0 +1,95 @@
+"""Vectors of queries: kept, forgotten, and how far a model is trusted with a language."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sourcebook.config import EmbeddingSettings
+from sourcebook.search.query_vectors import QueryVectors, familiarity
+from sourcebook.search.scope import ScopedGeneration
+
+GENERATION = ScopedGeneration("handbook", 1, "m", EmbeddingSettings(), 2, ("simple",))
+
+
+def in_pieces(bytes_each: float) -> Callable[[str], int]:
+    """Return a tokenizer that makes tokens of so many bytes, and two more around each text, as BERT's does."""
+    return lambda text: 2 + round(len("".join(text.split()).encode()) / bytes_each)
+
+
+@pytest.mark.parametrize(("bytes_a_token", "expected"), [(5.0, 1.0), (3.5, 1.0), (2.75, 0.5), (2.0, 0.0), (1.0, 0.0)])
+def test_trust_falls_with_the_length_of_tokens(bytes_a_token: float, expected: float) -> None:
+    """1 from 3.5 bytes a token on, 0 up to 2, linear between."""
+    assert familiarity("wordsandmoreofthem" * 12, in_pieces(bytes_a_token)) == pytest.approx(expected, abs=0.03)
+    assert 0 <= familiarity("words and more of them, " * 12, in_pieces(bytes_a_token)) <= 1
+
+
+@pytest.mark.parametrize("text", ["", "?!", "12 34", "\u200f", "\ud800"])
+def test_where_nothing_can_be_counted_a_model_is_trusted_or_not_within_bounds(text: str) -> None:
+    assert familiarity(text, None) == 1
+    assert 0 <= familiarity(text, lambda text: 2) <= 1
+
+
+class Embedder:
+    """A model of two dimensions that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.closed = False
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.asked.append(text)
+        return np.array([1, 0], np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text) + 2
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_query_is_embedded_once_until_it_is_forgotten(tmp_path: Path) -> None:
+    embedder = Embedder()
+    vectors = QueryVectors(tmp_path, embedder)
+    first, second = vectors.embed(GENERATION, "tide"), vectors.embed(GENERATION, "tide")
+    assert embedder.asked == ["tide"]
+    assert np.array_equal(first.vector, second.vector)
+    assert (first.familiarity, first.note) == (0.0, None), "a token a letter: the model does not know the language"
+    vectors.forget()
+    vectors.embed(GENERATION, "tide")
+    assert embedder.asked == ["tide", "tide"]
+
+
+def test_an_embedder_that_was_given_stays_its_owners(tmp_path: Path) -> None:
+    embedder = Embedder()
+    vectors = QueryVectors(tmp_path, embedder)
+    vectors.embed(GENERATION, "tide")
+    vectors.close()
+    assert not embedder.closed
+
+
+def test_the_real_tokenizer_knows_english_and_not_russian(tmp_path: Path) -> None:
+    """As measured on the questions of benchmark sets: English is trusted wholly, Russian hardly, German in between."""
+    from tokenizers import Tokenizer
+
+    from sourcebook.embedding.bundled import BUNDLED_NAME
+    from sourcebook.embedding.model import find_model
+
+    folder = find_model(BUNDLED_NAME).folder
+    assert folder is not None
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+
+    def count(text: str) -> int:
+        return len(tokenizer.encode(text).ids)
+
+    english = familiarity("How long do the batteries of the station last when the mains fail?", count)
+    german = familiarity("Wie lange halten die Batterien der Messstation, wenn der Strom ausfällt?", count)
+    russian = familiarity("Как долго работают батареи станции, если отключится электричество?", count)
+    assert english == 1
+    assert russian < german < 1
+    assert russian < 0.5
+    assert familiarity("สถานีวัดระดับน้ำทำงานด้วยแบตเตอรี่", count) == 0, "one unknown token"
+    assert familiarity("Internationalization", count) == 1
