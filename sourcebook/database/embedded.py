@@ -22,7 +22,7 @@ POSTGRES_VERSION = 18
 
 SETTINGS = """\
 # Written by Sourcebook when the data folder is made. Change settings in postgresql.auto.conf (ALTER SYSTEM).
-shared_buffers = 256MB
+shared_buffers = 512MB
 maintenance_work_mem = 256MB
 max_wal_size = 2GB
 random_page_cost = 1.1

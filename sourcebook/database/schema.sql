@@ -570,7 +570,7 @@ CREATE AGGREGATE vector_total (vector) (SFUNC = vector_add, STYPE = vector, PARA
 
 -- The entries in blocks that score highest: those with at least the score of the one at `depth`, and some more.
 -- A lexeme of a block is added to the scores of its 8,000 entries as one vector, scaled by its idf; the score that enough
--- entries reach is found by halving, counting in bits which ones exceed it. Scores here are sums of 4-byte floats: who
+-- entries reach is searched for, counting in bits which ones exceed it. Scores here are sums of 4-byte floats: who
 -- calls computes them anew, and for their rounding the line is drawn a little lower.
 CREATE FUNCTION block_candidates(of_generation bigint, lexeme_ids integer[], idfs real[], depth integer)
 RETURNS TABLE (chunk_id bigint)
@@ -583,7 +583,10 @@ DECLARE
     low real;
     high real;
     middle real;
+    share float8;
     above bigint;
+    above_low float8;
+    above_high float8;
     cut vector;
     live integer;
 BEGIN
@@ -599,13 +602,23 @@ BEGIN
     END IF;
     LOOP
         low := 0;
+        above_low := 8000.0 * cardinality(scores);
         high := 2.3 * (SELECT sum(idf) FROM unnest(idfs) AS idf);
-        FOR step IN 1..20 LOOP
-            middle := (low + high) / 2;
+        above_high := 0.5;
+        FOR step IN 1..24 LOOP
+            -- How many reach a score falls about exponentially with it; every third step halves, whatever it does.
+            share := CASE WHEN step % 3 = 0 THEN 0.5 ELSE ln(above_low / (wanted * 1.2)) / ln(above_low / above_high) END;
+            middle := low + (high - low) * least(greatest(share, 0.02), 0.98);
             cut := array_fill(middle, ARRAY[8000])::vector(8000);
             SELECT sum(bit_count(binary_quantize(held - cut))) INTO above FROM unnest(scores) AS held;
-            IF above >= wanted THEN low := middle; ELSE high := middle; END IF;
-            EXIT WHEN above BETWEEN wanted AND wanted + wanted / 4;
+            IF above >= wanted THEN
+                low := middle;
+                above_low := above;
+            ELSE
+                high := middle;
+                above_high := greatest(above, 0.5);
+            END IF;
+            EXIT WHEN above BETWEEN wanted AND wanted * 2;
         END LOOP;
         RETURN QUERY
         SELECT entry.chunk_id

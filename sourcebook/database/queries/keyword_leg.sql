@@ -17,7 +17,11 @@ WITH known AS (
     SELECT read.token, coalesce(sum(lexeme.entries), 0) AS entries,
            coalesce(jsonb_object_agg(lexeme.generation_id, lexeme.id) FILTER (WHERE lexeme.entries > 0), '{}') AS ids
     FROM (SELECT DISTINCT token FROM reading) read
-    LEFT JOIN lexeme ON lexeme.generation_id = ANY(%(generations)s) AND lexeme.token = read.token
+    LEFT JOIN LATERAL (  -- word by word: the planner takes a query for longer than it is, and reads the whole vocabulary
+        SELECT generation_id, id, entries FROM lexeme
+        WHERE generation_id = ANY(%(generations)s) AND token = read.token
+        OFFSET 0
+    ) lexeme ON true
     GROUP BY read.token
 ), word AS (
     SELECT here.place,
