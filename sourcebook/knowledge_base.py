@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from sourcebook.search.reranking.settings import Reranking
     from sourcebook.search.results import SearchResults
 
+_SEARCHES_AT_ONCE = 16
+"""Keyword legs that run at the same time; further searches wait for one of them."""
+
 
 class KnowledgeBase:
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, once needed, the embedding model.
@@ -195,9 +198,6 @@ class KnowledgeBase:
                     Reranker(),
                 )
             return self._means
-
-
-_SEARCHES_AT_ONCE = 16
 
 
 def _default_home() -> Path:

@@ -269,7 +269,8 @@ CREATE TABLE generation (
     created_at timestamptz NOT NULL DEFAULT now(),
     entry_count bigint NOT NULL DEFAULT 0,  -- of the keyword leg: entries, and their length in lexemes
     total_length bigint NOT NULL DEFAULT 0,
-    average_length real                -- that keyword_entry.weights were computed with
+    average_length real,               -- that keyword_entry.weights were computed with
+    averaged_entries bigint            -- of how many entries that was the average
 );
 CREATE INDEX generation_collection ON generation (collection);
 ALTER TABLE collection ADD CONSTRAINT collection_active_generation
@@ -533,7 +534,8 @@ BEGIN
     IF TG_OP <> 'DELETE' THEN
         UPDATE generation
         SET entry_count = entry_count + won.entries, total_length = total_length + won.length,
-            average_length = coalesce(average_length, nullif(won.length, 0)::real / won.entries)
+            average_length = coalesce(average_length, nullif(won.length, 0)::real / won.entries),
+            averaged_entries = CASE WHEN average_length IS NULL THEN won.entries ELSE averaged_entries END
         FROM (SELECT generation_id, count(*) AS entries, sum(keyword_length(lexemes)) AS length FROM added GROUP BY 1) won
         WHERE id = won.generation_id;
         WITH word AS (

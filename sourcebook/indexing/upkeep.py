@@ -15,7 +15,7 @@ from sourcebook.report import StageReport
 LARGEST_DRIFT = 0.1
 """Of the average length, before all weights are computed anew."""
 DRIFT_AFTER_A_LOAD = 0.001
-"""The same where at least half of the entries are new: renewing them is a hundredth of the work of embedding them."""
+"""The same where there are more than twice as many entries as then: renewing costs a hundredth of embedding them."""
 FEW = 1_000
 """Entries whose weights are always renewed: half a second."""
 BLOCK = 8_000
@@ -27,6 +27,8 @@ _FEWEST_OF_A_BLOCK = BLOCK * 4 // 5
 class _State:
     drift: float
     entries: int
+    averaged: int
+    """How many entries there were when the average length was taken."""
     loose: int
     newest_block: int
     sparse_blocks: list[int]
@@ -40,7 +42,7 @@ def keep_up(connection: Connection, generation: Generation, progress: Progress =
     report = StageReport()
     state = _state(connection, generation)
     report.unchanged = state.entries
-    is_cheap = state.entries <= FEW or state.loose * 2 > state.entries
+    is_cheap = state.entries <= FEW or state.entries > 2 * state.averaged
     allowed = DRIFT_AFTER_A_LOAD if is_cheap else LARGEST_DRIFT
     if state.drift > allowed or state.loose >= BLOCK:
         # Of a vocabulary that was never counted the planner believes that it is small: 25 times as slow.
@@ -65,7 +67,7 @@ def _state(connection: Connection, generation: Generation) -> _State:
     row = connection.execute(
         queries["keyword_upkeep"], {"generation": generation.id, "fewest": _FEWEST_OF_A_BLOCK}
     ).fetchone()
-    return _State(*row) if row else _State(0.0, 0, 0, 0, [])
+    return _State(*row) if row else _State(0.0, 0, 0, 0, 0, [])
 
 
 def _renew_weights(connection: Connection, generation: Generation) -> int:

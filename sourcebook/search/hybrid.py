@@ -135,17 +135,13 @@ def _legs(
 def _look(means: Means, legs: tuple[VectorLeg | None, KeywordLeg | None], depth: int) -> dict[str, Leg]:
     """Ask both legs at once."""
     by_meaning, by_words = legs
-    beside = means.executor.submit(_ask, means.database, by_words, depth) if by_words and by_meaning else None
+    beside = means.executor.submit(by_words.look, means.database, depth) if by_words and by_meaning else None
     found = {}
     if by_meaning:
-        found["vector"] = _ask(means.database, by_meaning, depth)
+        found["vector"] = by_meaning.look(means.database, depth)
     if by_words:
-        found["keyword"] = beside.result() if beside else _ask(means.database, by_words, depth)
+        found["keyword"] = beside.result() if beside else by_words.look(means.database, depth)
     return found
-
-
-def _ask(database: Database, leg: VectorLeg | KeywordLeg, depth: int) -> Leg:
-    return leg.look(database, depth)
 
 
 def _order_anew(means: Means, scope: Scope, request: SearchRequest, ranked: _Ranked, wanted: int) -> None:

@@ -75,14 +75,23 @@ def test_weights_follow_the_average_length(connection: Connection, monkeypatch: 
     assert oracle.stored_average_lengths() == pytest.approx(oracle.average_lengths(), rel=1e-6)
 
     monkeypatch.setattr(upkeep, "FEW", 0)
-    connection.execute(
-        "UPDATE keyword_entry SET block = 1, slot = chunk_id WHERE generation_id = %s", [corpus.generation.id]
-    )  # no load: they are known to a block
     corpus.write({41: Written(("tide " * 6,))})
     assert keep_up(connection, corpus.generation).changed == 0, "2 % of drift"
     corpus.write({42: Written(("tide " * 50,))})
     assert keep_up(connection, corpus.generation).changed == 43, "more than 10 %"
     assert_exact(corpus, "tide", "gauge")
+
+
+def test_a_first_load_is_weighed_by_its_own_average(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first of many documents were weighed by is renewed for a drift of 2 % once there are twice as many."""
+    monkeypatch.setattr(upkeep, "FEW", 0)
+    corpus = new_corpus(connection)
+    corpus.write({number: Written(("tide " * 50,)) for number in range(4)})
+    corpus.write({number: Written(("tide " * 52,)) for number in range(4, 8)})
+    assert keep_up(connection, corpus.generation).changed == 0, "not yet more than twice as many"
+    corpus.write({8: Written(("tide " * 52,))})
+    assert keep_up(connection, corpus.generation).changed == 9
+    assert_exact(corpus, "tide")
 
 
 def test_a_collection_whose_words_are_all_gone_takes_new_ones(connection: Connection) -> None:

@@ -32,6 +32,7 @@ CREATE INDEX document_uri ON document (uri text_pattern_ops);
 ALTER TABLE generation ADD COLUMN entry_count bigint NOT NULL DEFAULT 0;  -- of the keyword leg: entries, and their length in lexemes
 ALTER TABLE generation ADD COLUMN total_length bigint NOT NULL DEFAULT 0;
 ALTER TABLE generation ADD COLUMN average_length real;  -- that keyword_entry.weights were computed with
+ALTER TABLE generation ADD COLUMN averaged_entries bigint;  -- of how many entries that was the average
 
 ALTER TABLE generation DROP COLUMN configurations;
 ALTER TABLE search_entry ADD COLUMN configuration text NOT NULL DEFAULT 'simple';  -- text-search configuration of the lexemes
@@ -214,7 +215,8 @@ BEGIN
     IF TG_OP <> 'DELETE' THEN
         UPDATE generation
         SET entry_count = entry_count + won.entries, total_length = total_length + won.length,
-            average_length = coalesce(average_length, nullif(won.length, 0)::real / won.entries)
+            average_length = coalesce(average_length, nullif(won.length, 0)::real / won.entries),
+            averaged_entries = CASE WHEN average_length IS NULL THEN won.entries ELSE averaged_entries END
         FROM (SELECT generation_id, count(*) AS entries, sum(keyword_length(lexemes)) AS length FROM added GROUP BY 1) won
         WHERE id = won.generation_id;
         WITH word AS (

@@ -1,8 +1,8 @@
 -- name: keyword_upkeep
--- How far the average length has moved from the one that the weights were computed with, how many entries stand in no
--- block, and the blocks of which too many entries are gone.
+-- How far the average length has moved from the one that the weights were computed with, how many entries there are and
+-- were then, how many stand in no block, and the blocks of which too many entries are gone.
 SELECT coalesce(abs(total_length::float8 / nullif(entry_count, 0) / average_length - 1), 0),
-       entry_count,
+       entry_count, coalesce(averaged_entries, 0),
        (SELECT count(*) FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL),
        (SELECT coalesce(max(block), 0) FROM keyword_block WHERE generation_id = %(generation)s),
        ARRAY(SELECT held.block FROM (SELECT DISTINCT block FROM keyword_block WHERE generation_id = %(generation)s) held
@@ -15,7 +15,9 @@ FROM generation WHERE id = %(generation)s;
 SELECT FROM generation WHERE id = %(generation)s FOR NO KEY UPDATE;
 
 -- name: renew_average_length
-UPDATE generation SET average_length = nullif(total_length, 0)::float8 / entry_count WHERE id = %(generation)s;
+UPDATE generation
+SET average_length = nullif(total_length, 0)::float8 / entry_count, averaged_entries = entry_count
+WHERE id = %(generation)s;
 
 -- name: delete_keyword_weights
 DELETE FROM keyword_entry WHERE generation_id = %(generation)s;
