@@ -39,9 +39,10 @@ up: install ## start Dagster's web page and its daemon; Ctrl-C stops them
 test: install ## run all tests, the quick ones first
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest $(TESTS) $(ARGS)
 
-lint: install ## check style, format and types
+lint: install ## check style, format, which way imports run, and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/dagster definitions validate -m orchestration.definitions
 

@@ -7,9 +7,9 @@ import dagster as dg
 from dagster_shared.utils.warnings import PreviewWarning
 
 from assets import evaluation_check
-from resources.collection_partitions import collection_partitions
+from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
-from sourcebook.checks import CheckOutcome, run_checks
+from sourcebook.admin.checks import CheckOutcome, run_checks
 
 _SEVERITY = {"no_failed_items": dg.AssetCheckSeverity.WARN}
 

@@ -3,12 +3,12 @@
 import dagster as dg
 
 from assets.materialization import materialization
-from resources.collection_partitions import collection_partitions
+from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
-from sourcebook.indexing.generation import ensure_generation
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
 
 
 @dg.asset(deps=["documents"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})

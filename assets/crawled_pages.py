@@ -3,14 +3,14 @@
 import dagster as dg
 
 from assets.materialization import materialization
-from resources.collection_partitions import collection_partitions
+from orchestration.partitions import collection_partitions
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.catalog import apply
-from sourcebook.indexing.generation import wanted_embedding
-from sourcebook.web.crawled_pages import update_crawled_pages
+from sourcebook.admin.collections import apply
+from sourcebook.indexing.generations import wanted_embedding
+from sourcebook.stages.crawled_pages import update_crawled_pages
 
 
 @dg.asset(partitions_def=collection_partitions, group_name="knowledge_base", kinds={"crawl4ai", "postgres"})

@@ -3,11 +3,11 @@
 import dagster as dg
 
 from assets.materialization import materialization
-from resources.collection_partitions import collection_partitions
+from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.parsing.documents import update_documents
+from sourcebook.stages.documents.update import update_documents
 
 
 @dg.asset(

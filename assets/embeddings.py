@@ -3,12 +3,12 @@
 import dagster as dg
 
 from assets.materialization import materialization
-from resources.collection_partitions import collection_partitions
+from orchestration.partitions import collection_partitions
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
-from sourcebook.embedding.vectors import embed_missing
-from sourcebook.indexing.generation import ensure_generation
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.stages.embeddings import embed_missing
 
 
 @dg.asset(

@@ -13,7 +13,7 @@ from sourcebook.errors import SourcebookError
 from sourcebook.evaluation import Evaluation, evaluate, missed_floors
 from sourcebook.evaluation.configured import configured_evaluation, configured_floors, evaluation_version
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.progress import Progress, announce
+from sourcebook.model.progress import Progress, announce
 
 NAME = "search_is_good_enough"
 DESCRIPTION = "Search reaches the floors of the collection's settings `evaluation` on its judged questions."

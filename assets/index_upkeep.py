@@ -3,11 +3,11 @@
 import dagster as dg
 
 from assets.materialization import materialization
-from resources.collection_partitions import collection_partitions
+from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
-from sourcebook.indexing.generation import ensure_generation
-from sourcebook.indexing.upkeep import keep_up
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.stages.index_upkeep import keep_up
 
 
 @dg.asset(deps=["search_index"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})

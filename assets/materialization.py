@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from sourcebook.report import StageReport
+from sourcebook.model.report import StageReport
 
 _MOST_FAILURES = 100
 

@@ -3,11 +3,11 @@
 import dagster as dg
 
 from assets.materialization import materialization
-from resources.collection_partitions import collection_partitions
+from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.speech.transcripts import update_transcripts
+from sourcebook.stages.transcripts.update import update_transcripts
 
 
 @dg.asset(

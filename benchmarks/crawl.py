@@ -13,10 +13,10 @@ from benchmarks.library import COLLECTION
 from benchmarks.report import MEGABYTE, Row, middle, say, spread
 from benchmarks.site_links import reachable
 from benchmarks.site_server import Arrival, SiteServer
-from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
 from sourcebook.database.queries import queries
-from sourcebook.indexing.generation import ensure_generation
-from sourcebook.parsing.documents import update_documents
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.documents.update import update_documents
 
 _CONCURRENCY = 8
 _RATES = ((5, 60), (20, 100))

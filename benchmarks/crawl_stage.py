@@ -13,9 +13,9 @@ from typing import Any
 from benchmarks.library import COLLECTION, PROJECT, Library, child_environment
 from benchmarks.measure import Measurement, run
 from benchmarks.report import say
-from sourcebook.catalog import apply
+from sourcebook.admin.collections import apply
 from sourcebook.database.database import Database
-from sourcebook.web.crawled_pages import update_crawled_pages
+from sourcebook.stages.crawled_pages import update_crawled_pages
 
 _TOLD = 3
 

@@ -11,9 +11,9 @@ import psutil
 
 from benchmarks.documents_reading import Reading
 from benchmarks.report import Row, say
-from sourcebook.config_parsing import ParsingSettings
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
-from sourcebook.parsing.isolation import DOCUMENTS_A_PROCESS, ParserPool
+from sourcebook.parsing.parser_pool import DOCUMENTS_A_PROCESS, ParserPool
 
 _DOCUMENTS, _PART = 500, 100
 _AHEAD = 8

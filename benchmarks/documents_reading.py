@@ -12,9 +12,9 @@ import pypdfium2  # type: ignore[import-untyped] # has no stubs
 from benchmarks.documents_samples import Sample
 from benchmarks.documents_scores import headings, order_similarity, share_found, table_cells, words
 from sourcebook.errors import MissingDependencyError, ParseError
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.registry import parser_for
-from sourcebook.parsing.types import ParsedDocument
 
 _TEXT_LAYER = 0.5
 """A PDF whose text stream has fewer of the expected words than that is a scan."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sourcebook.parsing.extensions import PDF
+from sourcebook.model.media_types import PDF
 from sourcebook.parsing.media_type import detect_media_type
 
 _EXPECTED = ".expected.md"

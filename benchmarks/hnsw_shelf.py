@@ -9,8 +9,9 @@ from pgvector import HalfVector
 from psycopg import Connection, sql
 
 from benchmarks.hnsw_vectors import DIMENSIONS, Rows
-from sourcebook.config import ChunkingSettings, EmbeddingSettings
-from sourcebook.indexing.generation import Generation, create_generation
+from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.indexing.generations import create_generation
+from sourcebook.model.generation import Generation
 from sourcebook.search.scope import ScopedGeneration
 
 CHUNKS_OF_A_DOCUMENT = 5

@@ -12,15 +12,15 @@ from benchmarks.bench import Bench
 from benchmarks.corpus import write_corpus
 from benchmarks.library import COLLECTION, Library
 from benchmarks.report import Row, middle, say, spread
-from sourcebook.catalog import apply
-from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
+from sourcebook.admin.collections import apply
+from sourcebook.admin.pending import find_pending
 from sourcebook.database.database import Database
-from sourcebook.embedding.vectors import embed_missing
-from sourcebook.files.inventory import collection_sources, compare, update_inventory
-from sourcebook.indexing.generation import ensure_generation
-from sourcebook.indexing.publication import publish
-from sourcebook.parsing.documents import update_documents
-from sourcebook.pending import find_pending
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.documents.update import update_documents
+from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.raw_files import collection_sources, compare, update_inventory
+from sourcebook.stages.search_index import publish
 
 _BYTES = 400
 """Small files, one or two passages each: neither the scan nor the queries read content."""

@@ -13,8 +13,8 @@ from benchmarks.corpus import sentence, write_corpus
 from benchmarks.latency import Latency
 from benchmarks.library import COLLECTION, Library
 from benchmarks.report import Row, say
-from sourcebook.cores import usable_cores
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.processes.cores import usable_cores
 
 _FIRST_FILES = 200
 """In the collection that grows, before."""

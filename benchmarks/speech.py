@@ -17,9 +17,9 @@ from benchmarks.bench import Bench
 from benchmarks.library import PROJECT
 from benchmarks.report import Row, middle, say, spread
 from benchmarks.transcribe import ENGINES, Samples, timed
-from sourcebook.config_speech import EngineName, SpeechSettings
+from sourcebook.config.speech import EngineName, SpeechSettings
+from sourcebook.model.transcript import SAMPLE_RATE, Language
 from sourcebook.speech.process import SpeechProcess
-from sourcebook.speech.types import SAMPLE_RATE, Language
 from sourcebook.speech.weights import find_weights
 
 CLIPS = PROJECT.parent / "shared" / "data" / "speech"

@@ -11,12 +11,13 @@ from psycopg import Connection, sql
 
 from benchmarks.hnsw_vectors import DIMENSIONS, Rows
 from benchmarks.report import say
-from sourcebook.config import ChunkingSettings, EmbeddingSettings
-from sourcebook.indexing.generation import Generation, create_generation
+from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
-from sourcebook.indexing.upkeep import keep_up
+from sourcebook.model.generation import Generation
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.scope import Scope, find_scope
+from sourcebook.stages.index_upkeep import keep_up
 
 CHUNKS_OF_A_DOCUMENT = 5
 TABLES = ("search_entry", "keyword_entry", "keyword_block", "lexeme", "chunk")

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from benchmarks.library import PROJECT, child_environment
 from benchmarks.measure import run
-from sourcebook.config_speech import EngineName, SpeechSettings
+from sourcebook.config.speech import EngineName, SpeechSettings
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.engine import BEAMS
 from sourcebook.speech.engines.loading import ctranslate2_model, load_engine, openai_checkpoint
 from sourcebook.speech.transcriber import transcribe
-from sourcebook.speech.types import SAMPLE_RATE
 from sourcebook.speech.weights import find_weights
 
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)

@@ -42,7 +42,7 @@ def ingest(
 
     Example: `sourcebook ingest handbook`
     """
-    from sourcebook.selection import Selection
+    from sourcebook.model.selection import Selection
 
     context = CommandContext.of(ctx)
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)

@@ -7,7 +7,7 @@ import typer
 from orchestration.ingest_display import run_and_show
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
 
 
 def crawl(
@@ -51,10 +51,10 @@ def crawl(
 
     Example: `sourcebook crawl https://docs.example.com/ -c handbook --max-pages 200`
     """
-    from sourcebook.catalog import apply
-    from sourcebook.config import configuration_path
-    from sourcebook.config_edit import add_site
-    from sourcebook.config_sites import SiteSource
+    from sourcebook.admin.collections import apply
+    from sourcebook.config.configuration import configuration_path
+    from sourcebook.config.edit import add_site
+    from sourcebook.config.sites import SiteSource
     from sourcebook.database.queries import queries
 
     context = CommandContext.of(ctx)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 
-from sourcebook.catalog import apply, collection_names
-from sourcebook.config import Configuration, sourcebook_home
+from sourcebook.admin.collections import apply, collection_names
+from sourcebook.admin.pending import Pending, find_pending
+from sourcebook.config.configuration import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
 from sourcebook.errors import ConfigurationError, SourcebookError
-from sourcebook.indexing.generation import wanted_embedding
-from sourcebook.pending import Pending, find_pending
-from sourcebook.selection import Selection
+from sourcebook.indexing.generations import wanted_embedding
+from sourcebook.model.selection import Selection
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -133,10 +133,10 @@ def _run(
     import dagster as dg
 
     from orchestration.definitions import defs
-    from resources.abandoned_runs import IN_PROCESS, active_runs, free_abandoned_slots
-    from resources.collection_partitions import COLLECTIONS
+    from orchestration.partitions import COLLECTIONS
     from resources.knowledge import Knowledge
     from resources.selection import RunSelection
+    from sensors.abandoned_runs import IN_PROCESS, active_runs, free_abandoned_slots
 
     gc.freeze()
     gc.enable()

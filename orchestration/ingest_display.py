@@ -6,9 +6,9 @@ from typing import Any
 import typer
 
 from sourcebook.cli.errors import FAILED_ITEMS
-from sourcebook.config import Configuration
+from sourcebook.config.configuration import Configuration
 from sourcebook.database.database import Database
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
 
 
 def run_and_show(

@@ -4,14 +4,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sourcebook.cli.output import counted
-from sourcebook.progress import listening
-from sourcebook.speech.clock import stamp
+from sourcebook.model.progress import listening
+from sourcebook.model.time_span import stamp
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from orchestration.ingest import IngestedCollection
-    from sourcebook.pending import Pending
+    from sourcebook.admin.pending import Pending
 
 _UNITS = {
     "raw_files": "files",

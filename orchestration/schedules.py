@@ -3,7 +3,7 @@
 import dagster as dg
 
 from orchestration.jobs import ingest
-from resources.collection_partitions import COLLECTIONS
+from orchestration.partitions import COLLECTIONS
 
 
 @dg.schedule(

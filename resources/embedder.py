@@ -6,7 +6,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from sourcebook.config import EmbeddingSettings
+from sourcebook.config.configuration import EmbeddingSettings
 from sourcebook.embedding.early import embedder_for, export_beside, start_early_for, stop_all, wait_for_exports
 from sourcebook.embedding.onnx.embedder import OnnxEmbedder
 from sourcebook.embedding.process import EmbeddingProcess

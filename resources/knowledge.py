@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
-from sourcebook.config import Configuration, configuration_path, load_configuration, sourcebook_home
+from sourcebook.config.configuration import Configuration, configuration_path, load_configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.lock import collection_lock

@@ -4,7 +4,7 @@ import time
 
 import dagster as dg
 
-from sourcebook.progress import Progress, announce
+from sourcebook.model.progress import Progress, announce
 
 _SECONDS_BETWEEN_LINES = 5.0
 

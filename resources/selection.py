@@ -3,7 +3,7 @@
 import dagster as dg
 from pydantic import Field
 
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
 
 
 class RunSelection(dg.ConfigurableResource["RunSelection"]):

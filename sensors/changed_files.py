@@ -5,9 +5,9 @@ import json
 import dagster as dg
 
 from resources.knowledge import Knowledge
-from resources.run_requests import look_at_collections, request_run
+from sensors.run_requests import look_at_collections, request_run
+from sourcebook.admin.pending import find_pending
 from sourcebook.database.database import Database
-from sourcebook.pending import find_pending
 
 
 @dg.sensor(

@@ -2,9 +2,9 @@
 
 import dagster as dg
 
-from resources.collection_partitions import COLLECTIONS, collection_partitions
+from orchestration.partitions import COLLECTIONS, collection_partitions
 from resources.knowledge import Knowledge
-from sourcebook.catalog import apply, collection_names
+from sourcebook.admin.collections import apply, collection_names
 
 
 @dg.sensor(

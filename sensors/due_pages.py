@@ -3,7 +3,7 @@
 import dagster as dg
 
 from resources.knowledge import Knowledge
-from resources.run_requests import look_at_collections, request_run
+from sensors.run_requests import look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.web.due import due_pages, next_due
 

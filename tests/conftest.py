@@ -19,7 +19,7 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.bundled import BUNDLED_NAME
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.process import EmbeddingProcess
-from sourcebook.parsing.isolation import ParserPool
+from sourcebook.parsing.parser_pool import ParserPool
 from tests.integration.stages import Stages
 
 TEMPLATE = "sourcebook_template"

@@ -16,7 +16,7 @@ from sourcebook.chunking.sections import Heading, sections
 from sourcebook.chunking.speech import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
-from sourcebook.parsing.types import Block, ParsedDocument
+from sourcebook.model.document import Block, ParsedDocument
 
 _COUNTED_AT_ONCE = 256
 _ROOM_OF_NAMES = 8

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sourcebook.chunking.pack import Span
-from sourcebook.parsing.front_matter import read_front_matter
-from sourcebook.parsing.types import Block
+from sourcebook.model.document import Block
+from sourcebook.parsing.text.front_matter import read_front_matter
 
 _CLOSING_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _WHITE_SPACE = re.compile(r"\s+")

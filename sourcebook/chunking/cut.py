@@ -2,7 +2,7 @@
 
 import re
 
-from sourcebook.parsing.types import BlockKind
+from sourcebook.model.document import BlockKind
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _LIST_ITEM = re.compile(r"\n(?=(?:[-*+]|\d{1,9}[.)])[ \t])")

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from sourcebook.chunking.sections import Heading
-from sourcebook.parsing.types import Block
+from sourcebook.model.document import Block
 
 _NAMED = frozenset({"code", "data"})
 _BELOW_HEADINGS = 7

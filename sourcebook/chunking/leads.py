@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sourcebook.chunking.cut import last_sentence
 from sourcebook.chunking.token_index import TokenIndex
-from sourcebook.parsing.types import Block
+from sourcebook.model.document import Block
 
 _WIDEST_HEADER = 3
 """A header above a third of the room is not repeated: every row would pay for it."""

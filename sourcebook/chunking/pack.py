@@ -6,7 +6,7 @@ from dataclasses import replace
 from sourcebook.chunking.cut import best_cut
 from sourcebook.chunking.leads import Leads
 from sourcebook.chunking.token_index import TokenIndex
-from sourcebook.parsing.types import Block
+from sourcebook.model.document import Block
 
 Span = tuple[int, int]
 

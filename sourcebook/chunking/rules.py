@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from sourcebook.indexing.generation import Generation
+from sourcebook.model.generation import Generation
 
 CHUNKER_VERSION = 2
 """Counted up when the chunker may cut the same document in another way."""

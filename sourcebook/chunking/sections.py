@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.chunking.slug import Slugger
-from sourcebook.parsing.types import Block
+from sourcebook.model.document import Block
 
 _DEEPEST_ANCHOR = 3
 

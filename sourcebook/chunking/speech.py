@@ -8,8 +8,8 @@ from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.cut import best_cut
 from sourcebook.chunking.pack import Span
 from sourcebook.chunking.token_index import TokenIndex
+from sourcebook.model.document import Block
 from sourcebook.parsing.transcript import ends_sentence
-from sourcebook.parsing.types import Block
 
 
 def pack_speech(text: str, blocks: Sequence[Block], index: TokenIndex, *, budget: int) -> Iterator[Span]:

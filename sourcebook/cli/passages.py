@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sourcebook.cli.output import console, counted, one_line, safe
-from sourcebook.speech.clock import media_fragment, time_span
+from sourcebook.model.time_span import media_fragment, time_span
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -3,7 +3,7 @@
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.report import StageReport
+from sourcebook.model.report import StageReport
 
 _SHARE = 10
 """Statistics are refreshed where more than one in this many rows moved."""

@@ -4,14 +4,14 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Final
 
-from sourcebook.config import EmbeddingSettings
-from sourcebook.cores import usable_cores
+from sourcebook.config.configuration import EmbeddingSettings
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.onnx.embedder import OnnxEmbedder, open_exported
 from sourcebook.embedding.onnx.export import needs_export
 from sourcebook.embedding.onnx.store import Export, find_export
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError
+from sourcebook.processes.cores import usable_cores
 
 FEW_TEXTS: Final = 256
 """So many are embedded by an exported model before torch, which is faster once it is loaded, has been imported."""

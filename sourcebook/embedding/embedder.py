@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.cores import usable_cores
 from sourcebook.embedding.batching import batches_by_length
 from sourcebook.embedding.model import EmbeddingModel, verify
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
@@ -16,6 +15,7 @@ from sourcebook.embedding.query_threads import query_threads
 from sourcebook.embedding.unit_rows import unit_rows
 from sourcebook.embedding.well_formed import well_formed
 from sourcebook.errors import ModelError
+from sourcebook.processes.cores import usable_cores
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -16,11 +16,11 @@ from typing import IO, BinaryIO, Final, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.child_process.frames import read_frame, write_frame
-from sourcebook.child_process.start import describe_exit, start_child
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
+from sourcebook.processes.frames import read_frame, write_frame
+from sourcebook.processes.start import describe_exit, start_child
 
 Vectors = NDArray[np.float32]
 

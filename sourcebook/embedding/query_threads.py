@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sourcebook.cores import usable_cores
+from sourcebook.processes.cores import usable_cores
 
 # A small model answers a question as fast on one core as on two, and two threads wait for each other where other
 # programs compute too: with torch the 95th percentile was 24 ms on one core and 124 to 980 ms on two there.

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from sourcebook.child_process.frames import write_frame
-from sourcebook.child_process.serve import Answer, Header, reason_of, serve
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
+from sourcebook.processes.frames import write_frame
+from sourcebook.processes.serve import Answer, Header, reason_of, serve
 
 
 def _load(settings: Header) -> Answer:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from sourcebook.config_evaluation import MEASURES, Measure
+from sourcebook.config.evaluation import MEASURES, Measure
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.results import Difference, Evaluation

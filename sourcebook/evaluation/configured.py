@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from psycopg import Connection
 
-from sourcebook.config_evaluation import EvaluationSettings
+from sourcebook.config.evaluation import EvaluationSettings
 from sourcebook.database.queries import queries
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.floors import Floor

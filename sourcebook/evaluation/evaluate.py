@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final, get_args
 
-from sourcebook.config_evaluation import Measure
+from sourcebook.config.evaluation import Measure
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.intervals import SAMPLES
 from sourcebook.evaluation.judged_documents import find_judged_documents
@@ -17,7 +17,7 @@ from sourcebook.evaluation.ranking import rank_documents
 from sourcebook.evaluation.results import Evaluation
 from sourcebook.evaluation.summary import summarise
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.progress import Progress, silent
+from sourcebook.model.progress import Progress, silent
 from sourcebook.search.request import MOST_RESULTS, Mode
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sourcebook.config_evaluation import MEASURES, Measure
+from sourcebook.config.evaluation import MEASURES, Measure
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.measures import measures_within
 from sourcebook.evaluation.results import ModeScores

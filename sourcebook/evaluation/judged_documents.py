@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sourcebook.catalog import collection_names
+from sourcebook.admin.collections import collection_names
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.errors import EvaluationError

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Final
 
-from sourcebook.config_evaluation import MEASURES, Measure
+from sourcebook.config.evaluation import MEASURES, Measure
 from sourcebook.errors import MissingDependencyError
 
 LABELS: Final[dict[Measure, str]] = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from sourcebook.config_evaluation import Measure
+from sourcebook.config.evaluation import Measure
 from sourcebook.search.request import Mode
 
 FEW_QUERIES: Final = 30

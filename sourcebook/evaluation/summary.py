@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sourcebook.config_evaluation import Measure
+from sourcebook.config.evaluation import Measure
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.results import Difference, ModeScores
 from sourcebook.search.request import Mode

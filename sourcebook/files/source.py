@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sourcebook.parsing.extensions import is_recording, media_type_of_name
+from sourcebook.model.media_types import is_recording, media_type_of_name
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

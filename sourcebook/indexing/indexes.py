@@ -8,7 +8,7 @@ import psycopg
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
-from sourcebook.indexing.generation import Generation
+from sourcebook.model.generation import Generation
 
 HNSW_FROM = 5_000
 """Entries from which an HNSW index serves; below it the exact scan takes a few milliseconds and never misses."""

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import islice
 from typing import Protocol, cast
 
-from sourcebook.parsing.types import Block
+from sourcebook.model.document import Block
 
 _NO_LETTERS = re.compile(
     r"(?:\]\([^)\s]*\)|https?://\S+|(?<![A-Za-z])[A-Za-z]*[0-9][A-Za-z0-9_-]*|[\x00-\x40\x5b-\x60\x7b-\x7f]+)+"

@@ -2,9 +2,9 @@
 
 import re
 
-from sourcebook.parsing.decode import utf16_without_mark
-from sourcebook.parsing.extensions import BINARY, HTML, PLAIN_TEXT, is_recording, is_text_type, media_type_of_name
+from sourcebook.model.media_types import BINARY, HTML, PLAIN_TEXT, is_recording, is_text_type, media_type_of_name
 from sourcebook.parsing.signatures import media_type_of_signature
+from sourcebook.parsing.text.decode import utf16_without_mark
 
 HEAD_BYTES = 4096
 """Bytes of a file that `detect_media_type` wants to see."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sourcebook.parsing.block_rows import blocks_of
-from sourcebook.parsing.headings import document_title
+from sourcebook.model.block_rows import blocks_of
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.parsing.text.headings import document_title
 
 
 def parse_page(

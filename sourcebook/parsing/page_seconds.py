@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from io import BytesIO
 
-from sourcebook.config_parsing import ParsingSettings
-from sourcebook.parsing.extensions import PDF
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.model.media_types import PDF
 
 _READ = 1.0
 _LOOKED_AT = 10.0

@@ -4,11 +4,11 @@ import warnings
 from dataclasses import replace
 from functools import partial
 
-from sourcebook.config_parsing import ParsingSettings
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError, ParserError
-from sourcebook.parsing.extensions import CODE_LANGUAGES, extension_of
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import CODE_LANGUAGES, extension_of
 from sourcebook.parsing.registry import ParserName, parser_for, skip_reason
-from sourcebook.parsing.types import ParsedDocument
 
 _DEFAULT = ParsingSettings()
 _OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory", "Cannot allocate memory")
@@ -73,39 +73,39 @@ def _run(
     """Each parser is imported when the first file needs it: docling alone takes seconds."""
     match parser:
         case "markdown":
-            from sourcebook.parsing.markdown import parse_markdown
+            from sourcebook.parsing.text.markdown import parse_markdown
 
             return parse_markdown(content)
         case "text":
-            from sourcebook.parsing.plain_text import parse_plain_text
+            from sourcebook.parsing.text.plain_text import parse_plain_text
 
             return parse_plain_text(content)
         case "csv":
-            from sourcebook.parsing.comma_separated import parse_csv
+            from sourcebook.parsing.text.comma_separated import parse_csv
 
             return parse_csv(content)
         case "pdf":
-            from sourcebook.parsing.pdf.parse import parse_pdf
+            from sourcebook.parsing.pdf.read_pdf import parse_pdf
 
             return parse_pdf(content, ocr=settings.ocr)
         case "docling":
-            from sourcebook.parsing.docling_pipeline import parse_with_models
+            from sourcebook.parsing.pdf.docling_pipeline import parse_with_models
 
             return parse_with_models(content, name=name, models=settings.models, ocr=settings.ocr)
         case "image":
-            from sourcebook.parsing.image.parse import parse_image
+            from sourcebook.parsing.pdf.pictures.read_picture import parse_image
 
             return parse_image(content, ocr=settings.ocr)
         case "html":
-            from sourcebook.parsing.html import parse_html
+            from sourcebook.parsing.html.saved_page import parse_html
 
             return parse_html(content, name=name)
         case "asciidoc":
-            from sourcebook.parsing.asciidoc import parse_asciidoc
+            from sourcebook.parsing.markup.asciidoc import parse_asciidoc
 
             return parse_asciidoc(content, name=name)
         case "latex":
-            from sourcebook.parsing.latex import parse_latex
+            from sourcebook.parsing.markup.latex import parse_latex
 
             return parse_latex(content, name=name)
         case "epub":
@@ -113,15 +113,15 @@ def _run(
 
             return parse_epub(content, name=name)
         case "mail":
-            from sourcebook.parsing.mail.parse import parse_mail
+            from sourcebook.parsing.mail.read_mail import parse_mail
 
             return parse_mail(content, media_type=media_type)
         case "legacy":
-            from sourcebook.parsing.legacy.parse import parse_legacy
+            from sourcebook.parsing.office.legacy.read_legacy import parse_legacy
 
             return parse_legacy(content, name=name, media_type=media_type)
         case "docx" | "pptx" | "xlsx":
-            from sourcebook.parsing.office.parse import parse_office
+            from sourcebook.parsing.office.read_office import parse_office
 
             return parse_office(content, name=name, office_format=parser)
         case _:
@@ -129,10 +129,10 @@ def _run(
 
 
 def _run_fenced(parser: ParserName, content: bytes, *, media_type: str, name: str) -> ParsedDocument:
-    from sourcebook.parsing.code_cuts import code_cuts
-    from sourcebook.parsing.fenced import parse_fenced
-    from sourcebook.parsing.json_cuts import json_cuts, line_cuts
-    from sourcebook.parsing.line_patterns import toml_cuts, yaml_cuts
+    from sourcebook.parsing.text.code_cuts import code_cuts
+    from sourcebook.parsing.text.fenced import parse_fenced
+    from sourcebook.parsing.text.json_cuts import json_cuts, line_cuts
+    from sourcebook.parsing.text.line_patterns import toml_cuts, yaml_cuts
 
     data = partial(parse_fenced, content, kind="data")
     match parser:

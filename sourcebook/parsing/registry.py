@@ -6,8 +6,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
-from sourcebook.config_parsing import ParsingSettings
-from sourcebook.parsing.extensions import (
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.model.media_types import (
     ASCIIDOC,
     BINARY,
     CODE_LANGUAGES,

@@ -1,6 +1,6 @@
 """The media type a file's first bytes prove."""
 
-from sourcebook.parsing.extensions import DOCX, EPUB, OLE, PDF, PPTX, XLSX, ZIP, media_type_of_name
+from sourcebook.model.media_types import DOCX, EPUB, OLE, PDF, PPTX, XLSX, ZIP, media_type_of_name
 
 _SIGNATURES = (
     (b"%PDF-", PDF),

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from sourcebook.parsing.types import Block, ParsedDocument
-from sourcebook.speech.clock import stamp
-from sourcebook.speech.types import Segment
+from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.time_span import stamp
+from sourcebook.model.transcript import Segment
 
 PAUSE_SECONDS = 2.0
 """A pause that begins a paragraph: between sentences speakers rest about a second, longer before another thought."""

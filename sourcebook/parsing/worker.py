@@ -10,13 +10,13 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Thread
 
-from sourcebook.child_process.serve import wait_for_end
-from sourcebook.config_parsing import ParsingSettings
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
-from sourcebook.parsing.ocr.threads import share_cores
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.page_seconds import page_seconds
 from sourcebook.parsing.parse import parse, ran_out_of_memory
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.parsing.pdf.ocr.threads import share_cores
+from sourcebook.processes.serve import wait_for_end
 
 OUT_OF_MEMORY = 70
 OUT_OF_MEMORY_LEFT = 71

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, overload
 
+from sourcebook.model.time_span import time_span
 from sourcebook.search.context import Part, merged_text
 from sourcebook.search.explanation import Explanation
-from sourcebook.speech.clock import time_span
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from av import AudioFrame, AudioResampler, AudioStream, Packet
 from numpy.typing import NDArray
 
 from sourcebook.errors import RecordingError
-from sourcebook.speech.clock import stamp
+from sourcebook.model.time_span import stamp
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.container import Sound, open_sound
 from sourcebook.speech.timeline import Timeline
-from sourcebook.speech.types import SAMPLE_RATE
 
 Samples = NDArray[np.float32]
 

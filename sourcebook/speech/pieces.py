@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from faster_whisper.vad import VadOptions, get_speech_timestamps
 
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.engine import LONGEST_PIECE
 from sourcebook.speech.samples import Samples
-from sourcebook.speech.types import SAMPLE_RATE
 
 _SILENCE_MS = 160
 """Pauses below this are those within a sentence."""

@@ -10,11 +10,11 @@ import av.error
 from av import AudioStream, Packet
 
 from sourcebook.errors import RecordingError
-from sourcebook.parsing.types import JsonValue
-from sourcebook.speech.clock import stamp
+from sourcebook.model.document import JsonValue
+from sourcebook.model.time_span import stamp
+from sourcebook.model.transcript import Recording
 from sourcebook.speech.container import Sound, open_sound
 from sourcebook.speech.timeline import Timeline
-from sourcebook.speech.types import Recording
 
 _TRIED_SECONDS: Final = 3.0
 """Decoded to make sure that it can be."""

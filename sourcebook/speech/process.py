@@ -9,11 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, BinaryIO, Self, cast
 
-from sourcebook.child_process.frames import read_frame, write_frame
-from sourcebook.child_process.start import describe_exit, start_child
-from sourcebook.config_speech import SpeechSettings
+from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import RecordingError, SpeechError
-from sourcebook.speech.types import Language, Recording, Segment, Window
+from sourcebook.model.transcript import Language, Recording, Segment, Window
+from sourcebook.processes.frames import read_frame, write_frame
+from sourcebook.processes.start import describe_exit, start_child
 
 Header = dict[str, Any]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from sourcebook.model.transcript import Segment
 from sourcebook.speech.engine import Heard, Word
-from sourcebook.speech.types import Segment
 
 _SENTENCE_ENDS = frozenset(".?!…。？！؟।")
 _CLOSING = "\"'”’»)]"

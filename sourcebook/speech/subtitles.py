@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from sourcebook.speech.types import Segment
+from sourcebook.model.transcript import Segment
 
 LINE = 42
 """Most characters of a line, as broadcasters have it."""

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from sourcebook.model.transcript import SAMPLE_RATE, Language, Segment, Window
 from sourcebook.speech.engine import Engine, Heard
 from sourcebook.speech.pieces import MARGIN, Span, last_pause, pieces_of, speech_in
 from sourcebook.speech.samples import Samples
 from sourcebook.speech.segments import is_invented, segments_of
-from sourcebook.speech.types import SAMPLE_RATE, Language, Segment, Window
 
 WINDOW = 240
 """Seconds: eight pieces of half a minute, and what a run that is killed has to hear again at most."""

@@ -5,12 +5,12 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sourcebook.child_process.frames import write_frame
-from sourcebook.child_process.serve import Answer, Header, reason_of, serve
-from sourcebook.config_speech import SpeechSettings
+from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import MissingDependencyError, SpeechError
+from sourcebook.model.transcript import Language
+from sourcebook.processes.frames import write_frame
+from sourcebook.processes.serve import Answer, Header, reason_of, serve
 from sourcebook.speech.engine import Engine
-from sourcebook.speech.types import Language
 
 Request = dict[str, Any]
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sourcebook.parsing.cleaning.cleaner import CLEANER
-from sourcebook.progress import Progress
+from sourcebook.model.progress import Progress
+from sourcebook.parsing.html.cleaner import CLEANER
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.frontier import Frontier
 from sourcebook.web.outcome import (

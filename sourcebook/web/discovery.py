@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.sites import SiteSource
 from sourcebook.web.outcome import ClaimedUrl, FoundUrl
 from sourcebook.web.scope import Scope
 from sourcebook.web.traps import TrapGuard

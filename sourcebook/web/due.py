@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.selection import EVERYTHING, Selection
+from sourcebook.model.selection import EVERYTHING, Selection
 
 
 @dataclass(frozen=True, slots=True)

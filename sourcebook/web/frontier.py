@@ -14,9 +14,9 @@ from psycopg import Connection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.batches import batched
+from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
-from sourcebook.parsing.block_rows import block_rows
+from sourcebook.model.block_rows import block_rows
 from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from sourcebook.parsing.types import Block, JsonValue
+from sourcebook.model.document import Block, JsonValue
 
 Role = Literal["start", "list", "page"]
 

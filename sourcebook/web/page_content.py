@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
-from sourcebook.parsing.block_rows import block_rows
-from sourcebook.parsing.extensions import (
+from sourcebook.model.block_rows import block_rows
+from sourcebook.model.http_types import CleanedPage, Response
+from sourcebook.model.media_types import (
     CSV,
     DOCX,
     HTML,
@@ -19,7 +20,6 @@ from sourcebook.parsing.extensions import (
     media_type_of_name,
 )
 from sourcebook.parsing.media_type import detect_media_type
-from sourcebook.web.exchange import CleanedPage, Response
 from sourcebook.web.outcome import PageContent
 from sourcebook.web.url import host_of, normal_form
 

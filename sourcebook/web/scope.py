@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from wcmatch import glob
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.parsing.extensions import CSV, DOCX, HTML, MARKDOWN, PDF, PLAIN_TEXT, PPTX, XLSX, media_type_of_name
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.media_types import CSV, DOCX, HTML, MARKDOWN, PDF, PLAIN_TEXT, PPTX, XLSX, media_type_of_name
 from sourcebook.web.url import host_of, registered_domain
 
 _FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX

@@ -8,9 +8,9 @@ from datetime import datetime
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
-from sourcebook.selection import EVERYTHING, Selection
+from sourcebook.model.selection import EVERYTHING, Selection
 
 _DECIDES_WHAT_BELONGS = ("url", "max_depth", "include", "exclude", "follow_links", "scope")
 

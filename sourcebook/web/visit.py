@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.parsing.cleaning.cleaner import CLEANER, clean_page
-from sourcebook.parsing.extensions import HTML, MARKDOWN, media_type_of_name
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import CleanedPage, FetchError, NotAPageError, Request, Response
+from sourcebook.model.media_types import HTML, MARKDOWN, media_type_of_name
+from sourcebook.parsing.html.cleaner import CLEANER, clean_page
 from sourcebook.parsing.registry import skip_reason
 from sourcebook.web.discovery import Discovery
-from sourcebook.web.exchange import CleanedPage, FetchError, NotAPageError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.host_rules import HostRules
 from sourcebook.web.fetching.politeness import HostLimiter

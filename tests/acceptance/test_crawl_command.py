@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sourcebook.config import load_configuration
+from sourcebook.config.configuration import load_configuration
 from tests.acceptance.processes import wait_for
 from tests.acceptance.workplace import Workplace, rows
 from tests.web_server import WebServer

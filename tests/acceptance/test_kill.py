@@ -9,7 +9,7 @@ import psutil
 import psycopg
 import pytest
 
-from sourcebook.checks import run_checks
+from sourcebook.admin.checks import run_checks
 from sourcebook.database.database import Database
 from tests.acceptance.workplace import Json, Workplace, rows
 

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import decode
-from sourcebook.speech.types import SAMPLE_RATE
 from tests.acceptance.workplace import Workplace, rows
 from tests.sounds import NOTE, NOTE_WORD, write_sound
 

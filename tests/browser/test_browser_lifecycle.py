@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sourcebook.web.exchange import FetchError, Response
+from sourcebook.model.http_types import FetchError, Response
 from tests.browser.conftest import Rendering
 from tests.browser.processes import browsers, chromium_processes, renderers, wait_until
 from tests.browser.site import WORDS
@@ -19,7 +19,7 @@ from tests.browser.site import WORDS
 SCRIPT = """
 import asyncio, sys
 from pathlib import Path
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.sites import SiteSource
 from sourcebook.web.browser.rendering import Renderer
 from tests.browser.site import OnlyThese
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.catalog import apply
-from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
-from sourcebook.config import load_configuration
+from sourcebook.admin.collections import apply
+from sourcebook.config.configuration import load_configuration
 from sourcebook.database.database import Database
 from sourcebook.embedding.process import EmbeddingProcess
-from sourcebook.embedding.vectors import embed_missing
-from sourcebook.files.inventory import update_inventory
-from sourcebook.indexing.generation import ensure_generation
-from sourcebook.indexing.publication import publish
-from sourcebook.parsing.documents import update_documents
-from sourcebook.parsing.isolation import ParserPool
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.documents.update import update_documents
+from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.raw_files import update_inventory
+from sourcebook.stages.search_index import publish
 
 
 @pytest.fixture

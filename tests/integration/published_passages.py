@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from sourcebook.config import ChunkingSettings, EmbeddingSettings
-from sourcebook.indexing.generation import Generation, create_generation
+from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.indexing.generations import create_generation
+from sourcebook.model.generation import Generation
 from tests.integration.stages import Stages
 
 DIMENSIONS = 8

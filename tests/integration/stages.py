@@ -12,28 +12,29 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.catalog import Applied, apply
-from sourcebook.chunking.preparation import prepare_chunks, tokenizer_of
-from sourcebook.config import load_configuration
+from sourcebook.admin.collections import Applied, apply
+from sourcebook.admin.inspection import CollectionStatus, collection_statuses, list_items
+from sourcebook.admin.pending import Pending, find_pending
+from sourcebook.config.configuration import load_configuration
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.embedding.process import EmbeddingProcess
-from sourcebook.embedding.vectors import embed_missing
-from sourcebook.files.inventory import update_inventory
 from sourcebook.files.listing import file_uri
-from sourcebook.indexing.generation import Generation, ensure_generation
-from sourcebook.indexing.publication import publish
-from sourcebook.inspection import CollectionStatus, collection_statuses, list_items
+from sourcebook.indexing.generations import ensure_generation
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.parsing.documents import update_documents
-from sourcebook.parsing.isolation import ParserPool
-from sourcebook.pending import Pending, find_pending
-from sourcebook.progress import Progress, silent
-from sourcebook.report import StageReport
+from sourcebook.model.generation import Generation
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.results import SearchResults
-from sourcebook.selection import EVERYTHING, Selection
-from sourcebook.speech.transcripts import update_transcripts
-from sourcebook.web.crawled_pages import update_crawled_pages
+from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.crawled_pages import update_crawled_pages
+from sourcebook.stages.documents.update import update_documents
+from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.raw_files import update_inventory
+from sourcebook.stages.search_index import publish
+from sourcebook.stages.transcripts.update import update_transcripts
 from tests.web_server import WebServer
 
 Row = dict[str, Any]

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from orchestration.instance import STORAGE_VARIABLE, open_instance
-from resources.abandoned_runs import IN_PROCESS, active_runs
+from sensors.abandoned_runs import IN_PROCESS, active_runs
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 

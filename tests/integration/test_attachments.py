@@ -7,8 +7,8 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFile
 
+from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.errors import QueryError, SourcebookError
-from sourcebook.removal import remove_items, restore_items
 from tests.integration.stages import Stages
 from tests.unit.parsing.pdf_writer import Shown, pdf
 
@@ -155,7 +155,7 @@ def test_names_that_are_no_names_do_no_harm(stages: Stages) -> None:
 
 def test_what_is_forced_is_made_once(mail: Stages, tmp_path: Path) -> None:
     """A forced run reads messages and attachments again, each once."""
-    from sourcebook.selection import Selection
+    from sourcebook.model.selection import Selection
 
     report = mail.documents(Selection(force=True))
     assert report.failed == 1

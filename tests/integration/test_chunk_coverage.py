@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sourcebook.checks import CheckOutcome, run_checks
+from sourcebook.admin.checks import CheckOutcome, run_checks
 from tests.integration.stages import Stages
 
 NAME = "every_character_is_in_a_passage"

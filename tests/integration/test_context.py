@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 
 from sourcebook.database.queries import queries
-from sourcebook.indexing.generation import Generation
+from sourcebook.model.generation import Generation
 from sourcebook.search.candidate import Candidate
 from sourcebook.search.reading import Hit, LegPlace, hit_of, read_results
 from sourcebook.search.results import SearchResult

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
 from tests.integration.stages import Stages
 
 BROKEN = b"PK\x03\x04 this is no archive" + bytes(50)

@@ -1,6 +1,6 @@
 """The stage `documents`: which file is which document, through renames, removals, returns and doubles."""
 
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
 from tests.integration.stages import Stages
 
 TIDE = "# Tide\n\nThe gauge stands in the harbour.\n\n## Power\n\nThe batteries last ninety hours.\n"

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from orchestration.definitions import defs
-from resources.collection_partitions import COLLECTIONS
+from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from tests.integration.stages import Stages
 

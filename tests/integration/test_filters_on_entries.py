@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from psycopg import Connection, sql
 from psycopg.types.json import Jsonb
 
-from sourcebook.config import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import QueryError
-from sourcebook.indexing.generation import create_generation
+from sourcebook.indexing.generations import create_generation
 from sourcebook.search.filters import Filters
 from tests.conftest import TEMPLATE
 

@@ -3,8 +3,8 @@
 import os
 import time
 
-from sourcebook.files.inventory import BATCH, update_inventory
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
+from sourcebook.stages.raw_files import BATCH, update_inventory
 from tests.integration.stages import Stages
 
 

@@ -9,12 +9,12 @@ from psycopg import Connection, sql
 
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
-from sourcebook.indexing.generation import Generation
-from sourcebook.indexing.upkeep import keep_up
+from sourcebook.model.generation import Generation
 from sourcebook.search.condition import EntryCondition
 from sourcebook.search.keyword_leg import Ranking, keyword_ranking, query_terms
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.scope import find_scope
+from sourcebook.stages.index_upkeep import keep_up
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, recount, statistics, word_database
 
 WORDS = (

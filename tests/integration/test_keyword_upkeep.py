@@ -10,9 +10,9 @@ from psycopg import Connection
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
-from sourcebook.indexing import upkeep
-from sourcebook.indexing.upkeep import BLOCK, keep_up
 from sourcebook.search.keyword_leg import Ranking, keyword_ranking, query_terms
+from sourcebook.stages import index_upkeep as upkeep
+from sourcebook.stages.index_upkeep import BLOCK, keep_up
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, word_database
 
 RENEWING = ("renew_average_length", "delete_keyword_blocks", "delete_keyword_weights", "insert_keyword_weights")

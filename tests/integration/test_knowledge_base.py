@@ -14,7 +14,7 @@ from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import DatabaseError, QueryError
-from sourcebook.parsing.isolation import ParserPool
+from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.results import SearchResults
 from tests.integration.stages import Stages
 from tests.integration.word_corpus import word_database

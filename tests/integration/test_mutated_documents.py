@@ -20,11 +20,11 @@ from functools import cache
 
 import pytest
 
-from sourcebook.config_parsing import ParsingSettings
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
-from sourcebook.parsing.isolation import ParserPool, Parsing
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.parsing.parser_pool import ParserPool, Parsing
 from tests.unit.parsing.mutations import Mutation, Sample, mutations, samples
 
 COUNT = int(os.environ.get("SOURCEBOOK_MUTATIONS", "240"))

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from psycopg import sql
 
-from sourcebook.indexing.generation import Generation
+from sourcebook.model.generation import Generation
 from sourcebook.search.diversity import read_vectors
 from sourcebook.search.fusion import Fusion
 from sourcebook.search.hybrid import Means, run_search

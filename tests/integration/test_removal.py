@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.admin.inspection import collection_statuses, find_document, list_items
+from sourcebook.admin.pending import find_pending
+from sourcebook.admin.removal import purge, purgeable, remove_items, restore_items
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.files.listing import file_uri
-from sourcebook.inspection import collection_statuses, find_document, list_items
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.pending import find_pending
-from sourcebook.removal import purge, purgeable, remove_items, restore_items
 
 Ingest = Callable[[Path], int]
 Write = Callable[[Path, str | bytes], None]
@@ -260,8 +260,8 @@ class TestPurge:
         self, database: Database, ingest: Ingest, tmp_path: Path, configuration: Path
     ) -> None:
         """A source that left the configuration is kept while its documents are still searchable."""
-        from sourcebook.catalog import apply
-        from sourcebook.config import load_configuration
+        from sourcebook.admin.collections import apply
+        from sourcebook.config.configuration import load_configuration
 
         ingest(configuration)
         (tmp_path / "elsewhere").mkdir()

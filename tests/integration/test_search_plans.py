@@ -11,8 +11,8 @@ from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
-from sourcebook.indexing.generation import Generation
 from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.model.generation import Generation
 from sourcebook.search.condition import EntryCondition
 from sourcebook.search.demands import demanded
 from sourcebook.search.expansion import with_stand_ins

@@ -5,9 +5,9 @@ from itertools import count
 import pytest
 from aiohttp import web
 
+from sourcebook.admin.inspection import Document, find_document
+from sourcebook.admin.removal import purge, remove_items, restore_items
 from sourcebook.errors import UnknownDocumentError
-from sourcebook.inspection import Document, find_document
-from sourcebook.removal import purge, remove_items, restore_items
 from tests.integration.stages import Stages, html
 from tests.web_server import WebServer
 

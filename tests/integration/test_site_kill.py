@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from sourcebook.database.lock import collection_lock
-from sourcebook.web.crawled_pages import update_crawled_pages
+from sourcebook.stages.crawled_pages import update_crawled_pages
 from sourcebook.web.fetching.host_lock import host_lock
 from tests.integration.stages import Stages, html
 
@@ -28,7 +28,7 @@ import sys
 from pathlib import Path
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.web.crawled_pages import update_crawled_pages
+from sourcebook.stages.crawled_pages import update_crawled_pages
 folder, url, collection = sys.argv[1:]
 with Database(DatabaseLocation(Path(folder), url)) as database, database.connection() as connection:
     print("begun", flush=True)

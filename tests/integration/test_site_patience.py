@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
 from sourcebook.web.due import next_due
 from tests.integration.stages import Stages, html
 

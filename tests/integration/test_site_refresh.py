@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from sourcebook.selection import Selection
+from sourcebook.model.selection import Selection
 from sourcebook.web.visit import SETTLED
 from tests.integration.stages import Stages, html
 from tests.integration.test_site_bad_input import BOMB

@@ -1,8 +1,8 @@
 """Settings of a site that change: what leaves, what comes, and what is asked for because of it."""
 
-from sourcebook.catalog import apply
-from sourcebook.config import load_configuration
-from sourcebook.removal import purge
+from sourcebook.admin.collections import apply
+from sourcebook.admin.removal import purge
+from sourcebook.config.configuration import load_configuration
 from tests.integration.stages import Stages, html
 from tests.web_server import WebServer
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourcebook.inspection import find_document
-from sourcebook.removal import purge, purgeable
-from sourcebook.selection import Selection
+from sourcebook.admin.inspection import find_document
+from sourcebook.admin.removal import purge, purgeable
+from sourcebook.model.selection import Selection
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import decode
-from sourcebook.speech.reading import transcript_of
 from sourcebook.speech.samples import Samples
-from sourcebook.speech.types import SAMPLE_RATE
+from sourcebook.stages.transcripts.reading import transcript_of
 from tests.integration.stages import Stages
 from tests.sounds import NOTE, NOTE_WORD, write_sound
 
@@ -31,7 +31,7 @@ from pathlib import Path
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.speech import transcriber
-from sourcebook.speech.transcripts import update_transcripts
+from sourcebook.stages.transcripts.update import update_transcripts
 folder, url, home = sys.argv[1:]
 with Database(DatabaseLocation(Path(folder), url)) as database, database.connection() as connection:
     update_transcripts(connection, "handbook", home=Path(home))

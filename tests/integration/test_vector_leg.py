@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 from psycopg import Connection, sql
 
-from sourcebook.config import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries
 from sourcebook.indexing import indexes
-from sourcebook.indexing.generation import Generation, create_generation
+from sourcebook.indexing.generations import create_generation
+from sourcebook.model.generation import Generation
 from sourcebook.search import vector_leg
 from sourcebook.search.condition import EntryCondition
 from sourcebook.search.filters import Filters

@@ -14,16 +14,17 @@ import psycopg
 from pgvector import HalfVector
 from psycopg import Connection, sql
 
-from sourcebook.config import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.indexing.generation import Generation, create_generation
-from sourcebook.indexing.publication import publish
-from sourcebook.report import StageReport
+from sourcebook.indexing.generations import create_generation
+from sourcebook.model.generation import Generation
+from sourcebook.model.report import StageReport
 from sourcebook.search.keyword_leg import Ranking
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.scope import Scope, find_scope
+from sourcebook.stages.search_index import publish
 from tests.conftest import TEMPLATE
 
 K1, B = 1.2, 0.75

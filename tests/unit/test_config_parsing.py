@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config import load_configuration
-from sourcebook.config_parsing import ParsingSettings
+from sourcebook.config.configuration import load_configuration
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ConfigurationError
-from sourcebook.parsing.extensions import DOCX, PDF, PLAIN_TEXT
+from sourcebook.model.media_types import DOCX, PDF, PLAIN_TEXT
 from sourcebook.parsing.registry import parser_identities
 
 MINIMAL = """\

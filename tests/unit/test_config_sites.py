@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config import load_configuration
-from sourcebook.config_edit import add_site
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.configuration import load_configuration
+from sourcebook.config.edit import add_site
+from sourcebook.config.sites import SiteSource
 from sourcebook.errors import ConfigurationError
 
 MINIMAL = """\

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config import load_configuration
-from sourcebook.config_speech import LANGUAGES, SpeechSettings
+from sourcebook.config.configuration import load_configuration
+from sourcebook.config.speech import LANGUAGES, SpeechSettings
 from sourcebook.errors import ConfigurationError
 
 MINIMAL = """\

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from sourcebook.config import load_configuration
+from sourcebook.config.configuration import load_configuration
 
 CHECKOUT = Path(__file__).parents[2]
 

@@ -16,13 +16,13 @@ from typer.core import TyperCommand, TyperGroup
 
 from orchestration.definitions import defs
 from resources.selection import RunSelection
+from sourcebook.admin.inspection import Item, SourceStatus
 from sourcebook.cli.app import app
-from sourcebook.config import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
-from sourcebook.config_evaluation import MEASURES, EvaluationSettings
-from sourcebook.config_parsing import ParsingSettings
-from sourcebook.config_sites import SiteSource
-from sourcebook.config_speech import SpeechSettings
-from sourcebook.inspection import Item, SourceStatus
+from sourcebook.config.configuration import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.evaluation import MEASURES, EvaluationSettings
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.sites import SiteSource
+from sourcebook.config.speech import SpeechSettings
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.context import MOST_NEIGHBOURS, Part
 from sourcebook.search.explanation import Explanation, LegExplanation

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config import load_configuration
-from sourcebook.doctor import parsing
-from sourcebook.doctor.check import Check
-from sourcebook.doctor.parsing import check_parsing
+from sourcebook.admin.doctor import parsing
+from sourcebook.admin.doctor.check import Check
+from sourcebook.admin.doctor.parsing import check_parsing
+from sourcebook.config.configuration import load_configuration
 from sourcebook.errors import ParseError
-from sourcebook.parsing.isolation import ParserPool
+from sourcebook.parsing.parser_pool import ParserPool
 
 ASKING = "{files: [{root: .}], parsing: {parser: docling, models: ./models}}"
 

@@ -11,7 +11,7 @@ from sourcebook.cli.options import Json
 from sourcebook.cli.output import console, print_json, safe
 
 if TYPE_CHECKING:
-    from sourcebook.catalog import Applied
+    from sourcebook.admin.collections import Applied
 
 
 def register(app: typer.Typer) -> None:
@@ -33,7 +33,7 @@ def apply(
 
     **Example:** `sourcebook apply ./sourcebook.yaml`
     """
-    from sourcebook.catalog import apply as apply_configuration
+    from sourcebook.admin.collections import apply as apply_configuration
 
     context = CommandContext(file) if file is not None else CommandContext.of(ctx)
     configuration = context.configuration

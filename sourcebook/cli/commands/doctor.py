@@ -13,7 +13,7 @@ from sourcebook.cli.output import console, print_json, safe
 from sourcebook.cli.redaction import redact
 
 if TYPE_CHECKING:
-    from sourcebook.doctor import Check
+    from sourcebook.admin.doctor import Check
 
 _MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
 
@@ -32,7 +32,7 @@ def doctor(ctx: typer.Context, as_json: Json = False) -> None:
 
     **Example:** `sourcebook doctor`
     """
-    from sourcebook.doctor import examine
+    from sourcebook.admin.doctor import examine
 
     context = CommandContext.of(ctx)
     checks = examine(context.config_path, context.home, with_pipeline=pipeline.is_here())

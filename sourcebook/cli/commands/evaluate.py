@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from sourcebook.evaluation import Estimate, Evaluation, Floor, MissedFloor
-    from sourcebook.progress import Progress
+    from sourcebook.model.progress import Progress
 
 
 def register(app: typer.Typer) -> None:
@@ -124,7 +124,7 @@ def _floor(text: str) -> "Floor":
 @contextmanager
 def _bar(*, quiet: bool) -> Iterator["Progress"]:
     """Show a bar on stderr where that is a terminal."""
-    from sourcebook.progress import silent
+    from sourcebook.model.progress import silent
 
     if quiet or not sys.stderr.isatty():
         yield silent

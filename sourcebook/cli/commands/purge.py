@@ -9,7 +9,7 @@ from sourcebook.cli.options import Json
 from sourcebook.cli.output import console, counted, print_json
 
 if TYPE_CHECKING:
-    from sourcebook.removal import Purged
+    from sourcebook.admin.removal import Purged
 
 _NOUNS = {
     "collections": ("collection", "collections"),
@@ -45,7 +45,7 @@ def purge(
     if as_json and not (yes or dry_run):
         raise typer.BadParameter("with --json nobody can be asked: add --yes, or --dry-run to count only")
     context = CommandContext.of(ctx)
-    from sourcebook import removal
+    from sourcebook.admin import removal
 
     counts = removal.Purged()
     if not context.is_empty():

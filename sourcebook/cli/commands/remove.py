@@ -36,7 +36,7 @@ def remove(
     context = CommandContext.of(ctx)
     if context.is_empty():
         raise UnknownDocumentError(f"there is no document {uri}: nothing was ingested yet")
-    from sourcebook.removal import remove_items, restore_items
+    from sourcebook.admin.removal import remove_items, restore_items
 
     change = restore_items if undo else remove_items
     with context.open_database() as database, database.connection() as connection:

@@ -139,7 +139,7 @@ def search(
 
     - `sourcebook search "survey marks" --neighbours 1 --explain`: with what stands around it, and why
     """
-    from sourcebook.search.filtering.command_line import parse_filters
+    from sourcebook.cli.filter_options import parse_filters
     from sourcebook.search.request import SearchRequest
 
     asked = (as_text(" ".join(query)), collections or None, limit, mode.value)

@@ -7,14 +7,14 @@ import typer
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, as_text
 from sourcebook.cli.output import console, counted, one_line, print_json, safe, without_controls
-from sourcebook.speech.clock import time_span
+from sourcebook.model.time_span import time_span
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from sourcebook.inspection import Document as DocumentDetails
-    from sourcebook.inspection import Item
-    from sourcebook.speech.types import Segment
+    from sourcebook.admin.inspection import Document as DocumentDetails
+    from sourcebook.admin.inspection import Item
+    from sourcebook.model.transcript import Segment
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +44,7 @@ def show(
     context = CommandContext.of(ctx)
     if context.is_empty():
         raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
-    from sourcebook.inspection import find_document
+    from sourcebook.admin.inspection import find_document
 
     with context.open_database() as database, database.connection() as connection:
         found = find_document(connection, document, as_text(collection) if collection else None)
@@ -61,7 +61,7 @@ def show(
 
 def _transcript(connection: "Connection", item: "Item") -> "tuple[Segment, ...]":
     from sourcebook.errors import QueryError
-    from sourcebook.speech.reading import transcript_of
+    from sourcebook.stages.transcripts.reading import transcript_of
 
     segments = transcript_of(connection, item.document_id) if item.document_id is not None else None
     if segments is not None:

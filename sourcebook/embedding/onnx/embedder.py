@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.cores import usable_cores
 from sourcebook.embedding.batching import batches_by_length
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.onnx.files import GRAPH, TOKENIZER
@@ -18,6 +17,7 @@ from sourcebook.embedding.query_threads import query_threads
 from sourcebook.embedding.unit_rows import unit_rows
 from sourcebook.embedding.well_formed import well_formed
 from sourcebook.errors import ModelError
+from sourcebook.processes.cores import usable_cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -1,5 +1,5 @@
 """E-books."""
 
-from sourcebook.parsing.epub.parse import parse_epub
+from sourcebook.parsing.epub.read_epub import parse_epub
 
 __all__ = ["parse_epub"]

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.decode import clean
+from sourcebook.model.document import JsonValue
 from sourcebook.parsing.epub.archive import EpubArchive, XmlElement, attribute, resolved
-from sourcebook.parsing.types import JsonValue
+from sourcebook.parsing.text.decode import clean
 
 _MOST_DOCUMENTS = 20_000
 _NAMES = {

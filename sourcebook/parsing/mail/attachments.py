@@ -8,10 +8,10 @@ from mimetypes import guess_extension
 from unicodedata import category
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.extensions import OUTLOOK, extension_of, media_type_of_name
+from sourcebook.model.document import Attachment
+from sourcebook.model.media_types import OUTLOOK, extension_of, media_type_of_name
 from sourcebook.parsing.mail.message import MailFile, MailMessage
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
-from sourcebook.parsing.types import Attachment
 
 _LONGEST_NAME = 200
 _SEPARATORS = re.compile(r"[/\\:]+")

@@ -7,8 +7,8 @@ from email.header import decode_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 
-from sourcebook.parsing.cleaning.charset import codec_name
-from sourcebook.parsing.decode import clean, decode
+from sourcebook.parsing.html.charset import codec_name
+from sourcebook.parsing.text.decode import clean, decode
 
 _LONGEST = 10_000
 _MOST_ADDRESSES = 200

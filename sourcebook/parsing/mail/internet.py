@@ -11,7 +11,7 @@ from email.policy import compat32
 from functools import partial
 from io import BytesIO
 
-from sourcebook.parsing.cleaning.charset import decode_page
+from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.mail.headers import addresses, decoded, header, sent_date
 from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
 

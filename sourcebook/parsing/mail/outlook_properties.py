@@ -8,7 +8,7 @@ from oxmsg.domain.model import UnrecognizedCodePageError, UnsupportedEncodingErr
 from oxmsg.properties import Properties
 from oxmsg.storage import Storage
 
-from sourcebook.parsing.cleaning.charset import decode_page
+from sourcebook.parsing.html.charset import decode_page
 
 # What the library raises where a property is missing, cut off, or in an encoding nobody knows.
 _BROKEN = (

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from sourcebook.parsing.json_values import json_mapping
+from sourcebook.model.document import JsonValue
 from sourcebook.parsing.office.archive import reading
-from sourcebook.parsing.types import JsonValue
+from sourcebook.parsing.text.json_values import json_mapping
 
 _PART = "docProps/core.xml"
 _LARGEST = 1 << 20

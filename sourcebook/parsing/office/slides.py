@@ -13,7 +13,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     TitleItem,
 )
 
-from sourcebook.parsing.docling_backends import open_backend
+from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.office.remarks import comment_sentence
 
 _COMMENT = "comment-slide"

@@ -15,7 +15,7 @@ from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 
-from sourcebook.parsing.docling_backends import open_backend
+from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.office.remarks import place_remarks
 
 _NOTES = {

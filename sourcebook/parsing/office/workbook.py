@@ -8,14 +8,14 @@ from typing import Any
 from docling.backend.msexcel_backend import MsExcelDocumentBackend
 from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped] # its stubs are a package of their own
 
-from sourcebook.parsing.decode import clean
-from sourcebook.parsing.docling_backends import open_backend
-from sourcebook.parsing.docling_tables import LONGEST_REPEATED, chart_title, table_text
-from sourcebook.parsing.headings import plain_title
-from sourcebook.parsing.markdown_table import markdown_table
+from sourcebook.model.document import Block, BlockKind
+from sourcebook.parsing.docling.backends import open_backend
+from sourcebook.parsing.docling.tables import LONGEST_REPEATED, chart_title, table_text
 from sourcebook.parsing.office.numbers import cell_text
 from sourcebook.parsing.office.regions import Position, find_regions
-from sourcebook.parsing.types import Block, BlockKind
+from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.headings import plain_title
+from sourcebook.parsing.text.markdown_table import markdown_table
 
 _Piece = tuple[BlockKind, str]
 _THREADED = re.compile(r"^\[Threaded comment\].*?^Comment:\s*", re.DOTALL | re.MULTILINE)

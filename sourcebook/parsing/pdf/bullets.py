@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from sourcebook.parsing.layout.types import Line
 from sourcebook.parsing.pdf.decoded import Box, DecodedPage
+from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.lines import BULLET
 
 _SMALLEST, _LARGEST = 1.2, 8.0

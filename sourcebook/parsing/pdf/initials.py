@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.layout.types import Line
+from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _LARGER = 1.7
 """Times the size of the text beside it."""

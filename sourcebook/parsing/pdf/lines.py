@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.layout.rows import in_order, joined, side_by_side
-from sourcebook.parsing.layout.types import Line, Rule
 from sourcebook.parsing.pdf.initials import with_initials
+from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
+from sourcebook.parsing.pdf.layout.rows import in_order, joined, side_by_side
 from sourcebook.parsing.pdf.words import UNKNOWN, Word
 
 BULLET = "•"

@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from sourcebook.parsing.layout.types import OutlineEntry
+from sourcebook.parsing.pdf.layout.page_parts import OutlineEntry
 
 _MOST_ENTRIES = 20_000
 _DEEPEST = 10

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sourcebook.parsing.layout.types import Page
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded import DecodedPage, decoded_pages
+from sourcebook.parsing.pdf.layout.page_parts import Page
 from sourcebook.parsing.pdf.lines import runs
 from sourcebook.parsing.pdf.rules import page_rules
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.json_values import json_mapping
-from sourcebook.parsing.layout.types import OutlineEntry
+from sourcebook.model.document import JsonValue
+from sourcebook.parsing.pdf.layout.page_parts import OutlineEntry
 from sourcebook.parsing.pdf.nesting import refuse_endless_nesting
 from sourcebook.parsing.pdf.outline import read_outline
-from sourcebook.parsing.types import JsonValue
+from sourcebook.parsing.text.json_values import json_mapping
 
 _NAMES = {
     "Author": "author",

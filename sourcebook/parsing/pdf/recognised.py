@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sourcebook.parsing.layout.types import Page
+from sourcebook.model.document import JsonValue
+from sourcebook.parsing.pdf.layout.page_parts import Page
 from sourcebook.parsing.pdf.pages import TextPage
-from sourcebook.parsing.types import JsonValue
 
 _LEAST_RECOGNISED = 0.5
 """Of the letters that a damaged text layer has; less is read where the models do not know the script."""
@@ -35,7 +35,7 @@ def readable_pages(content: bytes, found: Sequence[TextPage], *, ocr: bool) -> R
     unread_lines: dict[str, JsonValue] = {}
     recognised: list[int] = []
     if ocr and wanting:
-        from sourcebook.parsing.ocr.pdf_pages import recognise_pages
+        from sourcebook.parsing.pdf.ocr.pdf_pages import recognise_pages
 
         for one in recognise_pages(content, wanting):
             number = one.page.number

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from sourcebook.parsing.layout.types import Rule
 from sourcebook.parsing.pdf.decoded import DecodedPage, Point
+from sourcebook.parsing.pdf.layout.page_parts import Rule
 
 _THICKEST = 3.5
 _SHORTEST = 6.0

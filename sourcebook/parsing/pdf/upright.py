@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sourcebook.parsing.layout.types import Rule
+from sourcebook.parsing.pdf.layout.page_parts import Rule
 from sourcebook.parsing.pdf.words import Word
 
 _MOST = 0.8

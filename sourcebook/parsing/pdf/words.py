@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import atan2, degrees, hypot, isfinite
 
-from sourcebook.parsing.decode import clean
 from sourcebook.parsing.pdf.decoded import Cell, DecodedPage
+from sourcebook.parsing.text.decode import clean
 
 _BOLD = re.compile(r"bold|black|heavy|demi|medium|cmbx|cmssbx|-b$|[,-]bd", re.IGNORECASE)
 _ITALIC = re.compile(r"italic|oblique|slanted|cmti|cmsl|-it?$", re.IGNORECASE)

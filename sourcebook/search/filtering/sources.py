@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.sites import SiteSource
 
 
 def possible_locations(names: Iterable[str]) -> list[str]:

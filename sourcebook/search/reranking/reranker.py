@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from sourcebook.cores import usable_cores
 from sourcebook.errors import ModelError
+from sourcebook.processes.cores import usable_cores
 from sourcebook.search.reranking.known_scores import KnownScores
 from sourcebook.search.reranking.settings import Reranking
 

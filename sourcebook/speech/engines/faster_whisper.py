@@ -11,11 +11,11 @@ from faster_whisper.audio import pad_or_trim
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_compression_ratio, get_suppressed_tokens, merge_punctuations
 
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.engine import BEAMS, Heard, Word
 from sourcebook.speech.engines.punctuation import BEFORE_WORDS, BEHIND_WORDS
 from sourcebook.speech.engines.timestamps import text_tokens
 from sourcebook.speech.samples import Samples
-from sourcebook.speech.types import SAMPLE_RATE
 
 _BATCH = 4
 """Pieces at once: with 8 it took as long, at 0.5 GB more memory."""

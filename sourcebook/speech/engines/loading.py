@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from sourcebook.config_speech import SpeechSettings
+from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import MissingDependencyError, SpeechError
 from sourcebook.speech.checkpoint import write_checkpoint
 from sourcebook.speech.engine import Engine

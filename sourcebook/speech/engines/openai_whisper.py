@@ -12,12 +12,12 @@ from whisper.timing import find_alignment, merge_punctuations
 from whisper.tokenizer import get_tokenizer
 from whisper.utils import compression_ratio
 
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.engine import BEAMS, Heard, Word
 from sourcebook.speech.engines.punctuation import BEFORE_WORDS, BEHIND_WORDS
 from sourcebook.speech.engines.shared_audio import BatchedDecoding
 from sourcebook.speech.engines.timestamps import text_tokens
 from sourcebook.speech.samples import Samples
-from sourcebook.speech.types import SAMPLE_RATE
 
 _OTHER_TEMPERATURE = 0.4
 """In a second try tokens are drawn by their probability, from numbers that are the same each time."""

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.sites import SiteSource
 from sourcebook.errors import MissingDependencyError
+from sourcebook.model.http_types import FetchError, Response
 from sourcebook.web.browser.chromium import Browser
 from sourcebook.web.browser.page_traffic import OwnHeaders
 from sourcebook.web.browser.page_visit import PageVisit
 from sourcebook.web.browser.proxy import BrowserProxy
 from sourcebook.web.browser.time_limit import abandon, within
-from sourcebook.web.exchange import FetchError, Response
 from sourcebook.web.fetching.fetcher import filled_in
 
 if TYPE_CHECKING:

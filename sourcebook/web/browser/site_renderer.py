@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.web.exchange import Response
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import Response
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.politeness import HostLimiter
 

@@ -8,8 +8,8 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 
 from yarl import URL
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.web.exchange import FetchError
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import FetchError
 
 Address = IPv4Address | IPv6Address
 Lookup = Callable[[str, int], Awaitable[list[str]]]

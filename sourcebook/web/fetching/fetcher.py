@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Self
 from multidict import CIMultiDict
 from yarl import URL
 
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.sites import SiteSource
 from sourcebook.errors import MissingDependencyError
-from sourcebook.web.exchange import FetchError, Request, Response
+from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.addresses import AddressGuard, literal_address
 
 if TYPE_CHECKING:

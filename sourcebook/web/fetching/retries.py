@@ -8,7 +8,7 @@ from typing import Protocol
 import stamina
 import stamina.instrumentation
 
-from sourcebook.web.exchange import FetchError, Request, Response
+from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.politeness import HostLimiter, host_name
 from sourcebook.web.fetching.retry_after import parse_retry_after

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from protego import Protego
 
-from sourcebook.parsing.decode import decode
+from sourcebook.parsing.text.decode import decode
 
 MOST_BYTES = 500 * 1024
 """What RFC 9309 asks a crawler to read at least; we read no more."""

@@ -13,7 +13,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from crawl4ai.async_configs import CrawlerRunConfig, HTTPCrawlerConfig  # type: ignore[import-untyped]
 from crawl4ai.async_crawler_strategy import AsyncHTTPCrawlerStrategy  # type: ignore[import-untyped]
 
-from sourcebook.web.exchange import FetchError, Response
+from sourcebook.model.http_types import FetchError, Response
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.body import Body
 from sourcebook.web.fetching.errors import CONNECT_SECONDS, fetch_error

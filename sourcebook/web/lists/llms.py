@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sourcebook.parsing.decode import decode
+from sourcebook.parsing.text.decode import decode
 from sourcebook.web.url import normal_form
 
 if TYPE_CHECKING:

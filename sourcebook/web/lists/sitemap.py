@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from sourcebook.errors import SourcebookError
-from sourcebook.parsing.decode import decode
+from sourcebook.parsing.text.decode import decode
 from sourcebook.web.url import LONGEST_URL, normal_form
 
 _GZIP = b"\x1f\x8b"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.web.exchange import FetchError, Request, Response
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.fetcher import HttpFetcher
 from tests.web_server import WebServer

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.web.exchange import FetchError, Request
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import FetchError, Request
 from sourcebook.web.fetching.addresses import AddressGuard
 from tests.integration.web.fetching import PAGE, failure, fetch, fetch_all, settings_of
 from tests.web_server import WebServer

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from sourcebook.web.exchange import Request
+from sourcebook.model.http_types import Request
 from tests.integration.web.fetching import PAGE, failure, fetch, fetch_all, fetcher_of, flags, settings_of
 from tests.web_server import WebServer
 
@@ -138,8 +138,8 @@ def test_nothing_is_written_or_printed(server: WebServer, tmp_path: Path) -> Non
     server.page("/a", b"%PDF-1.7", content_type="application/pdf")
     program = f"""
 import asyncio, pathlib
-from sourcebook.config_sites import SiteSource
-from sourcebook.web.exchange import FetchError, Request
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import FetchError, Request
 from sourcebook.web.fetching.fetcher import HttpFetcher
 async def main():
     async with HttpFetcher(SiteSource(url={server.url!r}), base_directory=pathlib.Path("base").resolve()) as fetcher:

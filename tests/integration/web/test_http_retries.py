@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import pytest
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.web.exchange import FetchError, Request, Response
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.fetcher import HttpFetcher
 from sourcebook.web.fetching.politeness import HostLimiter

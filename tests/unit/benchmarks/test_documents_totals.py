@@ -9,7 +9,7 @@ from benchmarks.documents_reading import Reading, read
 from benchmarks.documents_samples import Sample, read_samples
 from benchmarks.documents_table import document_table
 from benchmarks.report import Row
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
 from tests.unit.parsing.pdf_writer import Shown, pdf
 
 

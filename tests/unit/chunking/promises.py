@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.coverage import uncovered_characters
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
 
 from .bundled_tokenizer import bundled_tokenizer
 

@@ -7,11 +7,11 @@ import pytest
 
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
-from sourcebook.parsing.comma_separated import parse_csv
-from sourcebook.parsing.markdown import parse_markdown
+from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.plain_text import parse_plain_text
-from sourcebook.parsing.types import Block, ParsedDocument
+from sourcebook.parsing.text.comma_separated import parse_csv
+from sourcebook.parsing.text.markdown import parse_markdown
+from sourcebook.parsing.text.plain_text import parse_plain_text
 
 from .bundled_tokenizer import bundled_tokenizer
 from .promises import assert_promises

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
-from sourcebook.parsing.markdown import parse_markdown
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.parsing.text.markdown import parse_markdown
 
 from .bundled_tokenizer import bundled_tokenizer
 from .promises import assert_promises, lead_of

@@ -3,7 +3,7 @@
 import pytest
 
 from sourcebook.chunking.coverage import uncovered_characters
-from sourcebook.parsing.types import Block
+from sourcebook.model.document import Block
 
 TEXT = "front\n\n# Tides\n\nThe tide is high.\n\nThe gauge is lost.\n"
 BLOCKS = (Block("heading", 7, 14, level=1, title="Tides"), Block("paragraph", 16, 33))

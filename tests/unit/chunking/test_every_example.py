@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sourcebook.chunking.chunker import chunk_document
-from sourcebook.config_parsing import ParsingSettings
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
 from sourcebook.chunking.tokenizer import Offsets
-from sourcebook.parsing.markdown import parse_markdown
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.transcript import Segment
+from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.parsing.transcript import parse_transcript
-from sourcebook.parsing.types import ParsedDocument
-from sourcebook.speech.types import Segment
 
 from .bundled_tokenizer import bundled_tokenizer
 

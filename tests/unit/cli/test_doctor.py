@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config import Configuration, load_configuration
-from sourcebook.doctor import examine, machine, packages, speech
-from sourcebook.doctor.packages import MODULES, check_orchestration_versions, check_packages
-from sourcebook.doctor.speech import check_speech
+from sourcebook.admin.doctor import examine, machine, packages, speech
+from sourcebook.admin.doctor.packages import MODULES, check_orchestration_versions, check_packages
+from sourcebook.admin.doctor.speech import check_speech
+from sourcebook.config.configuration import Configuration, load_configuration
 from sourcebook.speech import weights
 
 ROOT = Path(__file__).parents[3]

@@ -3,10 +3,10 @@
 import pytest
 from typer.testing import CliRunner
 
+from sourcebook.admin.inspection import Document, Item, Passage
 from sourcebook.cli.app import app
 from sourcebook.cli.commands import show
 from sourcebook.cli.passages import show_results
-from sourcebook.inspection import Document, Item, Passage
 from sourcebook.search.results import SearchResult, SearchResults
 
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.cores import usable_cores
 from sourcebook.embedding.precision import Precision, choose_precision
+from sourcebook.processes.cores import usable_cores
 
 
 @pytest.mark.parametrize(

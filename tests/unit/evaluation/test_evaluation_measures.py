@@ -4,7 +4,7 @@ from math import log2
 
 import pytest
 
-from sourcebook.config_evaluation import MEASURES, Measure
+from sourcebook.config.evaluation import MEASURES, Measure
 from sourcebook.evaluation.measures import measures_within, score
 
 

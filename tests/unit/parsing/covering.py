@@ -1,6 +1,6 @@
 """The promise every parser keeps."""
 
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
 
 
 def assert_blocks_cover(document: ParsedDocument, *, start: int = 0, end: int | None = None) -> None:

@@ -15,9 +15,9 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from docx.text.paragraph import Paragraph
 
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover
 

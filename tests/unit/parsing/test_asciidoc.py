@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.parsing.extensions import ASCIIDOC
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import ASCIIDOC
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sourcebook.parsing.cleaning.boilerplate import main_content
-from sourcebook.parsing.cleaning.cleaner import clean_page
-from sourcebook.parsing.cleaning.names import meaning
-from sourcebook.parsing.cleaning.tree import parse_page
+from sourcebook.parsing.html.boilerplate import main_content
+from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.parsing.html.names import meaning
+from sourcebook.parsing.html.tree import parse_page
 
 PROSE = "<p>The ferry leaves at nine and takes an hour to the island, weather permitting.</p>"
 

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from sourcebook.parsing.cleaning.charset import codec_name, decode_page
+from sourcebook.parsing.html.charset import codec_name, decode_page
 
 GERMAN = "<p>Grüße aus Köln, für 5 €</p>"
 RUSSIAN = "<p>Привет, мир! Это страница на русском языке.</p>"

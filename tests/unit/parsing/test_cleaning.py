@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.parsing.cleaning.cleaner import CLEANER, clean_page
-from sourcebook.web.exchange import CleanedPage
+from sourcebook.model.http_types import CleanedPage
+from sourcebook.parsing.html.cleaner import CLEANER, clean_page
 
 PAGES = Path(__file__).parent / "pages"
 DOCUMENTS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "documents"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sourcebook.parsing.code_cuts import code_cuts
-from sourcebook.parsing.extensions import CODE_LANGUAGES
+from sourcebook.model.media_types import CODE_LANGUAGES
 from sourcebook.parsing.parse import parse
+from sourcebook.parsing.text.code_cuts import code_cuts
 
 from .covering import assert_blocks_cover
 

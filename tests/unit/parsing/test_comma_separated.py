@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 
 def parse_text(text: str) -> ParsedDocument:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.parsing.decode import decode
+from sourcebook.parsing.text.decode import decode
 
 GERMAN = "Die Straße führt über die Brücke, größer als gewöhnlich. Schöne Grüße! " * 3
 RUSSIAN = "Это обычный русский текст о том, как работает поиск по документам. " * 3

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sourcebook.errors import MissingDependencyError, ParseError, ParserError
-from sourcebook.parsing.docling_pipeline import load_converter, parse_with_models
+from sourcebook.parsing.pdf.docling_pipeline import load_converter, parse_with_models
 
 from .covering import assert_blocks_cover
 from .pdf_writer import Shown, pdf
@@ -25,7 +25,7 @@ TAGS = ("<pad>", "<unk>", "<start>", "<end>", "ecel", "fcel", "lcel", "ucel", "x
 COMPLETE = all(find_spec(package) is not None for package in ("docling_ibm_models", "torchvision"))
 
 LOAD = """
-from sourcebook.parsing.docling_pipeline import load_converter
+from sourcebook.parsing.pdf.docling_pipeline import load_converter
 try:
     load_converter(None, ocr=True)
 except Exception as error:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sourcebook.errors import ParseError
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover
 from .epub_writer import chapter, epub, package

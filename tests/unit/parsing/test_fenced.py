@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover, texts
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.parsing.markdown import parse_markdown
+from sourcebook.parsing.text.markdown import parse_markdown
 
 from .covering import assert_blocks_cover, texts
 

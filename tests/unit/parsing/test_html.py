@@ -3,8 +3,8 @@
 import pytest
 
 from sourcebook.errors import ParseError
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover, texts
 

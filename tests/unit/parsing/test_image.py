@@ -6,8 +6,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
-from sourcebook.parsing.image.parse import parse_image
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.pdf.pictures.read_picture import parse_image
 from tests.unit.parsing.covering import assert_blocks_cover
 
 TEXT = ("Read what is written in pictures", "and find it again among all other pages")

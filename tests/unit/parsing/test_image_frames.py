@@ -9,8 +9,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.image.frames import frames, open_picture
-from sourcebook.parsing.image.parse import parse_image
+from sourcebook.parsing.pdf.pictures.frames import frames, open_picture
+from sourcebook.parsing.pdf.pictures.read_picture import parse_image
 
 
 def picture(*, mode: str = "RGB") -> Image.Image:

@@ -13,10 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sourcebook.config_parsing import ParsingSettings
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
-from sourcebook.parsing.extensions import CSV, HTML, MARKDOWN, PDF
-from sourcebook.parsing.isolation import ParserPool
+from sourcebook.model.media_types import CSV, HTML, MARKDOWN, PDF
+from sourcebook.parsing.parser_pool import ParserPool
 from tests.unit.parsing.pdf_writer import Shown, pdf
 
 SETTINGS = ParsingSettings()
@@ -224,8 +224,8 @@ def test_ctrl_c_is_told_by_one_process(tmp_path: Path) -> None:
     program.write_text(
         "import signal, threading, time\n"
         "import psutil\n"
-        "from sourcebook.config_parsing import ParsingSettings\n"
-        "from sourcebook.parsing.isolation import ParserPool\n"
+        "from sourcebook.config.parsing import ParsingSettings\n"
+        "from sourcebook.parsing.parser_pool import ParserPool\n"
         "def interrupt():\n"
         "    for _ in range(20):\n"
         "        time.sleep(0.05)\n"
@@ -278,8 +278,8 @@ def test_processes_leave_when_their_parent_is_killed(tmp_path: Path) -> None:
     """A parent that cannot say good-bye leaves no process computing for nobody, and no file."""
     program = tmp_path / "parent.py"
     program.write_text(
-        "from sourcebook.config_parsing import ParsingSettings\n"
-        "from sourcebook.parsing.isolation import ParserPool\n"
+        "from sourcebook.config.parsing import ParsingSettings\n"
+        "from sourcebook.parsing.parser_pool import ParserPool\n"
         "if __name__ == '__main__':\n"
         "    parsers, settings = ParserPool(documents=1), ParsingSettings()\n"
         "    content = b'1,2,3,4,5,6,7,8\\n' * 9_000_000\n"
@@ -317,8 +317,8 @@ def test_a_main_module_is_not_imported(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "print('imported')\n"
-        "from sourcebook.config_parsing import ParsingSettings\n"
-        "from sourcebook.parsing.isolation import ParserPool\n"
+        "from sourcebook.config.parsing import ParsingSettings\n"
+        "from sourcebook.parsing.parser_pool import ParserPool\n"
         "if __name__ == '__main__':\n"
         "    settings = ParsingSettings()\n"
         "    with ParserPool(documents=1) as parsers:\n"

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from sourcebook.model.document import Block
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.types import Block
 
 ENGLISH = "The committee decided to postpone the meeting until everybody has read the report."
 GERMAN = "Der Ausschuss hat beschlossen, die Sitzung zu verschieben, bis alle den Bericht gelesen haben."

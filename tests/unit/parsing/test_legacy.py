@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.extensions import DOC, ODP, ODS, ODT, OLE, PPT, RTF, XLS
-from sourcebook.parsing.legacy.conversion import convert
-from sourcebook.parsing.legacy.parse import parse_legacy
+from sourcebook.model.media_types import DOC, ODP, ODS, ODT, OLE, PPT, RTF, XLS
+from sourcebook.parsing.office.legacy.conversion import convert
+from sourcebook.parsing.office.legacy.read_legacy import parse_legacy
 from sourcebook.parsing.registry import libreoffice
 
 from .office_files import ole_file, slides_file, word_file, workbook_file
@@ -99,7 +99,7 @@ def test_a_conversion_ends_with_the_process_that_asked_for_it(tmp_path: Path) ->
     """Even where that one is killed outright, as a parser is that took too long."""
     program, number = sleeper(tmp_path)
     code = (
-        "from sourcebook.parsing.legacy.conversion import convert;"
+        "from sourcebook.parsing.office.legacy.conversion import convert;"
         f"convert(b'x', program={str(program)!r}, ending='doc', target='docx', seconds=100)"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}

@@ -10,10 +10,10 @@ from email.policy import SMTP
 import pytest
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.extensions import EMAIL
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import EMAIL
 from sourcebook.parsing.mail.attachments import attachment_content
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover, texts
 

@@ -8,7 +8,7 @@ import pytest
 from oxmsg.storage import Storage, Stream
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.extensions import OUTLOOK
+from sourcebook.model.media_types import OUTLOOK
 from sourcebook.parsing.mail.internet import read_internet_message
 from sourcebook.parsing.mail.outlook import message_of
 from sourcebook.parsing.mail.rich_text import decompress, rich_text

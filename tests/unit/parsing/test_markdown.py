@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.parsing.markdown import parse_markdown
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.text.markdown import parse_markdown
 
 from .covering import assert_blocks_cover, texts
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.parsing.extensions import is_recording, media_type_of_name
+from sourcebook.model.media_types import is_recording, media_type_of_name
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.registry import is_taken, parser_for, skip_reason
 

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.ocr.pdf_pages import recognise_pages
+from sourcebook.parsing.pdf.ocr.pdf_pages import recognise_pages
 
 
 def scanned(*texts: str, dpi: int = 100, turned: int = 0) -> bytes:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from sourcebook.parsing.ocr.check import SAMPLE, check_recognition
-from sourcebook.parsing.ocr.page import layout_page
-from sourcebook.parsing.ocr.pdf_pages import recognise_pages
-from sourcebook.parsing.ocr.recognise import recognise
-from sourcebook.parsing.ocr.types import RecognisedLine, RecognisedPage
+from sourcebook.parsing.pdf.ocr.check import SAMPLE, check_recognition
+from sourcebook.parsing.pdf.ocr.page import layout_page
+from sourcebook.parsing.pdf.ocr.pdf_pages import recognise_pages
+from sourcebook.parsing.pdf.ocr.recognise import recognise
+from sourcebook.parsing.pdf.ocr.recognised import RecognisedLine, RecognisedPage
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "documents" / "ocr"
 LINES = (
@@ -164,8 +164,8 @@ import socket
 def refuse(*arguments, **named):
     raise SystemExit("a connection was tried")
 socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse
-from sourcebook.parsing.ocr.check import check_recognition
-from sourcebook.parsing.ocr.engine import engine
+from sourcebook.parsing.pdf.ocr.check import check_recognition
+from sourcebook.parsing.pdf.ocr.engine import engine
 assert check_recognition().works
 engine()._load_cls_model()
 """

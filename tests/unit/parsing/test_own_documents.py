@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.documents_scores import headings, order_similarity, share_found, table_cells, words
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 

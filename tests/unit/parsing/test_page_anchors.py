@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from sourcebook.parsing.cleaning.cleaner import clean_page
-from sourcebook.web.exchange import CleanedPage
+from sourcebook.model.http_types import CleanedPage
+from sourcebook.parsing.html.cleaner import clean_page
 
 MARKERS = re.compile("[\ue000-\ue002]")
 URL = "https://site.example/docs/page"

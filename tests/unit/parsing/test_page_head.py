@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from sourcebook.parsing.cleaning.cleaner import clean_page
-from sourcebook.parsing.types import JsonValue
-from sourcebook.web.exchange import CleanedPage
+from sourcebook.model.document import JsonValue
+from sourcebook.model.http_types import CleanedPage
+from sourcebook.parsing.html.cleaner import clean_page
 
 URL = "https://site.example/docs/page.html"
 

@@ -3,13 +3,13 @@
 import pytest
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.layout.types import Line, Page
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
+from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.pages import TextPage
-from sourcebook.parsing.pdf.parse import parse_pdf
 from sourcebook.parsing.pdf.properties import count_pages
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.recognised import readable_pages
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover, texts
 from .pdf_writer import Picture, Shown, assembled, pdf

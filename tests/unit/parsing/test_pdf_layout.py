@@ -5,8 +5,8 @@ from typing import Literal
 
 import pytest
 
-from sourcebook.parsing.pdf.parse import parse_pdf
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
 
 from .covering import assert_blocks_cover, texts
 from .pdf_writer import Mark, Shown, Stroke, grid, pdf

@@ -3,7 +3,7 @@
 import re
 import time
 
-from sourcebook.parsing.pdf.parse import parse_pdf
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
 
 from .pdf_writer import Shown, pdf
 

@@ -10,8 +10,8 @@ from time import process_time
 
 import pytest
 
-from sourcebook.parsing.pdf.parse import parse_pdf
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
 
 from .covering import assert_blocks_cover
 

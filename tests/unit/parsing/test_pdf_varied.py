@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from sourcebook.parsing.pdf.parse import parse_pdf
-from sourcebook.parsing.types import ParsedDocument
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
 
 from .covering import assert_blocks_cover, texts
 from .pdf_writer import Mark, Shown, grid, pdf

@@ -3,7 +3,7 @@
 import time
 
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.plain_text import parse_plain_text
+from sourcebook.parsing.text.plain_text import parse_plain_text
 
 from .covering import assert_blocks_cover, texts
 

@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.documents_scores import order_similarity, words
 from sourcebook.errors import ParseError
+from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.types import ParsedDocument
 
 from .covering import assert_blocks_cover
 

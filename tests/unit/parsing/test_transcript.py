@@ -6,12 +6,12 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sourcebook.parsing.block_rows import block_rows, blocks_of
-from sourcebook.parsing.markdown import parse_markdown
+from sourcebook.model.block_rows import block_rows, blocks_of
+from sourcebook.model.document import Block
+from sourcebook.model.transcript import Segment
 from sourcebook.parsing.registry import TRANSCRIPT, parser_identities
+from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.parsing.transcript import parse_transcript
-from sourcebook.parsing.types import Block
-from sourcebook.speech.types import Segment
 
 from .covering import assert_blocks_cover, texts
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sourcebook.cli.filter_options import parse_filters
 from sourcebook.errors import QueryError
-from sourcebook.search.filtering.command_line import parse_filters
 from sourcebook.search.filters import Filters
 
 

@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from sourcebook.search.filtering.command_line import parse_filters
+from sourcebook.cli.filter_options import parse_filters
 from sourcebook.search.filters import FILTER_NAMES, Filters
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "filters.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from faster_whisper.audio import decode_audio
 from numpy.typing import NDArray
 from whisper.normalizers import BasicTextNormalizer, EnglishTextNormalizer
 
-from sourcebook.speech.types import SAMPLE_RATE, Segment
+from sourcebook.model.transcript import SAMPLE_RATE, Segment
 
 Samples = NDArray[np.float32]
 

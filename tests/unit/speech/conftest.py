@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config_speech import EngineName, SpeechSettings
+from sourcebook.config.speech import EngineName, SpeechSettings
 from sourcebook.speech.engine import Engine
 from sourcebook.speech.weights import PACKAGES, Weights, find_weights
 

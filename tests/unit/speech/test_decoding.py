@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("av", reason="needs the extra speech")
 
 from sourcebook.errors import RecordingError
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import BLOCK_SECONDS, Samples, decode
-from sourcebook.speech.types import SAMPLE_RATE
 from tests.sounds import CODECS, copy_sound, main_frequency, tone, write_sound
 
 CODEC_DELAY = 0.1

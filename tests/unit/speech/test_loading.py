@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config_speech import EngineName, SpeechSettings
+from sourcebook.config.speech import EngineName, SpeechSettings
 from sourcebook.errors import SpeechError
 from sourcebook.speech.engines.loading import _made_once, ctranslate2_model, load_engine, openai_checkpoint
 from sourcebook.speech.weights import Weights, find_weights

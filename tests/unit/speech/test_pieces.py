@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.engine import LONGEST_PIECE
 from sourcebook.speech.pieces import Span, last_pause, pieces_of, speech_in
-from sourcebook.speech.types import SAMPLE_RATE
 from tests.unit.speech.clips import needs_clips, silence, sound, without_speech
 
 LEAST_SPEECH = SAMPLE_RATE // 10

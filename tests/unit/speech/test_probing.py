@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("av", reason="needs the extra speech")
 
 from sourcebook.errors import RecordingError
+from sourcebook.model.transcript import Recording
 from sourcebook.speech.probing import probe
-from sourcebook.speech.types import Recording
 from tests.sounds import CODECS, copy_sound, tone, write_sound
 
 TAGS = {"title": "A talk", "artist": "Ann Example", "album": "Talks", "date": "2024"}

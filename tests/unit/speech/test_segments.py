@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourcebook.model.transcript import Segment
 from sourcebook.speech.engine import Heard, Word
 from sourcebook.speech.segments import is_invented, segments_of
-from sourcebook.speech.types import Segment
 
 SURE, NO_SPEECH, PLAIN = -0.2, 0.1, 1.5
 

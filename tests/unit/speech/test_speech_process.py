@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourcebook.config_speech import SpeechSettings
+from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import RecordingError, SpeechError
+from sourcebook.model.transcript import SAMPLE_RATE, Window
 from sourcebook.speech.process import SpeechProcess
-from sourcebook.speech.types import SAMPLE_RATE, Window
 from tests.sounds import tone, write_sound
 from tests.unit.speech.clips import error_rate, needs_clips, silence, sound, text_of, words
 
@@ -22,7 +22,7 @@ FASTER = SpeechSettings(engine="faster-whisper")
 PARENT = """
 import sys, time
 from pathlib import Path
-from sourcebook.config_speech import SpeechSettings
+from sourcebook.config.speech import SpeechSettings
 from sourcebook.speech.process import SpeechProcess
 process = SpeechProcess(SpeechSettings(engine="faster-whisper"), Path(sys.argv[1]))
 {first}

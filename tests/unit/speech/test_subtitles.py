@@ -6,8 +6,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sourcebook.model.transcript import Segment
 from sourcebook.speech.subtitles import srt, vtt
-from sourcebook.speech.types import Segment
 
 TIME = re.compile(r"(\d{2,}):(\d\d):(\d\d)[.,](\d{3})")
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from sourcebook.model.transcript import SAMPLE_RATE, Language, Window
 from sourcebook.speech import transcriber
 from sourcebook.speech.engine import Engine, Heard
 from sourcebook.speech.pieces import Span
 from sourcebook.speech.transcriber import transcribe
-from sourcebook.speech.types import SAMPLE_RATE, Language, Window
 from tests.unit.speech.clips import (
     Samples,
     error_rate,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config_speech import SpeechSettings
+from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import SpeechError
 from sourcebook.speech.engine import engine_identity
 from sourcebook.speech.weights import BASE_SHA256, Weights, find_weights, join_parts

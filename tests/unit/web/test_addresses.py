@@ -5,8 +5,8 @@ from ipaddress import ip_network
 
 import pytest
 
-from sourcebook.config_sites import SiteSource
-from sourcebook.web.exchange import FetchError
+from sourcebook.config.sites import SiteSource
+from sourcebook.model.http_types import FetchError
 from sourcebook.web.fetching.addresses import AddressGuard, literal_address
 
 PUBLIC = SiteSource(url="https://docs.example.com/")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sourcebook.web.exchange import FetchError
+from sourcebook.model.http_types import FetchError
 from sourcebook.web.fetching.breaker import CircuitBreaker
 
 HOST = "docs.example.com"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.doctor.browser import check_browser
+from sourcebook.admin.doctor.browser import check_browser
 from sourcebook.web.browser.chromium import find_chromium
 
 

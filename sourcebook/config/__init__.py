@@ -1,0 +1,1 @@
+"""`sourcebook.yaml` as typed settings, and errors with line and column."""

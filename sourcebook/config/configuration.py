@@ -1,0 +1,195 @@
+"""`sourcebook.yaml` as typed settings."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from sourcebook.config.evaluation import EvaluationSettings
+from sourcebook.config.field_types import ByteCount, CollectionName, Pattern, Settings, Text, Words
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.sites import SiteSource
+from sourcebook.config.speech import SpeechSettings
+from sourcebook.errors import ConfigurationError
+
+EXAMPLE = """\
+collections:
+  handbook:
+    files:
+      - root: ./docs
+"""
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
+
+
+class FilesSource(Settings):
+    """A folder of files, on this machine or behind any fsspec URL."""
+
+    root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
+    include: tuple[Pattern, ...] = Field(
+        default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
+    )
+    exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
+    tags: Words = Field(default=(), description="a list of words such as [policy]; a number or a yes stands in quotes")
+    max_bytes: ByteCount = Field(
+        default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
+    )
+    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Remember the folder of the file that the settings come from; `root` is relative to it."""
+        if isinstance(context, dict) and "folder" in context:
+            self._folder = context["folder"]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the root is a folder that the operating system opens."""
+        return _URL.match(self.root) is None or self.root.startswith("file://")
+
+    @property
+    def location(self) -> str:
+        """The folder's absolute path with links followed, or else the URL as it stands."""
+        if not self.is_local:
+            return self.root
+        return os.path.realpath(self._folder / _without_tilde(self.root.removeprefix("file://")))
+
+
+class ChunkingSettings(Settings):
+    """How documents are cut into passages. Immutable once a collection has a generation."""
+
+    tokens: int = Field(default=256, strict=True, ge=16, le=8192, description="a whole number from 16 to 8192")
+    overlap: int = Field(
+        default=0, strict=True, ge=0, description="a whole number from 0 to less than half of chunking.tokens"
+    )
+
+    @field_validator("overlap")
+    @classmethod
+    def _less_than_half(cls, overlap: int, info: ValidationInfo) -> int:
+        if overlap * 2 >= info.data.get("tokens", 2 * overlap + 1):
+            raise PydanticCustomError("overlap", "the overlap is not less than half of the tokens")
+        return overlap
+
+
+class EmbeddingSettings(Settings):
+    """Which model turns passages into vectors. Immutable once a collection has a generation."""
+
+    model: Text = Field(
+        default="all-MiniLM-L6-v2", description="the name or the folder of a sentence-transformers model"
+    )
+    precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
+
+
+class CollectionSettings(Settings):
+    """A named body of knowledge: where it comes from and how it is indexed."""
+
+    files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")
+    sites: tuple[SiteSource, ...] = Field(default=(), description="a list of web sites, each `- url: …`")
+    chunking: ChunkingSettings = Field(
+        default=ChunkingSettings(), description="a mapping such as {tokens: 256, overlap: 0}"
+    )
+    embedding: EmbeddingSettings = Field(
+        default=EmbeddingSettings(), description="a mapping such as {model: all-MiniLM-L6-v2, precision: auto}"
+    )
+    parsing: ParsingSettings = Field(
+        default=ParsingSettings(), description="a mapping such as {ocr: true, timeout: 120s, memory: 4GB}"
+    )
+    speech: SpeechSettings = Field(
+        default=SpeechSettings(), description="a mapping such as {engine: openai-whisper, model: base, language: auto}"
+    )
+    evaluation: EvaluationSettings = Field(
+        default=EvaluationSettings(),
+        description="a mapping such as {queries: queries.jsonl, qrels: qrels.tsv, floors: {ndcg@10: 0.6}}",
+    )
+
+    @field_validator("files")
+    @classmethod
+    def _each_root_once(cls, files: tuple[FilesSource, ...]) -> tuple[FilesSource, ...]:
+        first: dict[str, int] = {}
+        for index, source in enumerate(files):
+            if first.setdefault(source.location.rstrip("/"), index) != index:
+                same = first[source.location.rstrip("/")]
+                raise PydanticCustomError(
+                    "same_root", "files[{same}] has this root already", {"same": same, "inside": (index, "root")}
+                )
+        return files
+
+    @field_validator("sites")
+    @classmethod
+    def _each_site_once(cls, sites: tuple[SiteSource, ...]) -> tuple[SiteSource, ...]:
+        first: dict[str, int] = {}
+        for index, site in enumerate(sites):
+            if first.setdefault(site.location, index) != index:
+                raise PydanticCustomError(
+                    "same_site",
+                    "sites[{same}] has this URL already",
+                    {"same": first[site.location], "inside": (index, "url")},
+                )
+        return sites
+
+    @model_validator(mode="after")
+    def _some_source(self) -> "CollectionSettings":
+        if not self.files and not self.sites:
+            raise PydanticCustomError("no_source", "it has neither files nor sites")
+        return self
+
+
+class ConfigurationFile(Settings):
+    """The keys that a `sourcebook.yaml` may hold at its top."""
+
+    collections: dict[CollectionName, CollectionSettings] = Field(
+        min_length=1, description="a mapping from each collection's name to its settings, at least one"
+    )
+
+
+class Configuration(ConfigurationFile):
+    """Everything in one `sourcebook.yaml`, and where it lies."""
+
+    path: Path
+
+
+def configuration_path(path: Path | None = None) -> Path:
+    """The absolute path of `path`, or else of what SOURCEBOOK_CONFIG names, or else of `./sourcebook.yaml`.
+
+    Whether there is such a file is not looked at.
+    """
+    named = path or os.environ.get("SOURCEBOOK_CONFIG") or "sourcebook.yaml"
+    return Path.cwd() / _without_tilde(os.fspath(named))
+
+
+def load_configuration(path: Path | None = None) -> Configuration:
+    """Read the file at `configuration_path(path)`.
+
+    Raises:
+        ConfigurationError: Naming file, line, column and key, what was found there and what is allowed.
+    """
+    from sourcebook.config.explain import explain
+    from sourcebook.config.yaml_file import read_configuration_text, refuse
+
+    path = configuration_path(path)
+    if not path.exists():
+        raise ConfigurationError(
+            f"There is no configuration at {path}. Name another one with --config or SOURCEBOOK_CONFIG, "
+            f"or write this one, for example:\n\n{EXAMPLE}"
+        )
+    text = read_configuration_text(path)
+    if not isinstance(text.content, dict):
+        found = "the file is empty" if text.content is None else "the file does not hold a mapping"
+        refuse(path, text.position(()), f"{found}; it should look like this:\n\n{EXAMPLE}")
+    try:
+        file = ConfigurationFile.model_validate(text.content, context={"folder": path.parent})
+    except ValidationError as error:
+        raise ConfigurationError(explain(error, text, ConfigurationFile)) from None
+    return Configuration(path=path, collections=file.collections)
+
+
+def sourcebook_home(configuration_path: Path) -> Path:
+    """The one folder for state: SOURCEBOOK_HOME, or else `.sourcebook/` beside the configuration."""
+    named = os.environ.get("SOURCEBOOK_HOME")
+    return Path.cwd() / _without_tilde(named) if named else Path.cwd() / configuration_path.parent / ".sourcebook"
+
+
+def _without_tilde(path: str) -> str:
+    return os.path.expanduser(path)  # noqa: PTH111 - pathlib's raises where the user is unknown

@@ -1,0 +1,1 @@
+"""Plain types that several packages share; they import nothing but each other, the settings and the errors."""

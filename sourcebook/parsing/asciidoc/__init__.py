@@ -1,5 +1,0 @@
-"""AsciiDoc."""
-
-from sourcebook.parsing.asciidoc.parse import parse_asciidoc
-
-__all__ = ["parse_asciidoc"]

@@ -1,0 +1,1 @@
+"""docling's backends and pipeline, and its documents written as Markdown."""

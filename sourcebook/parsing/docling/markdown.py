@@ -1,0 +1,219 @@
+"""Write a docling document as Markdown, keeping where each of its items lies in the text."""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from docling_core.transforms.serializer.base import BaseDocSerializer, SerializationResult
+from docling_core.transforms.serializer.common import create_ser_result
+from docling_core.transforms.serializer.markdown import (
+    MarkdownDocSerializer,
+    MarkdownInlineSerializer,
+    MarkdownParams,
+)
+from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, though not in __all__
+    CodeItem,
+    ContentLayer,
+    DocItem,
+    DoclingDocument,
+    GroupItem,
+    InlineGroup,
+    ListGroup,
+    NodeItem,
+    PictureItem,
+    SectionHeaderItem,
+    TableItem,
+    TitleItem,
+)
+from pydantic import AnyUrl
+
+from sourcebook.model.document import Block, BlockKind, Box
+from sourcebook.parsing.docling.tables import PictureSerializer, TableSerializer, chart_table
+from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.headings import plain_title
+
+_HEADING = re.compile(r"(#{1,6}) ")
+_LISTS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
+_PUNCTUATION = re.compile(r"[,.;:!?)\]]+(?:\s|$)|$")
+_LAYERS = {ContentLayer.BODY, ContentLayer.NOTES}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDocument:
+    """Markdown and the blocks that lie in it."""
+
+    markdown: str
+    blocks: tuple[Block, ...]
+
+
+def write_markdown(document: DoclingDocument, *, boxes: bool = False) -> WrittenDocument:
+    """Write the document's body in reading order: no images, no placeholders; remarks as quotes.
+
+    Args:
+        document: docling's.
+        boxes: whether blocks tell where on their page they stand; only for documents whose pages are in points.
+    """
+    texts: list[str] = []
+    blocks: list[Block] = []
+    length = 0
+    for kind, text, (page, box) in _pieces(document):
+        heading = _HEADING.match(text) if kind == "heading" else None
+        level, title = (len(heading[1]), plain_title(text[heading.end() :])) if heading else (0, "")
+        blocks.append(
+            Block(kind, length, length + len(text), level=level, title=title, page=page, box=box if boxes else None)
+        )
+        texts.append(text)
+        length += len(text) + 2
+    markdown = "\n\n".join(texts)
+    return WrittenDocument(f"{markdown}\n" if markdown else "", tuple(blocks))
+
+
+class _InlineSerializer(MarkdownInlineSerializer):
+    """Leaves out the space that docling puts between a link or an emphasis and the punctuation that follows it."""
+
+    def serialize(
+        self,
+        *,
+        item: InlineGroup,
+        doc_serializer: BaseDocSerializer,
+        doc: DoclingDocument,
+        list_level: int = 0,
+        visited: set[str] | None = None,
+        **kwargs: Any,
+    ) -> SerializationResult:
+        parts = doc_serializer.get_parts(
+            item=item, list_level=list_level, is_inline_scope=True, visited=visited, **kwargs
+        )
+        text = ""
+        for part in parts:
+            joined = not text or text.endswith(("(", "[")) or _PUNCTUATION.match(part.text)
+            text += part.text if joined else f" {part.text}"
+        return create_ser_result(text=text, span_source=parts)
+
+
+class _Serializer(MarkdownDocSerializer):
+    """Leaves balanced parentheses in addresses as people write them, where docling writes %28 and %29.
+
+    What docling calls meta is written by the picture's serializer, in which a chart's data is a proper table.
+    """
+
+    def serialize_meta(self, item: NodeItem, **kwargs: Any) -> SerializationResult:
+        return create_ser_result() if isinstance(item, PictureItem) else super().serialize_meta(item, **kwargs)
+
+    def serialize_hyperlink(self, text: str, hyperlink: AnyUrl | PurePath, **kwargs: Any) -> str:
+        link = super().serialize_hyperlink(text, hyperlink, **kwargs)
+        head, bracket, address = link.rpartition("](")
+        readable = address[:-1].replace("%28", "(").replace("%29", ")")
+        return f"{head}{bracket}{readable})" if _balanced(readable) else link
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+_Place = tuple[int | None, Box | None]
+_Piece = tuple[BlockKind, str, _Place]
+
+
+def _pieces(document: DoclingDocument) -> Iterator[_Piece]:
+    serializer = _Serializer(
+        doc=document,
+        table_serializer=TableSerializer(),
+        picture_serializer=PictureSerializer(),
+        inline_serializer=_InlineSerializer(),
+        params=MarkdownParams(
+            layers=_LAYERS,
+            image_placeholder="",
+            escape_html=False,
+            escape_underscores=False,
+        ),
+    )
+    visited: set[str] = set(_caption_references(document))
+    for node, level in document.iterate_items(
+        with_groups=True,
+        traverse_pictures=True,
+        included_content_layers=_LAYERS,
+    ):
+        if node.self_ref in visited:
+            continue
+        visited.add(node.self_ref)
+        if isinstance(node, GroupItem) and not isinstance(node, ListGroup | InlineGroup):
+            continue
+        # A table right behind a list in Word is a child of the list in docling's tree. It is written first, so that
+        # the list does not take the texts in its cells.
+        tables = _tables_within(document, node, visited) if isinstance(node, ListGroup) else []
+        visited.update(table.self_ref for table in tables)
+        behind = [piece for table in tables for piece in _written(serializer, table, visited, level)]
+        yield from _written(serializer, node, visited, level)
+        yield from behind
+
+
+def _written(serializer: _Serializer, node: NodeItem, visited: set[str], level: int) -> Iterator[_Piece]:
+    place = _place(serializer.doc, node)
+    if isinstance(node, TableItem) and (caption := clean(serializer.serialize_captions(item=node).text).strip()):
+        yield "paragraph", caption, place
+    text = clean(serializer.serialize(item=node, visited=visited, level=level).text).strip()
+    if text and node.content_layer == ContentLayer.NOTES:
+        yield "quote", "\n".join(f"> {line}".rstrip() for line in text.split("\n")), place
+    elif text:
+        yield _kind(node, text), text, place
+    if isinstance(node, PictureItem) and (data := clean(chart_table(node))):
+        yield "table", data, place
+
+
+def _tables_within(document: DoclingDocument, group: ListGroup, visited: AbstractSet[str]) -> list[TableItem]:
+    inside = document.iterate_items(root=group, with_groups=True)
+    return [node for node, _ in inside if isinstance(node, TableItem) and node.self_ref not in visited]
+
+
+def _caption_references(document: DoclingDocument) -> AbstractSet[str]:
+    """Captions are written with the table or picture they belong to."""
+    floating = [*document.tables, *document.pictures, *document.key_value_items, *document.form_items]
+    codes = [item for item in document.texts if isinstance(item, CodeItem)]
+    return {caption.cref for item in [*floating, *codes] for caption in item.captions}
+
+
+def _kind(node: NodeItem, text: str) -> BlockKind:
+    match node:
+        case TitleItem() | SectionHeaderItem():
+            return "heading"
+        case ListGroup():
+            return "list"
+        case TableItem():
+            return "table"
+        case CodeItem() if text.startswith("```"):
+            return "code"
+        case _:
+            return "list" if _LISTS.match(text) else "paragraph"
+
+
+def _place(document: DoclingDocument, node: NodeItem) -> _Place:
+    """Return page and box of an item; of a group, the page of its first item and the box of those that lie on it."""
+    if isinstance(node, DocItem):
+        return _provenance(document, node)
+    places = [_place(document, child.resolve(document)) for child in node.children]
+    first = next((page for page, _ in places if page is not None), None)
+    boxes = [box for page, box in places if page == first and box is not None]
+    if not boxes:
+        return first, None
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return first, (min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def _provenance(document: DoclingDocument, item: DocItem) -> _Place:
+    if not item.prov:
+        return None, None
+    number, box = item.prov[0].page_no, item.prov[0].bbox
+    page = document.pages.get(number)
+    if page is None or box.l >= box.r:
+        return number, None
+    upright = box.to_top_left_origin(page.size.height)
+    return number, (round(upright.l, 1), round(upright.t, 1), round(upright.r, 1), round(upright.b, 1))

@@ -1,0 +1,135 @@
+"""E-books: the chapters in reading order, without cover and table of contents."""
+
+from collections.abc import Iterator, Sequence
+
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.epub.archive import EpubArchive, open_epub
+from sourcebook.parsing.epub.package import Package, TocEntry, read_package
+from sourcebook.parsing.html.charset import decode_page
+from sourcebook.parsing.html.embedded import html_body, html_markdown
+from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content
+from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.media_type import looks_like_text
+from sourcebook.parsing.text.headings import document_title
+from sourcebook.parsing.text.markdown import markdown_blocks
+
+_SHORT = 200
+_NOTE_REFERENCE = "noteref"
+_BACK_LINK = "backlink"
+_TEXT_ELEMENTS = ("p", "div", "span", "td")
+
+
+def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
+    """Parse a book; chapters whose text has no heading get that of the table of contents.
+
+    Raises:
+        ParseError: the file is damaged, protected, too large, or no EPUB.
+    """
+    with open_epub(content) as archive:
+        package = read_package(archive)
+        archive.check_size(package.spine)
+        archive.check_unlocked(package.spine)
+        bodies = list(_bodies(archive, package))
+        if not bodies:
+            raise archive.refuse_unreadable()
+    parts: list[str] = []
+    for path, body in bodies:
+        if not _is_left_out(path, body, package):
+            _give_headings(body, [entry for entry in package.toc if entry.path == path])
+            _mark_notes(body)
+            parts.append(html_markdown(body))
+    markdown = "\n\n".join(part for part in parts if part)
+    markdown += "\n" if markdown else ""
+    blocks = tuple(markdown_blocks(markdown))
+    return ParsedDocument(
+        markdown=markdown,
+        blocks=blocks,
+        title=package.title or document_title(blocks),
+        language=detect_language(markdown, blocks) or _declared(package),
+        metadata=package.metadata,
+    )
+
+
+def _declared(package: Package) -> str | None:
+    language = str(package.metadata.get("language", "")).partition("-")[0].lower()
+    return language if len(language) == 2 and language.isalpha() else None
+
+
+def _bodies(archive: EpubArchive, package: Package) -> Iterator[tuple[str, Element]]:
+    for path in package.spine:
+        page = archive.read(path)
+        if page is None or not looks_like_text(page[:4096]):
+            continue
+        body = html_body(decode_page(page, "application/xhtml+xml").text)
+        if body is not None:
+            yield path, body
+
+
+def _is_left_out(path: str, body: Element, package: Package) -> bool:
+    """Whether it is a cover or a table of contents; what is called so but holds a text of its own is kept."""
+    if path in package.covers or "cover" in _types(body):
+        return len(plain_text(body)) < _SHORT
+    if path in package.navigation or any("toc" in _types(nav) for nav in body.iter("nav")):
+        in_links = sum(len(plain_text(link)) for link in body.iter("a"))
+        in_headings = sum(len(plain_text(heading)) for heading in body.iter(*HEADINGS))
+        return in_links * 2 >= len(plain_text(body)) - in_headings
+    return False
+
+
+def _types(element: Element) -> list[str]:
+    return (element.get("epub:type") or "").split()
+
+
+def _give_headings(body: Element, entries: Sequence[TocEntry]) -> None:
+    """Where the text has no heading at all, make one of each line of the table of contents that leads into it."""
+    if not entries or any(plain_text(heading) for heading in body.iter(*HEADINGS)):
+        return
+    by_id = {element.get("id"): element for element in body.iter() if element.get("id")}
+    for entry in entries:
+        place = by_id.get(entry.fragment) if entry.fragment else None
+        target = _block_of(place) if place is not None else _first_text(body)
+        tag = f"h{min(entry.depth + 1, 6)}"
+        if target is not None and plain_text(target).casefold() == entry.title.casefold():
+            replace_content(target, entry.title)
+            target.tag = tag
+            continue
+        heading = _new_element(tag, entry.title)
+        if target is not None and place is not None and target is not body:
+            target.addprevious(heading)
+        else:
+            heading.tail, body.text = body.text, None
+            body.insert(0, heading)
+
+
+def _block_of(element: Element) -> Element:
+    while element.tag in {"a", "span", "b", "i", "em", "strong", "img"}:
+        parent = element.getparent()
+        if parent is None:
+            break
+        element = parent
+    return element
+
+
+def _first_text(body: Element) -> Element | None:
+    for element in body.iter(*_TEXT_ELEMENTS):
+        if all(child.tag not in _TEXT_ELEMENTS for child in element) and plain_text(element):
+            return element
+    return None
+
+
+def _new_element(tag: str, text: str) -> Element:
+    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+
+    element: Element = etree.Element(tag)
+    element.text = text
+    return element
+
+
+def _mark_notes(body: Element) -> None:
+    """Write the number that leads to a note as `[1]`, apart from the word before it, and drop the way back."""
+    for link in list(body.iter("a")):
+        role = f"{link.get('epub:type') or ''} {link.get('role') or ''}"
+        if _BACK_LINK in role:
+            drop(link)
+        elif _NOTE_REFERENCE in role:
+            replace_content(link, f"[{plain_text(link).strip('[]')}]")

@@ -1,0 +1,226 @@
+"""Find the main content of a page, and take out of it what is there for the site and not for the reader."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from sourcebook.parsing.html.names import Meaning, meaning
+from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
+
+UNREADABLE = (
+    "script", "style", "template", "noscript", "svg", "iframe", "object", "embed", "canvas", "audio", "video",
+    "input", "select", "textarea", "datalist", "dialog", "clipboard-copy",
+)  # fmt: skip
+"""Elements that hold no text of the page; a <dialog> is shown only when something opens it."""
+
+_NAVIGATION_ROLES = frozenset(
+    {"alertdialog", "banner", "complementary", "contentinfo", "dialog", "menu", "menubar", "navigation", "search"}
+)
+_SECTIONING = frozenset({"article", "blockquote", "figure", "main", "section"})
+_NAMED_BY_ID = frozenset({"aside", "div", "footer", "form", "header", "ol", "p", "table", "ul"})
+_LISTING = frozenset({"aside", "details", "div", "nav", "ol", "section", "table", "ul"})
+_LONGEST_LABEL = 120
+_NO_WORD = re.compile(r"\W+")
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_TAB = re.compile(r"\btab-?(?:content|item|pane|panel)", re.IGNORECASE)
+_LINK_TO_SOURCE = re.compile(
+    r"(?:edit (?:this page|on git(?:hub|lab))|(?:view|show|page) source|suggest (?:an )?edits?"
+    r"|improve this (?:page|doc)|(?:report|raise) (?:a bug|an issue)|(?:view|open|source) (?:on|in) git(?:hub|lab)"
+    r"|skip (?:to|past|over) .{3,40}|back to (?:the )?top)",
+    re.IGNORECASE,
+)
+
+# Where documentation generators and content systems put what an author wrote, the surest first.
+_SURE_CONTAINERS = frozenset(
+    {"markdown-body", "theme-doc-markdown", "md-content__inner", "vp-doc", "sl-markdown-content"}
+)
+_CONTAINERS = frozenset(
+    {
+        "document", "rst-content", "entry-content", "post-content", "article-content", "article-body",
+        "devsite-article-body", "mw-parser-output", "main-content", "page-content",
+    }
+)  # fmt: skip
+_NEARLY_ALL = 0.8
+_CONTAINER_IDS = frozenset({"content", "main-content", "mw-content-text", "bodyContent", "main", "readme"})
+
+
+def main_content(body: Element) -> Element:
+    """Return the element that holds the main content; <body> itself where nothing tells it.
+
+    What is chosen holds most of the text that is not in links, so that an empty <main> does not hide a page.
+    """
+    root = body
+    prose = _prose(body)
+    for wanted, least in _STEPS:
+        found = [
+            element
+            for element in root.iter("main", "article", "div", "section", "td")
+            if element is not root and wanted(element) and not _is_hidden(dict(element.items()))
+        ]
+        if not found:
+            continue
+        best, best_prose = max(((element, _prose(element)) for element in found), key=lambda pair: pair[1])
+        # Several of a kind, such as the comments of a thread, are content together, unless one is nearly all of it.
+        if best_prose and best_prose >= (least if len(found) == 1 else max(least, _NEARLY_ALL)) * prose:
+            root, prose = best, best_prose
+    return root
+
+
+def prune(root: Element) -> None:
+    """Remove navigation, banners, forms, hidden elements and the like from the tree below `root`.
+
+    What holds more than half of the text outside links is never removed, whatever it is called.
+    """
+    most = _prose(root) // 2
+    contents: list[Element] = []
+    within_body = root.tag == "body"
+    for element in list(root.iter())[1:]:
+        if element.tag == "button":
+            # A heading that opens and closes what is below it is a button, too.
+            (drop if next(element.iterancestors(*HEADINGS), None) is None else unwrap)(element)
+            continue
+        attributes = dict(element.items())
+        verdict = _verdict(element, attributes, within_body=within_body)
+        if verdict == "contents":
+            contents.append(element)
+        elif verdict == "label":
+            _make_label(element)
+        elif verdict == "boilerplate" and not _holds_more(element, most):
+            drop(element)
+    length = len(plain_text(root)) if contents else 0
+    for element in contents:
+        # A page that is little more than its contents is a page of contents.
+        if len(plain_text(element)) * 2 < length:
+            drop(element)
+
+
+def strip_unreadable(tree: Element) -> None:
+    """Remove scripts, styles, form controls and embedded things from a whole page."""
+    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+
+    etree.strip_elements(tree, *UNREADABLE, with_tail=False)
+
+
+def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool) -> Meaning | None:
+    tag = element.tag
+    if attributes and _is_hidden(attributes):
+        return "boilerplate"
+    said = meaning(attributes["class"]) if "class" in attributes else None
+    if said is None and tag in _NAMED_BY_ID and "id" in attributes:
+        said = meaning(attributes["id"])
+        if said and _is_section_of_its_own(element, attributes["id"]):
+            said = None
+    if said == "label":
+        return said if tag in {"p", "div", "span"} else None
+    if tag in HEADINGS or tag == "main" or (said == "contents" and tag not in _LISTING):
+        return None
+    if tag == "a":
+        said = said or _link_verdict(element, attributes)
+    elif tag == "nav" or attributes.get("role") in _NAVIGATION_ROLES:
+        said = said or "boilerplate"
+    elif tag == "aside":
+        said = said or ("boilerplate" if _is_mostly_links(element) else None)
+    elif tag == "form":
+        said = said or ("boilerplate" if next(element.iter("p", "pre", "table", *HEADINGS), None) is None else None)
+    elif tag in {"header", "footer"}:
+        said = said or ("page header" if tag == "header" else "page footer")
+    if said == "boilerplate" and len(element) and "sidebar-title" in (element[0].get("class") or ""):
+        return None  # what Sphinx and docutils make of an author's `.. sidebar::`
+    if said == "page header":
+        return "boilerplate" if within_body and not _in_section(element) else None
+    if said == "page footer":
+        return None if _in_section(element) else "boilerplate"
+    return said
+
+
+def _link_verdict(element: Element, attributes: dict[str, str]) -> Meaning | None:
+    if len(element) > 3 or len(element.text or "") > 60:
+        return None
+    if attributes.get("rel") in {"next", "prev"} or _LINK_TO_SOURCE.fullmatch(plain_text(element)):
+        return "boilerplate"
+    return None
+
+
+def _is_hidden(attributes: dict[str, str]) -> bool:
+    hidden = (
+        ("hidden" in attributes and attributes["hidden"].lower() != "until-found")
+        or attributes.get("aria-hidden") == "true"
+        or ("style" in attributes and _HIDDEN_STYLE.search(attributes["style"]) is not None)
+    )
+    # A tab that is not in front is there for the reader all the same.
+    return hidden and attributes.get("role") != "tabpanel" and not _TAB.search(attributes.get("class", ""))
+
+
+def _in_section(element: Element) -> bool:
+    return any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())
+
+
+def _is_section_of_its_own(element: Element, name: str) -> bool:
+    """Whether the id is no more than the element's heading, as in `<div id="pagination"><h2>Pagination</h2>`."""
+    heading = next(element.iter(*HEADINGS), None)
+    return heading is not None and name.lower() in _NO_WORD.sub("-", plain_text(heading).lower())
+
+
+def _is_mostly_links(element: Element) -> bool:
+    return 2 * _prose(element) < len(plain_text(element))
+
+
+def _holds_more(element: Element, most: int) -> bool:
+    """Whether an element has more than `most` characters of text outside links."""
+    return _measures().length(element) > most and _prose(element) > most
+
+
+def _prose(element: Element) -> int:
+    """Count the characters of text outside links."""
+    return int(_measures().length(element)) - sum(map(len, _measures().link_texts(element)))
+
+
+def _make_label(element: Element) -> None:
+    """Set apart the title of a note, which is no heading: what comes after the note is not below it."""
+    text = plain_text(element)
+    if 0 < len(text) <= _LONGEST_LABEL:
+        replace_content(element, "")
+        element.tag = "p"
+        subelement(element, "strong", text)
+
+
+def _is_article(element: Element) -> bool:
+    return element.tag == "article" and next(element.iterancestors("article"), None) is None
+
+
+def _is_main(element: Element) -> bool:
+    return element.tag == "main" or element.get("role") == "main"
+
+
+def _is_sure_container(element: Element) -> bool:
+    return not _SURE_CONTAINERS.isdisjoint((element.get("class") or "").split())
+
+
+def _is_container(element: Element) -> bool:
+    return element.get("id") in _CONTAINER_IDS or not _CONTAINERS.isdisjoint((element.get("class") or "").split())
+
+
+_STEPS: tuple[tuple[Callable[[Element], bool], float], ...] = (
+    (_is_main, 0.2),
+    (_is_sure_container, 0.3),
+    (_is_article, 0.6),
+    (_is_container, 0.8),
+)
+"""What to look for, each within what was found before, and how much of its text it must hold."""
+
+
+class _Measures(NamedTuple):
+    length: Callable[[Element], float]
+    """Characters of text, white space collapsed."""
+    link_texts: Callable[[Element], list[str]]
+
+
+@cache
+def _measures() -> _Measures:
+    from lxml import etree
+
+    return _Measures(
+        length=etree.XPath("string-length(normalize-space(.))"),
+        link_texts=etree.XPath("descendant-or-self::a/descendant::text()", smart_strings=False),
+    )

@@ -1,0 +1,89 @@
+"""Code on a page: plain text again, with the name of its language, whatever coloured it."""
+
+import re
+
+from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, drop, replace_content, subelement
+
+_LANGUAGE = re.compile(
+    r"(?:(?<!\S)(?:language-|lang-|highlight-source-|highlight-text-|highlight-)|\bbrush:\s*|(?<!\S)sourceCode\s+)([\w+#.-]+)"
+)
+_NO_LANGUAGE = frozenset(
+    {
+        "code",
+        "default",
+        "console-output",
+        "hljs",
+        "linenos",
+        "none",
+        "notranslate",
+        "output",
+        "plain",
+        "plaintext",
+        "text",
+    }
+)
+_NOT_CODE = re.compile(
+    r"\b(?:linenos?|line-?numbers?(?!-?mode)|gutter|copy-?(?:button|btn)|copybtn|sr-only|visually-?hidden)\b",
+    re.IGNORECASE,
+)
+_BLOCKS_OF_LINES = frozenset({"div", "li", "p", "tr"})
+
+
+def flatten_code(root: Element) -> None:
+    """Turn every <pre> below `root` into one <code> with a class `language-x`, without line numbers and buttons.
+
+    Its line ends become `CODE_NEWLINE`, so that those outside code can be told from them.
+    """
+    for pre in list(root.iter("pre")):
+        if pre.getparent() is None or any(ancestor.tag == "pre" for ancestor in pre.iterancestors()):
+            continue
+        if any(_NOT_CODE.search(cell.get("class") or "") for cell in pre.iterancestors("td")):
+            drop(pre)  # the column of line numbers
+            continue
+        language = _language(pre)
+        text = _text(pre).strip("\n").replace("\r", "")
+        replace_content(pre, "")
+        if not text.strip():
+            drop(pre)
+            continue
+        code = subelement(pre, "code", text.replace("\n", CODE_NEWLINE))
+        if language:
+            code.set("class", f"language-{language}")
+        _unwrap_table(pre)
+
+
+def _text(pre: Element) -> str:
+    for element in list(pre.iter())[1:]:
+        if element.tag == "br":
+            element.tail = "\n" + (element.tail or "")
+        elif element.tag == "button" or _NOT_CODE.search(element.get("class") or ""):
+            drop(element)
+        elif element.tag in _BLOCKS_OF_LINES and not "".join(element.itertext()).endswith("\n"):
+            element.tail = "\n" + (element.tail or "")
+    return "".join(pre.itertext())
+
+
+def _language(pre: Element) -> str:
+    """Look at the <pre>, at its <code>, and at the two elements around it, where highlighters put the name."""
+    places = [pre, *list(pre.iter("code"))[:1]]
+    for ancestor in pre.iterancestors():
+        if len(places) > 4 or ancestor.tag in {"body", "main", "article", "section", "td", "li"}:
+            break
+        places.append(ancestor)
+    for place in places:
+        named = place.get("data-lang") or place.get("data-language") or ""
+        found = [named] if named else _LANGUAGE.findall(place.get("class") or "")
+        for name in found:
+            language = name.lower().strip("-.")
+            if language and language not in _NO_LANGUAGE and re.fullmatch(r"[\w+#.-]{1,30}", language):
+                return language
+    return ""
+
+
+def _unwrap_table(pre: Element) -> None:
+    """Take code out of the table that stood it beside its line numbers."""
+    table = next(pre.iterancestors("table"), None)
+    if table is None or "highlighttable" not in (table.get("class") or ""):
+        return
+    for element in list(table.iter("table", "tbody", "thead", "tr", "td", "th")):
+        element.tag = "div"

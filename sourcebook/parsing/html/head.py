@@ -1,0 +1,212 @@
+"""What an HTML page says of itself: title, language, author, dates, where it belongs, what robots may do."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from sourcebook.model.document import JsonValue
+from sourcebook.parsing.dates import iso_date
+from sourcebook.parsing.html.links import absolute
+from sourcebook.parsing.html.tree import Element, plain_text
+from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.headings import LONGEST_TITLE
+
+_LONGEST_VALUE = 2000
+_LONGEST_DATA = 500_000
+_SEPARATOR = re.compile(r"\s+(?:[-–—|·•»«/]|::|:)\s+")
+_DESCRIPTION = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
+_AUTHOR = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author")
+_PUBLISHED = (
+    "article:published_time", "datepublished", "og:published_time", "date", "dc.date", "dcterms.date", "dc.date.issued",
+    "dcterms.created", "pubdate", "publish_date", "parsely-pub-date", "citation_publication_date",
+)  # fmt: skip
+_MODIFIED = (
+    "article:modified_time", "datemodified", "og:updated_time", "last-modified", "dcterms.modified", "dc.date.modified",
+    "revised", "lastmod",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageHead:
+    """What is read before anything is taken out of the page."""
+
+    titles: tuple[str, ...]
+    """<title> and og:title, those that are there."""
+    site_name: str | None = None
+    canonical: str | None = None
+    language: str | None = None
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+    noindex: bool = False
+    nofollow: bool = False
+
+
+def read_head(tree: Element, *, base: str) -> PageHead:
+    """Read what the page declares, wherever in it; `base` is what its relative URLs are relative to."""
+    meta = _meta(tree)
+    data = _linked_data(tree)
+    robots = {word for value in meta.get("robots", "").lower().split(",") if (word := value.strip())}
+    times = _times(tree)
+    values: dict[str, str | None] = {
+        "description": _first(meta, _DESCRIPTION),
+        "author": _author(meta) or data.get("author"),
+        "published": _date(meta, _PUBLISHED) or data.get("published") or times.get("published"),
+        "modified": _date(meta, _MODIFIED) or data.get("modified") or times.get("modified"),
+    }
+    return PageHead(
+        titles=tuple(title for title in (_title(tree), meta.get("og:title")) if title),
+        site_name=meta.get("og:site_name") or meta.get("application-name"),
+        canonical=_canonical(tree, base),
+        language=_language(tree),
+        metadata={name: value for name, value in values.items() if value},
+        noindex=not robots.isdisjoint({"noindex", "none"}),
+        nofollow=not robots.isdisjoint({"nofollow", "none"}),
+    )
+
+
+def page_title(head: PageHead, heading: str) -> str | None:
+    """Return the page's title without its site's name, where og:site_name or the page's first heading tells that.
+
+    Args:
+        head: what the page declares.
+        heading: the text of the page's H1, empty where it has none; the title where the page declares none.
+    """
+    if not head.titles:
+        return heading[:LONGEST_TITLE] or None
+    title = head.titles[0]
+    separators = list(_SEPARATOR.finditer(title))
+    if separators:
+        first, last = separators[0], separators[-1]
+        if heading:
+            begins = next((cut for cut in separators if _same(title[: cut.start()], heading)), None)
+            ends = next((cut for cut in separators if _same(title[cut.end() :], heading)), None)
+            if begins or ends:
+                title = title[: begins.start()] if begins else title[ends.end() :] if ends else title
+                return title[:LONGEST_TITLE]
+        if head.site_name:
+            if _same(title[last.end() :], head.site_name):
+                title = title[: last.start()]
+            elif _same(title[: first.start()], head.site_name):
+                title = title[first.end() :]
+    return title[:LONGEST_TITLE]
+
+
+def is_site_name(head: PageHead, heading: str) -> bool:
+    """Whether a heading is the name of the site rather than of the page."""
+    if head.site_name and _same(heading, head.site_name):
+        return True
+    title = head.titles[0] if head.titles else ""
+    return any(_same(title[cut.end() :], heading) for cut in list(_SEPARATOR.finditer(title))[-1:])
+
+
+def _same(one: str, other: str) -> bool:
+    return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
+
+
+def _title(tree: Element) -> str | None:
+    for title in tree.iter("title"):
+        if next(title.iterancestors("svg"), None) is None and (text := plain_text(title)):
+            return text
+    return None
+
+
+def _meta(tree: Element) -> dict[str, str]:
+    """Return the first value of each <meta> by its name, property, itemprop or http-equiv, in lower case."""
+    found: dict[str, str] = {}
+    for element in tree.iter("meta"):
+        content = " ".join((element.get("content") or "").split())[:_LONGEST_VALUE]
+        names = (element.get(kind) for kind in ("name", "property", "itemprop", "http-equiv"))
+        name = next((name.strip().lower() for name in names if name), None)
+        if name and content:
+            if name == "robots" and name in found:
+                content = f"{found.pop(name)},{content}"
+            found.setdefault(name, content)
+    return found
+
+
+def _first(meta: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((meta[name] for name in names if name in meta), None)
+
+
+def _date(meta: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((moment for name in names if name in meta and (moment := iso_date(meta[name]))), None)
+
+
+def _author(meta: Mapping[str, str]) -> str | None:
+    return next((meta[name] for name in _AUTHOR if name in meta and "://" not in meta[name]), None)
+
+
+def _canonical(tree: Element, base: str) -> str | None:
+    for link in tree.iter("link"):
+        if "canonical" in (link.get("rel") or "").lower().split() and (href := link.get("href")):
+            return absolute(base, href)
+    return None
+
+
+def _language(tree: Element) -> str | None:
+    root = next(tree.iter("html"), None)
+    declared = (root.get("lang") or root.get("xml:lang") or "") if root is not None else ""
+    language = declared.strip().lower().replace("_", "-").partition("-")[0]
+    return language if len(language) == 2 and language.isascii() and language.isalpha() else None
+
+
+def _times(tree: Element) -> dict[str, str]:
+    """Read <time datetime>: by its itemprop or class, or else the first one of an article as when it was published."""
+    declared: dict[str, str] = {}
+    supposed: dict[str, str] = {}
+    for time in tree.iter("time"):
+        moment = iso_date(time.get("datetime") or "")
+        if moment is None:
+            continue
+        around = [time, *islice(time.iterancestors(), 2)]
+        said = " ".join(f"{element.get('itemprop') or ''} {element.get('class') or ''}" for element in around).lower()
+        if "modified" in said or "updated" in said:
+            declared.setdefault("modified", moment)
+        elif "publish" in said or time.get("pubdate") is not None:
+            declared.setdefault("published", moment)
+        elif next(time.iterancestors("article", "header"), None) is not None:
+            supposed.setdefault("published", moment)
+    return supposed | declared
+
+
+def _linked_data(tree: Element) -> dict[str, str]:
+    """Read JSON-LD: author, datePublished and dateModified, each where it first stands."""
+    found: dict[str, str] = {}
+    for script in tree.iter("script"):
+        if (script.get("type") or "").strip().lower() != "application/ld+json":
+            continue
+        source = script.text or ""
+        try:
+            data: JsonValue = json.loads(source) if len(source) <= _LONGEST_DATA else None
+        except (ValueError, RecursionError):
+            continue
+        for thing in _things(data):
+            for name, key in (("published", "datePublished"), ("modified", "dateModified")):
+                value = thing.get(key)
+                if isinstance(value, str) and (moment := iso_date(value)):
+                    found.setdefault(name, moment)
+            if author := _name(thing.get("author")):
+                found.setdefault("author", author)
+    return found
+
+
+def _things(data: JsonValue) -> Iterator[dict[str, JsonValue]]:
+    """Yield the objects at the top, in a list of them, and in `@graph`."""
+    for thing in data if isinstance(data, list) else [data]:
+        if isinstance(thing, dict):
+            yield thing
+            graph = thing.get("@graph")
+            for member in graph if isinstance(graph, list) else []:
+                if isinstance(member, dict):
+                    yield member
+
+
+def _name(author: JsonValue) -> str | None:
+    """Return the name of an author, or the names of several."""
+    names: list[str] = []
+    for one in author[:20] if isinstance(author, list) else [author]:
+        name = one.get("name") if isinstance(one, dict) else one
+        if isinstance(name, str) and "://" not in name:
+            names.append(" ".join(clean(name).split()))
+    return ", ".join(filter(None, names))[:_LONGEST_VALUE] or None

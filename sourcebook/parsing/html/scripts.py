@@ -1,0 +1,42 @@
+"""Tell a page that scripts have yet to make from one that has little to say."""
+
+import re
+
+from sourcebook.parsing.html.tree import Element, plain_text
+
+_DATA_TYPES = re.compile(
+    r"\s*(?:application/(?:ld\+)?json|text/(?:template|x-\S+)|importmap|speculationrules)", re.IGNORECASE
+)
+_MOUNT_POINTS = frozenset(
+    {"root", "app", "__next", "__nuxt", "___gatsby", "app-root", "react-root", "q-app", "svelte", "main-app", "docsify"}
+)
+_PLACEHOLDER = re.compile(
+    r"(?:loading|please wait|one moment|just a moment|redirecting)\b.{0,40}|.{0,80}\bjavascript\b.{0,160}",
+    re.IGNORECASE,
+)
+_LITTLE = 200
+"""Characters of text beside an empty mount point that do not make a page, such as a menu and a footer."""
+
+
+def has_scripts(tree: Element) -> bool:
+    """Whether a page, as it was sent, has any script that could make text."""
+    return any(not _DATA_TYPES.match(script.get("type") or "") for script in tree.iter("script"))
+
+
+def lacks_text(body: Element, text: str) -> bool:
+    """Whether a page with scripts has no text of its own yet.
+
+    Args:
+        body: the page's <body>, with scripts and <noscript> taken out but nothing else.
+        text: what is left as its main content. However little it is, it is a page, but for a notice that something
+            is loading or that JavaScript is needed, and but for a few words around an empty place for an application.
+    """
+    text = " ".join(text.split())
+    if not any(letter.isalnum() for letter in text) or _PLACEHOLDER.fullmatch(text):
+        return True
+    return len(text) <= _LITTLE and any(_is_empty_mount_point(element) for element in body.iter())
+
+
+def _is_empty_mount_point(element: Element) -> bool:
+    is_place = element.get("id") in _MOUNT_POINTS or element.tag == "main" or "-" in element.tag
+    return is_place and not plain_text(element) and next(element.iter("img"), None) is None

@@ -1,0 +1,65 @@
+"""Elements that say more, or less, in HTML than Markdown can: links, images, terms and formulas."""
+
+import re
+
+from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
+
+_PERMALINK_TEXT = frozenset(
+    {"", "#", "¶", "§", "⁋", "🔗", "⚓", "\u200b", "\ufeff", "\uf0c1", "permalink", "link", "anchor"}
+)
+_SCRIPT_URL = re.compile(r"[\x00-\x20]*(?:javascript|data|vbscript)\s*:", re.IGNORECASE)
+_SAYS_NOTHING = re.compile(
+    r"\S+\.\w{2,4}|(?:image|img|logo|icon|photo|picture|avatar|screenshot)s?(?: of)?|\W*", re.IGNORECASE
+)
+
+
+def tidy_links(root: Element) -> None:
+    """Remove links that lead nowhere for a reader: to scripts, to the heading they stand in, and without a text."""
+    for link in list(root.iter("a")):
+        target = link.get("href")
+        if target is None or _SCRIPT_URL.match(target):
+            unwrap(link)
+        elif is_permalink(link) or not any(text.strip() for text in link.itertext()):
+            drop(link)
+        elif link.get("title") is not None:
+            link.set("title", "")  # mostly the text of the link again, or its target
+
+
+def is_permalink(link: Element) -> bool:
+    """Whether a link is only a sign to copy the address of what it stands beside."""
+    if len(link) > 3 or len(link.text or "") > 40 or "#" not in (link.get("href") or "#"):
+        return False
+    text = plain_text(link).lower().strip("\u200b\ufeff ")
+    return text in _PERMALINK_TEXT or text.startswith(("link to this ", "direct link to ", "section titled "))
+
+
+def tidy_images(root: Element) -> None:
+    """Leave images out, and their alternative text in where it says something."""
+    for image in list(root.iter("img")):
+        text = " ".join((image.get("alt") or "").split())
+        image.tail = f"{'' if _SAYS_NOTHING.fullmatch(text) else text}{image.tail or ''}"
+        drop(image)
+
+
+def tidy_terms(root: Element) -> None:
+    """Make the terms of definition lists stand out; a signature, as Sphinx writes it, is code."""
+    for term in root.iter("dt"):
+        if "sig" in (term.get("class") or "").split():
+            text = plain_text(term)
+            replace_content(term, "")
+            subelement(term, "code", text)
+        elif next(term.iter("strong", "b", "a", "code", "p", "div", *HEADINGS), None) is None:
+            strong = subelement(term, "strong", term.text or "")
+            for child in list(term)[:-1]:
+                strong.append(child)
+            term.text = None
+
+
+def tidy_formulas(root: Element) -> None:
+    """Write a formula that brings its TeX as that."""
+    for formula in list(root.iter("math")):
+        tex = next((note for note in formula.iter("annotation") if "tex" in (note.get("encoding") or "")), None)
+        if tex is not None:
+            source = plain_text(tex)
+            replace_content(formula, f"${source}$")
+            formula.tag = "span"

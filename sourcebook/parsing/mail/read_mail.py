@@ -1,0 +1,155 @@
+"""E-mail: subject, who wrote to whom and when, the text, and the names of the files that came with it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sourcebook.errors import ParseError
+from sourcebook.model.document import Attachment, Block, BlockKind, JsonValue, ParsedDocument
+from sourcebook.parsing.html.embedded import html_body, html_markdown
+from sourcebook.parsing.html.tree import plain_text
+from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.mail.attachments import attachments_of, read_message
+from sourcebook.parsing.mail.message import Body, MailMessage
+from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.headings import plain_title
+from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.plain_text import paragraphs
+from sourcebook.parsing.text.spans import trimmed
+
+_MOST_NAMED = 50
+_ESCAPED = re.compile(r"([\\`*_\[\]<>#])")
+_QUOTED_LINES = re.compile(r"^(?:[ ]?>[^\n]*(?:\n|\Z))+", re.MULTILINE)
+_STUB = re.compile(
+    r"(?:html|mime|rich[- ]text|web browser|browser|format).{0,80}(?:view|display|support|enabled?|client|program|read)"
+    r"|(?:view|display|support|read).{0,80}(?:html|mime|rich[- ]text|browser)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST_STUB = 400
+_FAR_LESS = 5
+"""How many times shorter than its HTML a plain text is that only stands in for it."""
+
+
+def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
+    """Parse a message, message/rfc822 or application/vnd.ms-outlook.
+
+    The subject is title and H1; plain text is kept verbatim, HTML becomes Markdown.
+
+    Raises:
+        ParseError: the message is encrypted, damaged or none.
+    """
+    message = read_message(content, media_type=media_type)
+    if message.sealed:
+        raise ParseError(f"the message is {message.sealed}; save it from the mail program as plain text")
+    attachments = tuple(attachments_of(message))
+    writer = _Writer()
+    subject = _ESCAPED.sub(r"\\\1", message.subject)
+    title = plain_title(subject)
+    if subject:
+        writer.add(f"# {subject}", "heading", level=1, title=title)
+    if head := "  \n".join(_head_lines(message)):
+        writer.add(head, "paragraph")
+    before = len(writer.blocks)
+    for body in message.bodies:
+        writer.add_body(body)
+    prose = writer.blocks[before:]
+    if attachments:
+        writer.add(_named(attachments), "paragraph")
+    if not writer.blocks:
+        raise ParseError("it holds no message: neither headers nor text; check its file name")
+    markdown = writer.markdown()
+    return ParsedDocument(
+        markdown=markdown,
+        blocks=tuple(writer.blocks),
+        title=title or None,
+        language=detect_language(markdown, prose),
+        metadata=_metadata(message),
+        attachments=attachments,
+    )
+
+
+class _Writer:
+    """Puts pieces of text one below the other, and keeps where the blocks of each lie."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self._texts: list[str] = []
+        self._length = 0
+
+    def add(self, text: str, kind: BlockKind, *, level: int = 0, title: str = "") -> None:
+        self._add(text, [Block(kind, 0, len(text), level=level, title=title)])
+
+    def add_body(self, body: Body) -> None:
+        tree = html_body(body.html) if body.html.strip() else None
+        if tree is not None and _stands_in(body.plain, plain_text(tree)):
+            text = html_markdown(tree)
+            self._add(text, markdown_blocks(text))
+        else:
+            text = clean(body.plain).strip("\n")
+            self._add(text, _plain_blocks(text))
+
+    def markdown(self) -> str:
+        text = "\n\n".join(self._texts)
+        return f"{text}\n" if text else ""
+
+    def _add(self, text: str, blocks: Iterable[Block]) -> None:
+        if text.strip():
+            start = self._length
+            self.blocks += [replace(block, start=start + block.start, end=start + block.end) for block in blocks]
+            self._texts.append(text)
+            self._length += len(text) + 2
+
+
+def _stands_in(plain: str, html: str) -> bool:
+    """Whether the plain text only says that there is HTML, or is empty."""
+    said = " ".join(plain.split())
+    if not said or not html:
+        return not said
+    return len(said) <= _LONGEST_STUB and (len(said) * _FAR_LESS < len(html) or _STUB.search(said) is not None)
+
+
+def _plain_blocks(text: str) -> Iterator[Block]:
+    """Yield the paragraphs of plain text, and the lines it quotes."""
+    for paragraph in paragraphs(text):
+        reached = paragraph.start
+        for quoted in _QUOTED_LINES.finditer(text, paragraph.start, paragraph.end):
+            yield from _block(text, "paragraph", reached, quoted.start())
+            yield from _block(text, "quote", quoted.start(), quoted.end())
+            reached = quoted.end()
+        yield from _block(text, "paragraph", reached, paragraph.end)
+
+
+def _block(text: str, kind: BlockKind, start: int, end: int) -> Iterator[Block]:
+    start, end = trimmed(text, start, end)
+    if start < end:
+        yield Block(kind, start, end)
+
+
+def _head_lines(message: MailMessage) -> Iterator[str]:
+    for name, people in (("From", (message.sender,)), ("To", message.to), ("Cc", message.cc)):
+        if line := ", ".join(people[:_MOST_NAMED]):
+            yield f"{name}: {line}{_more(people)}"
+    if message.sent is not None:
+        yield f"Date: {message.sent.isoformat(sep=' ', timespec='minutes')}"
+
+
+def _named(attachments: tuple[Attachment, ...]) -> str:
+    names = [attachment.name for attachment in attachments]
+    return f"Attachments: {', '.join(names[:_MOST_NAMED])}{_more(names)}"
+
+
+def _more(names: Sequence[str]) -> str:
+    left = len(names) - _MOST_NAMED
+    return f" and {left:,} more" if left > 0 else ""
+
+
+def _metadata(message: MailMessage) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {
+        "from": message.sender,
+        "to": list(message.to),
+        "cc": list(message.cc),
+        "sent": message.sent.isoformat() if message.sent else None,
+        "message_id": message.message_id,
+        "in_reply_to": message.in_reply_to,
+    }
+    return {name: value for name, value in found.items() if value}

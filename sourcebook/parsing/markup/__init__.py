@@ -1,0 +1,1 @@
+"""Text with markup: AsciiDoc and LaTeX."""

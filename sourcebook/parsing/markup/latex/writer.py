@@ -1,0 +1,349 @@
+"""LaTeX as Markdown: text in its order, formulas as LaTeX."""
+
+import re
+from collections.abc import Iterator
+
+from sourcebook.parsing.markup.latex.commands import (
+    ARGUMENTS_OF,
+    CODES,
+    EQUATIONS,
+    LISTS,
+    QUOTES,
+    REFERENCES,
+    SECTIONS,
+    SHOWN,
+    SKIPPED_FIRST,
+    STYLES,
+    TABLES,
+    THEOREMS,
+    UNSEEN,
+    UNSEEN_ARGUMENTS,
+    accented,
+    is_citation,
+    spoken,
+)
+from sourcebook.parsing.markup.latex.flow import Flow
+from sourcebook.parsing.markup.latex.macros import VERBATIM
+from sourcebook.parsing.markup.latex.structure import Structure
+from sourcebook.parsing.text.code_fence import code_fence
+from sourcebook.parsing.text.markdown_table import markdown_table
+
+_TOKEN = re.compile(
+    r"\\(?P<verb>verb)\*?(?P<quote>[^a-zA-Z\s*])|\\(?P<edge>begin|end)\s*\{(?P<environment>[^{}\n]{1,100})\}"
+    r"|\\(?P<name>[a-zA-Z@]+)(?P<star>\*?)|\\(?P<symbol>.)"
+    r"|(?P<blank>\n[ \t]*\n\s*)|(?P<dollars>\$\$?)|(?P<brace>[{}])|(?P<written>~|``|''|---?|[&#_^]|(?<!\S)[+*-](?=\s))",
+    re.DOTALL,
+)
+_WRITTEN = {
+    "~": " ",
+    "``": "“",
+    "''": "”",
+    "---": "—",
+    "--": "–",
+    "&": " ",
+    "#": "\\#",
+    "*": "\\*",
+    "-": "\\-",
+    "+": "\\+",
+}
+_SYMBOLS = {
+    "\\": "  \n",
+    " ": " ",
+    "\n": " ",
+    ",": " ",
+    ";": " ",
+    ":": " ",
+    "!": "",
+    "/": "",
+    "-": "",
+    "@": "",
+    "(": "",
+    "#": "\\#",
+}
+_INLINE_MATH = re.compile(r"\$(?!\$)((?:[^$\\\n]|\\.|\n(?![ \t]*\n)){1,5000})\$", re.DOTALL)
+_LANGUAGE = re.compile(r"language\s*=\s*\{?\s*(?:\[[^\]]*\])?\s*([\w+#-]+)", re.IGNORECASE)
+_RULES = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|centering|addlinespace)\b"
+    r"(?:\[[^\]]{0,50}\])?|\\(?:cline|cmidrule)(?:\([lr]*\))?\{[^{}]{0,50}\}"
+)
+_CELL_ENDS = r"\\\\|\\tabularnewline\b|(?<!\\)&"
+_ITEM = r"\\(?:bib)?item\b"
+_SPANNING = re.compile(r"\s*\\multicolumn\s*\{(\d{1,3})\}\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*")
+_NEW_THEOREM = re.compile(r"\\newtheorem\*?\s*\{(\w{1,50})\}\s*(?:\[\w{1,50}\]\s*)?\{([^{}\n]{1,100})\}")
+_DEEPEST = 60
+_LONGEST_FORMULA = 20_000
+
+
+class LatexWriter:
+    """Writes ranges of a source; what it meets of title, author and date it keeps."""
+
+    def __init__(self, text: str, *, depth: int = 0) -> None:
+        self._text = text
+        self._structure = Structure(text)
+        self._depth = depth
+        found = re.findall(r"\\(part|chapter|section)\b\*?\s*[\[{]", text)
+        self._top = min((SECTIONS.index(name) for name in found), default=SECTIONS.index("section"))
+        self._theorems = {name: name.capitalize() for name in THEOREMS} | dict(_NEW_THEOREM.findall(text))
+        self.properties: dict[str, str] = {}
+        """`title`, `author` and `date`, as far as they were met."""
+
+    def document(self) -> list[str]:
+        """Return the blocks of the document; of the preamble only title, author and date."""
+        body = self._text.find("\\begin{document}")
+        if body < 0:
+            return self.blocks(0, len(self._text))
+        self.blocks(0, body)
+        found = self._structure.environment(body)
+        return self.blocks(body + len("\\begin{document}"), found[0] if found else len(self._text))
+
+    def blocks(self, start: int, end: int) -> list[str]:
+        """Return the Markdown blocks of a range; nested too deeply, it is left as it is."""
+        if self._depth >= _DEEPEST:
+            return [" ".join(self._text[start:end].split())]
+        self._depth += 1
+        flow = Flow()
+        at = start
+        while at < end:
+            token = _TOKEN.search(self._text, at, end)
+            flow.write(self._text[at : token.start() if token else end])
+            at = self._token(token, flow, end) if token else end
+        self._depth -= 1
+        return flow.blocks()
+
+    def inline(self, start: int, end: int) -> str:
+        """Return the Markdown of a range on one line."""
+        return " ".join(" ".join(self.blocks(start, end)).split())
+
+    def _token(self, token: re.Match[str], flow: Flow, end: int) -> int:
+        """Write one token and what belongs to it; return where to go on."""
+        at = token.end()
+        if token["verb"]:
+            closing = self._text.find(token["quote"], at, end)
+            if closing < 0:
+                return at
+            flow.write_code(self._text[at:closing])
+            return closing + 1
+        if token["edge"]:
+            return self._environment(token, flow, end) if token["edge"] == "begin" else at
+        if token["name"]:
+            return self._command(token["name"], at, flow, end)
+        if token["symbol"]:
+            return self._symbol(token["symbol"], at, flow, end)
+        if token["dollars"]:
+            return self._dollars(token, flow, end)
+        if token["blank"]:
+            flow.end_paragraph()
+        elif token["written"]:
+            flow.write(_WRITTEN.get(token["written"], token["written"]))
+        return at
+
+    def _symbol(self, symbol: str, at: int, flow: Flow, end: int) -> int:
+        if symbol in "([":
+            closing = self._text.find("\\)" if symbol == "(" else "\\]", at, min(end, at + _LONGEST_FORMULA))
+            if closing < 0:
+                return at
+            flow.write_math(self._text[at:closing], display=symbol == "[")
+            return closing + 2
+        accent = accented(symbol, "x")
+        if accent is not None:
+            return self._accent(symbol, at, flow, end)
+        flow.write(_SYMBOLS.get(symbol, symbol))
+        return self._structure.after_option(at, end) if symbol == "\\" else at
+
+    def _accent(self, accent: str, at: int, flow: Flow, end: int) -> int:
+        start, stop, after = self._structure.argument(at, end)
+        flow.write(accented(accent, self.inline(start, stop)) or "")
+        return after
+
+    def _dollars(self, token: re.Match[str], flow: Flow, end: int) -> int:
+        if token["dollars"] == "$$":
+            closing = self._text.find("$$", token.end(), min(end, token.end() + _LONGEST_FORMULA))
+            if closing >= 0:
+                flow.write_math(self._text[token.end() : closing], display=True)
+                return closing + 2
+        else:
+            formula = _INLINE_MATH.match(self._text, token.start(), end)
+            if formula:
+                flow.write_math(formula[1], display=False)
+                return formula.end()
+        flow.write("$")
+        return token.end()
+
+    def _command(self, name: str, at: int, flow: Flow, end: int) -> int:
+        if name in SECTIONS:
+            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
+            level = min(max(SECTIONS.index(name) - self._top, 0) + 2, 6)
+            flow.add(f"{'#' * level} {self.inline(start, stop)}")
+            return after
+        if name in {"title", "author", "date"}:
+            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
+            self.properties[name] = self.inline(start, stop).replace(" ,", ",")
+            return after
+        if name in UNSEEN_ARGUMENTS:
+            for _ in range(UNSEEN_ARGUMENTS[name]):
+                at = self._structure.argument(self._structure.after_option(at, end), end)[2]
+            return self._structure.after_option(at, end)
+        if name == "maketitle":
+            for key, mark in (("title", "# "), ("author", ""), ("date", "")):
+                flow.add(f"{mark}{self.properties.get(key, '')}")
+            return at
+        if len(name) == 1 and accented(name, "x") is not None:
+            return self._accent(name, at, flow, end)
+        return self._marking(name, at, flow, end)
+
+    def _marking(self, name: str, at: int, flow: Flow, end: int) -> int:
+        """Write a command that marks its argument."""
+        if name == "href":
+            start, stop, after = self._structure.argument(at, end)
+            url = self._text[start:stop].replace("\\", "").strip()
+            start, stop, after = self._structure.argument(after, end)
+            flow.write(f"[{self.inline(start, stop)}]({url})")
+            return after
+        if name in {"url", "nolinkurl"}:
+            start, stop, after = self._structure.argument(at, end)
+            flow.write(f"<{self._text[start:stop].strip()}>")
+            return after
+        if name in SHOWN:
+            start, stop, after = self._structure.argument(at, end)
+            flow.write_code(f"\\{name}{{{self._text[start:stop].strip()}}}")
+            return after
+        if name in REFERENCES or is_citation(name):
+            start, stop, after = self._structure.argument(
+                self._structure.after_option(self._structure.after_option(at, end), end), end
+            )
+            flow.write(f"[{', '.join(self._text[start:stop].replace(',', ' ').split())}]")
+            return after
+        if name in {"footnote", "footnotetext", "caption"}:
+            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
+            said = self.inline(start, stop)
+            flow.add(said) if name == "caption" else flow.write(f" ({said})")
+            return after
+        if name in STYLES or name in CODES:
+            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
+            said = self.inline(start, stop)
+            mark = STYLES.get(name, "`")
+            flow.write(f"{mark}{said}{mark}" if said else "")
+            return after
+        for _ in range(SKIPPED_FIRST.get(name, 0)):
+            at = self._structure.argument(self._structure.after_option(at, end), end)[2]
+        text = spoken(name)
+        if text is None:
+            return self._structure.after_option(at, end)
+        if text == "\n\n":
+            flow.end_paragraph()
+        else:
+            flow.write(text)
+        return at + (self._text[at : at + 1] in {" ", "\n"})
+
+    def _environment(self, token: re.Match[str], flow: Flow, end: int) -> int:
+        """Write an environment and return where it ends."""
+        name = token["environment"].rstrip("*")
+        found = self._structure.environment(token.start())
+        if found is None or found[0] > end:
+            return token.end()
+        stop, after = found
+        at = token.end()
+        if name in UNSEEN:
+            return after
+        if re.fullmatch(VERBATIM, name):
+            flow.add(self._code(name, at, stop))
+        elif name in EQUATIONS:
+            at = self._structure.argument(at, stop)[2] if name == "alignat" else at
+            body = self._text[at:stop]
+            whole = (
+                body
+                if name in {"equation", "displaymath", "math"}
+                else f"{token[0]}{body}\\end{{{token['environment']}}}"
+            )
+            flow.write_math(whole, display=True)
+        elif token["environment"] in TABLES or name in TABLES:
+            flow.add(self._table(token["environment"], at, stop))
+        elif name in LISTS or name == "thebibliography":
+            at = (
+                self._structure.argument(at, stop)[2]
+                if name == "thebibliography"
+                else self._structure.after_option(at, stop)
+            )
+            flow.add("## References" if name == "thebibliography" else "")
+            flow.add("\n".join(self._items(at, stop, numbered="enum" in name)))
+        else:
+            flow.add_all(self._prose(name, at, stop))
+        return after
+
+    def _prose(self, name: str, at: int, stop: int) -> list[str]:
+        label = ""
+        option_end = self._structure.after_option(at, stop)
+        if name in self._theorems:
+            said = self.inline(at, option_end).strip("[] ")
+            label = f"**{self._theorems[name]}{f' ({said})' if said else ''}.** "
+        at = option_end
+        for _ in range(ARGUMENTS_OF.get(name, 0)):
+            at = self._structure.after_option(self._structure.argument(at, stop)[2], stop)
+        blocks = self.blocks(at, stop)
+        if name == "abstract":
+            return ["## Abstract", *blocks]
+        if label and blocks:
+            blocks[0] = (
+                f"{label}{blocks[0]}" if not blocks[0].startswith(("#", "```", "- ", "1. ", "|", "$$")) else blocks[0]
+            )
+        if name in QUOTES:
+            return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
+        return blocks
+
+    def _code(self, name: str, at: int, stop: int) -> str:
+        after = self._structure.after_option(at, stop)
+        found = _LANGUAGE.search(self._text[at:after])
+        language = found[1].lower() if found else ""
+        if name == "minted" and self._text[after : after + 1] == "{" and "}" in self._text[after:stop]:
+            closing = self._text.find("}", after, stop)
+            language, after = self._text[after:closing].strip("{ "), closing + 1
+        code = self._text[after:stop].strip("\n").rstrip()
+        return code_fence(code, language)
+
+    def _items(self, at: int, stop: int, *, numbered: bool) -> Iterator[str]:
+        starts = list(self._structure.own_tokens(at, stop, _ITEM))
+        for number, (begin, inside) in enumerate(starts, start=1):
+            end = starts[number][0] if number < len(starts) else stop
+            after = self._structure.after_option(inside, end)
+            label = self.inline(inside, after).strip("[] ")
+            if self._text.startswith("\\bibitem", begin):
+                start, key_end, after = self._structure.argument(after, end)
+                label = self._text[start:key_end]
+            mark = f"{number}. " if numbered else "- "
+            blocks = self.blocks(after, end)
+            if label:
+                said = f"[{label}]" if self._text.startswith("\\bibitem", begin) else f"**{label}**"
+                blocks = (
+                    [f"{said} {blocks[0]}", *blocks[1:]] if blocks and blocks[0][0] not in "-1`|" else [said, *blocks]
+                )
+            lines = "\n\n".join(blocks or [""]).split("\n")
+            margin = " " * len(mark)
+            yield "\n".join([mark + lines[0], *(f"{margin}{line}" if line else "" for line in lines[1:])])
+
+    def _table(self, name: str, at: int, stop: int) -> str:
+        for _ in range(TABLES.get(name, 1)):
+            at = self._structure.argument(self._structure.after_option(at, stop), stop)[2]
+        rows: list[list[str]] = []
+        row: list[str] = []
+        begin = at
+        for place, after in [*self._structure.own_tokens(at, stop, _CELL_ENDS), (stop, stop)]:
+            row += self._cell(begin, place)
+            begin = after
+            if self._text[place : place + 1] != "&":
+                begin = self._structure.after_option(after, stop)
+                if any(row):
+                    rows.append(row)
+                row = []
+        return markdown_table(rows)
+
+    def _cell(self, start: int, end: int) -> list[str]:
+        source = _RULES.sub("", self._text[start:end])
+        spanning = _SPANNING.match(source)
+        if not source.strip():
+            return [""]
+        if spanning:
+            cell = LatexWriter(source[spanning.end() :], depth=self._depth)
+            return [cell.inline(0, len(source) - spanning.end()), *[""] * (min(int(spanning[1]), 200) - 1)]
+        if len(source) == end - start:
+            return [self.inline(start, end)]
+        return [LatexWriter(source, depth=self._depth).inline(0, len(source))]

@@ -1,0 +1,104 @@
+"""Have LibreOffice convert one file: in a folder and with a profile of its own, without macros and network."""
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from sourcebook.errors import ParseError
+from sourcebook.parsing.office.legacy.watch import TOO_LONG
+
+SECONDS: Final = 100
+"""Below the time a document may take to be parsed, so that the reason is ours."""
+_LARGEST = 512 << 20
+_WATCHER = Path(__file__).with_name("watch.py")
+_SETTINGS: Final = (
+    ("Common/Security/Scripting", "DisableMacrosExecution", "true"),
+    ("Common/Security/Scripting", "MacroSecurityLevel", "3"),
+    ("Common/Security/Scripting", "BlockUntrustedRefererLinks", "true"),
+    ("Common/Security/Scripting", "DisableActiveContent", "true"),
+    ("Writer/Content/Update", "Link", "2"),
+    ("Calc/Content/Update", "Link", "2"),
+)
+_DEAD_PROXY: Final = (
+    ("ooInetProxyType", "2"),
+    ("ooInetNoProxy", ""),
+    ("ooInetHTTPProxyName", "127.0.0.1"),
+    ("ooInetHTTPProxyPort", "9"),
+    ("ooInetHTTPSProxyName", "127.0.0.1"),
+    ("ooInetHTTPSProxyPort", "9"),
+)
+
+
+def convert(content: bytes, *, program: str, ending: str, target: str, seconds: float = SECONDS) -> bytes:
+    """Return the file in the format `target`.
+
+    LibreOffice and whatever it starts are ended after `seconds`, and as soon as this process ends.
+
+    Raises:
+        ParseError: LibreOffice refuses the file, or takes longer.
+    """
+    with TemporaryDirectory(prefix="sourcebook-office-") as folder:
+        place = Path(folder)
+        source, profile, results = place / f"document.{ending}", place / "profile", place / "converted"
+        source.write_bytes(content)
+        _write_profile(profile)
+        arguments = [
+            program,
+            f"-env:UserInstallation={profile.as_uri()}",
+            "--headless",
+            "--norestore",
+            "--nologo",
+            "--nolockcheck",
+            "--convert-to",
+            target,
+            "--outdir",
+            str(results),
+            str(source),
+        ]
+        code = _run(arguments, folder=place, seconds=seconds)
+        result = results / f"document.{target}"
+        if code == 0 and result.is_file():
+            if result.stat().st_size > _LARGEST:
+                raise ParseError("LibreOffice makes a file of it that is too large to be read; split it")
+            return result.read_bytes()
+    if code == TOO_LONG:
+        raise ParseError(f"LibreOffice did not convert it within {seconds:g} s; save it as .{target} or split it")
+    raise ParseError(f"LibreOffice cannot convert it; open it in its program and save it as .{target}")
+
+
+def _run(arguments: list[str], *, folder: Path, seconds: float) -> int:
+    watched = [sys.executable, "-I", str(_WATCHER), str(seconds), *arguments]
+    with subprocess.Popen(
+        watched,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as watcher:
+        try:
+            return watcher.wait(seconds + 30)
+        except subprocess.TimeoutExpired:
+            return TOO_LONG
+        finally:
+            watcher.terminate()  # it ends all it watches
+
+
+def _write_profile(profile: Path) -> None:
+    """Write the settings that LibreOffice starts with: no macros, no links followed, a proxy that is not there."""
+    office = "/org.openoffice.Office."
+    settings = [(office + path, name, value) for path, name, value in _SETTINGS]
+    settings += [("/org.openoffice.Inet/Settings", name, value) for name, value in _DEAD_PROXY]
+    items = "".join(
+        f'<item oor:path="{path}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
+        for path, name, value in settings
+    )
+    user = profile / "user"
+    user.mkdir(parents=True)
+    (user / "registrymodifications.xcu").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>'
+        '<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+        f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">{items}</oor:items>',
+        encoding="utf-8",
+    )

@@ -1,0 +1,95 @@
+"""Old binary office files, RTF and OpenDocument: LibreOffice converts them, the office parser reads the result."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sourcebook.errors import ParseError
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import DOC, ODP, ODS, ODT, OLE, OUTLOOK, PPT, RTF, XLS
+from sourcebook.parsing.office.archive import OfficeFormat
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    ending: str
+    target: OfficeFormat
+    called: str
+
+
+_KINDS: Final = {
+    DOC: _Kind("doc", "docx", "the old binary Word format"),
+    PPT: _Kind("ppt", "pptx", "the old binary PowerPoint format"),
+    XLS: _Kind("xls", "xlsx", "the old binary Excel format"),
+    RTF: _Kind("rtf", "docx", "RTF"),
+    ODT: _Kind("odt", "docx", "the OpenDocument text format"),
+    ODP: _Kind("odp", "pptx", "the OpenDocument presentation format"),
+    ODS: _Kind("ods", "xlsx", "the OpenDocument spreadsheet format"),
+}
+_OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PROTECTED = "it is protected by a password; save a copy without one"
+
+
+def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
+    """Parse a file that LibreOffice can convert; of an OLE file, its streams say what it is.
+
+    Raises:
+        ParseError: LibreOffice is not installed, takes too long or refuses the file, or the file is protected or is
+            no document.
+    """
+    from sourcebook.parsing.registry import libreoffice
+
+    if content.startswith(_OLE_MARK):
+        media_type = _ole_type(content, media_type)
+    if media_type == OUTLOOK:
+        from sourcebook.parsing.mail.read_mail import parse_mail
+
+        return parse_mail(content, media_type=OUTLOOK)
+    kind = _KINDS[media_type]
+    if media_type in {ODT, ODP, ODS}:
+        _refuse_protected_opendocument(content, kind.ending)
+    program = libreoffice()
+    if program is None:
+        raise ParseError(
+            f"{kind.called} is read where LibreOffice is installed; install it, or convert to .{kind.target}"
+        )
+    from sourcebook.parsing.office.legacy.conversion import convert
+    from sourcebook.parsing.office.read_office import parse_office
+
+    converted = convert(content, program=program, ending=kind.ending, target=kind.target)
+    return parse_office(converted, name=name, office_format=kind.target)
+
+
+def _ole_type(content: bytes, named: str) -> str:
+    """Return what an OLE file holds, whatever its name says."""
+    import olefile  # type: ignore[import-untyped] # it has no types
+
+    try:
+        with olefile.OleFileIO(content) as ole:
+            if ole.exists("EncryptedPackage") or ole.exists("EncryptedSummary"):
+                raise ParseError(_PROTECTED)
+            if ole.exists("WordDocument"):
+                with ole.openstream("WordDocument") as stream:
+                    head = stream.read(12)
+                if len(head) == 12 and head[11] & 1:  # fEncrypted of the file information block
+                    raise ParseError(_PROTECTED)
+                return DOC
+            if ole.exists("PowerPoint Document"):
+                return PPT
+            if ole.exists("Workbook") or ole.exists("Book"):
+                return XLS
+            if ole.exists("__properties_version1.0"):
+                return OUTLOOK
+    except (OSError, ValueError, IndexError) as error:  # olefile's for what is broken
+        raise ParseError("the file is damaged or cut off; copy it again, or open and save it") from error
+    if named != OLE:
+        raise ParseError("it holds no document of the kind its name tells; check its file name")
+    raise ParseError("it is an OLE file of a program whose documents are not read; save it as .docx, .xlsx or .pdf")
+
+
+def _refuse_protected_opendocument(content: bytes, ending: str) -> None:
+    from sourcebook.parsing.office.archive import reading
+
+    with reading(content, named=ending) as archive:
+        manifest = "META-INF/manifest.xml"
+        if manifest in archive.namelist() and b"encryption-data" in archive.read(manifest):
+            raise ParseError(_PROTECTED)

@@ -1,0 +1,58 @@
+"""Word, PowerPoint and Excel files."""
+
+from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.parsing.docling.backends import import_without_models
+from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.office.archive import OfficeArchive, OfficeFormat, open_office_archive
+from sourcebook.parsing.office.properties import read_properties
+from sourcebook.parsing.text.headings import document_title
+
+
+def parse_office(content: bytes, *, name: str, office_format: OfficeFormat) -> ParsedDocument:
+    """Parse a document, presentation or workbook; slides and sheets count as pages.
+
+    What the file holds decides, not `office_format`: a workbook named .docx is read as a workbook. Nothing that it
+    refers to is fetched, and its macros are never looked at.
+
+    Raises:
+        ParseError: The file is damaged, protected, too large, or no office document.
+    """
+    archive = open_office_archive(content, named=office_format)
+    properties = dict(read_properties(archive.content, named=office_format))
+    title = properties.pop("title", None)
+    markdown, blocks, pages = _read(archive, name)
+    if not isinstance(title, str):
+        title = None if archive.office_format == "xlsx" else document_title(blocks)
+    return ParsedDocument(
+        markdown=markdown,
+        blocks=blocks,
+        title=title,
+        page_count=pages,
+        language=detect_language(markdown, blocks),
+        metadata=properties,
+    )
+
+
+def _read(archive: OfficeArchive, name: str) -> tuple[str, tuple[Block, ...], int | None]:
+    """Return Markdown, its blocks, and how many pages there are."""
+    import_without_models()
+    match archive.office_format:
+        case "xlsx":
+            from sourcebook.parsing.office.workbook import read_workbook
+
+            workbook = read_workbook(archive.content, name=name)
+            return workbook.markdown, workbook.blocks, workbook.sheet_count
+        case "pptx":
+            from sourcebook.parsing.office.slides import read_slides
+
+            document = read_slides(archive.content, name=name)
+            pages = len(document.pages) or None
+        case "docx":
+            from sourcebook.parsing.office.word import read_word
+
+            document = read_word(archive.content, name=name)
+            pages = None
+    from sourcebook.parsing.docling.markdown import write_markdown
+
+    written = write_markdown(document)
+    return written.markdown, written.blocks, pages

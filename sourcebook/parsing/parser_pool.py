@@ -1,0 +1,302 @@
+"""Parsers in child processes: what a document does to its parser ends that one, and no other document suffers."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from hashlib import sha256
+from itertools import count
+from multiprocessing import resource_tracker
+from pathlib import Path
+from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, Signals, pthread_sigmask
+from types import TracebackType
+from typing import Self, TypeVar
+
+from loky.backend import get_context  # type: ignore[import-untyped] # has no stubs
+from pebble import ProcessExpired, ProcessPool
+
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.errors import ParseError
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.page_seconds import has_pages
+from sourcebook.parsing.worker import (
+    OUT_OF_MEMORY,
+    OUT_OF_MEMORY_LEFT,
+    AttachmentPlace,
+    ParserTask,
+    parse_task,
+    prepare,
+    seconds_of_pages,
+)
+from sourcebook.processes.cores import usable_cores
+
+DOCUMENTS_A_PROCESS = 200
+"""After so many a process gives way to a new one: what parsing libraries keep of each document adds up."""
+MOST_PROCESSES = 4
+_SENT = 32_000
+"""Bytes up to which content goes through a pipe, which holds twice as much; more lies in a file: a process that dies
+while it takes a document out of the pipe takes the pipe along."""
+_TRIES = MOST_PROCESSES + 1
+"""Of a document whose process broke before it began, or held too little memory, as in the worst case each does."""
+_LOOK_SECONDS = 1.0
+"""How often somebody who waits looks whether the pool still works."""
+_TELL_SECONDS = 0.1
+"""In which a pool that breaks tells those that it remembers."""
+_T = TypeVar("_T")
+
+
+class ParserPool:
+    """Parses documents side by side, each within its time and memory, in processes that end with this one.
+
+    The first document starts the processes.
+
+    Args:
+        documents: about how many there are; each process is worth starting only for some.
+        documents_a_process: how many a process parses before another takes its place.
+    """
+
+    def __init__(
+        self,
+        *,
+        documents: int = sys.maxsize,
+        documents_a_process: int = DOCUMENTS_A_PROCESS,
+    ) -> None:
+        self._processes = max(1, min(MOST_PROCESSES, usable_cores(), documents))
+        self._documents_a_process = documents_a_process
+        self._pool: ProcessPool | None = None
+        self._folder: Path | None = None
+        self._places: dict[bytes, Path] = {}
+        self._users: Counter[Path] = Counter()
+        self._numbers = count()
+
+    def start(
+        self,
+        content: bytes,
+        *,
+        name: str,
+        media_type: str,
+        settings: ParsingSettings,
+        attachment: AttachmentPlace | None = None,
+    ) -> "Parsing":
+        """Begin to parse a file.
+
+        Args:
+            content: The whole file, or the whole message that it came with.
+            name: File name, path or URI.
+            media_type: As `detect_media_type` tells it.
+            settings: Which parsers, and the limits.
+            attachment: Which attachment of the message is meant, where it is one.
+
+        Raises:
+            ParseError: There is no room for the file in the temporary folder.
+        """
+        place = self._lay_down(content) if len(content) > _SENT else None
+        return Parsing(self, ParserTask(place or content, name, media_type, settings, attachment))
+
+    def release(self, place: Path) -> None:
+        """Take note that one document no longer needs the content that lies there."""
+        self._users[place] -= 1
+        if not self._users[place]:
+            del self._users[place]
+            self._places = {digest: other for digest, other in self._places.items() if other != place}
+            place.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End the processes, in mid-document too. May be called more than once."""
+        try:
+            self._end_pool()
+        finally:
+            folder, self._folder = self._folder, None
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        """Start nothing yet."""
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """End the processes."""
+        self.close()
+
+    def open_pool(self, *, instead_of: ProcessPool | None = None) -> ProcessPool:
+        """Return the pool; a new one where there is none, or where the present one broke or is the one given."""
+        if self._pool is not None and (self._pool is instead_of or not self._pool.active):
+            self._end_pool()
+        if self._pool is None:
+            self._pool = ProcessPool(
+                max_workers=self._processes,
+                max_tasks=self._documents_a_process,
+                initializer=prepare,
+                initargs=(os.getpid(), self._processes, self._temporary_folder()),
+                # Its processes import what they need and not, as those of the standard library, the main module of
+                # this one too: that of Dagster takes two seconds.
+                context=get_context("loky"),
+            )
+            _start_unheard(self._pool)
+        return self._pool
+
+    def _end_pool(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()  # type: ignore[no-untyped-call] # pebble declares arguments only
+            pool.join()
+
+    def _temporary_folder(self) -> Path | None:
+        """Return where content lies that is on its way; None where no folder can be made."""
+        if self._folder is None:
+            try:
+                self._folder = Path(tempfile.mkdtemp(prefix="sourcebook-"))
+            except OSError:
+                return None
+        return self._folder
+
+    def _lay_down(self, content: bytes) -> Path:
+        """Return where content lies: once, however many of a message's attachments are on their way."""
+        digest = sha256(content).digest()
+        place = self._places.get(digest)
+        if place is None:
+            place = self._places[digest] = self._written(content)
+        self._users[place] += 1
+        return place
+
+    def _written(self, content: bytes) -> Path:
+        folder = self._temporary_folder()
+        if folder is None:
+            raise ParseError("no temporary folder can be written to; set TMPDIR to one, then ingest again")
+        place = folder / f"{next(self._numbers)}"
+        try:
+            place.write_bytes(content)
+        except OSError as error:
+            place.unlink(missing_ok=True)
+            raise ParseError(
+                f"it cannot be copied into the temporary folder {folder.parent} ({error.strerror or error}); "
+                "make room there, or set TMPDIR to another folder"
+            ) from error
+        return place
+
+
+class Parsing:
+    """A document that is being parsed."""
+
+    def __init__(self, parsers: ParserPool, task: ParserTask) -> None:
+        self._parsers = parsers
+        self._task = task
+        self._place = task.content if isinstance(task.content, Path) else None
+        self._seconds = task.settings.timeout.total_seconds()
+        self._begin(parsers.open_pool())
+
+    def result(self) -> ParsedDocument:
+        """Wait for the document. May be called again.
+
+        Raises:
+            ParseError: It cannot be parsed, takes too long or too much memory, or crashes its parser.
+            MissingDependencyError: The parser's package is not installed.
+            ParserError: The parser cannot be loaded.
+        """
+        try:
+            for _ in range(1, _TRIES):
+                try:
+                    return self._wait()
+                except _TooLittleLeftError:
+                    self._begin(self._parsers.open_pool())
+                except RuntimeError:
+                    # The pool broke: a process died between two documents, or as it was handed one. It need not have
+                    # been this.
+                    self._begin(self._parsers.open_pool(instead_of=self._pool))
+            try:
+                return self._wait()
+            except RuntimeError as error:
+                raise ParseError(
+                    "its parser's process ended again and again; there may be too little memory"
+                ) from error
+        finally:
+            if self._place is not None:
+                self._parsers.release(self._place)
+                self._place = None
+
+    def _begin(self, pool: ProcessPool) -> None:
+        self._pool = pool
+        self._document: Future[_Timed] = Future()
+        if self._task.attachment is None and has_pages(self._task.media_type):
+            try:
+                pages = pool.schedule(seconds_of_pages, args=(self._task,), timeout=self._seconds)
+            except RuntimeError as error:  # the pool broke
+                self._document.set_exception(error)
+                return
+            # In a thread of the pool, so that the next document need not wait for somebody who asks for this one.
+            pages.add_done_callback(partial(_parse_after, pool, self._task, self._document))
+        else:
+            _parse(pool, self._task, self._document, self._seconds)
+
+    def _wait(self) -> ParsedDocument:
+        seconds = self._seconds
+        try:
+            seconds, document = self._outcome(self._document)
+            return self._outcome(document)
+        except TimeoutError as error:
+            raise ParseError(
+                f"its parser was not done after {seconds:,.0f} seconds; raise parsing.timeout, or split the file"
+            ) from error
+        except ProcessExpired as error:
+            if error.exitcode == OUT_OF_MEMORY_LEFT:
+                raise _TooLittleLeftError from error
+            if error.exitcode == OUT_OF_MEMORY:
+                memory = self._task.settings.memory / 1_000_000
+                raise ParseError(
+                    f"its parser needs more than {memory:,.0f} MB of memory; raise parsing.memory, or split the file"
+                ) from error
+            raise ParseError(
+                f"its parser crashed ({_ending(error.exitcode)}): it is damaged, or takes more than parsing.memory; "
+                "open and save it again, or convert it"
+            ) from error
+
+    def _outcome(self, future: "Future[_T]") -> "_T":
+        """Wait for what the pool does; a pool that breaks forgets what no process has taken yet."""
+        while not future.done():
+            if not self._pool.active and not wait([future], _TELL_SECONDS).done:
+                raise BrokenProcessPool
+            wait([future], _LOOK_SECONDS)
+        return future.result()
+
+
+def _start_unheard(pool: ProcessPool) -> None:
+    """Start a pool whose processes never hear of Ctrl-C, also while they start: it is this process's to handle."""
+    resource_tracker.ensure_running()  # to start it lets the signal through again
+    signals = pthread_sigmask(SIG_BLOCK, {SIGINT})
+    try:
+        pool.active  # noqa: B018 - starts it
+    finally:
+        pthread_sigmask(SIG_SETMASK, signals)
+
+
+class _TooLittleLeftError(RuntimeError):
+    """What others left of the memory of their process was too little: in another it may be enough."""
+
+
+_Timed = tuple[float, "Future[ParsedDocument]"]
+"""The seconds that a document may take, and itself."""
+
+
+def _parse_after(pool: ProcessPool, task: ParserTask, document: "Future[_Timed]", pages: "Future[float]") -> None:
+    error = pages.exception()
+    if error is None:
+        _parse(pool, task, document, task.settings.timeout.total_seconds() + pages.result())
+    else:
+        document.set_exception(error)
+
+
+def _parse(pool: ProcessPool, task: ParserTask, document: "Future[_Timed]", seconds: float) -> None:
+    try:
+        document.set_result((seconds, pool.schedule(parse_task, args=(task,), timeout=seconds)))
+    except RuntimeError as error:  # the pool broke
+        document.set_exception(error)
+
+
+def _ending(status: int) -> str:
+    return Signals(-status).name if status < 0 else f"exit status {status}"

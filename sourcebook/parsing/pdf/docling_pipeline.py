@@ -1,0 +1,180 @@
+"""PDF files through docling's own pipeline: its models find layout and tables."""
+
+import logging
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from io import BytesIO
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.errors import MissingDependencyError, ParseError, ParserError
+from sourcebook.model.document import JsonValue, ParsedDocument
+
+if TYPE_CHECKING:
+    from docling.datamodel.document import ConversionResult
+    from docling.datamodel.pipeline_options import RapidOcrOptions
+    from docling.document_converter import DocumentConverter
+
+_INSTALL = "pip install docling"
+_WITHOUT = "or take  parser: sourcebook, which needs no models"
+_PACKAGES = ("docling_ibm_models", "torch", "torchvision", "transformers")
+
+
+def parse_with_models(content: bytes, *, name: str, models: str | None, ocr: bool) -> ParsedDocument:
+    """Parse a PDF; blocks know their page and box. The models are loaded once a process.
+
+    Args:
+        content: The whole file.
+        name: File name, path or URI.
+        models: The folder that `docling-tools models download` fills; where None, docling takes its models from the
+            hub's cache, or downloads them unless HF_HUB_OFFLINE is 1.
+        ocr: Whether pages without text are recognised.
+
+    Raises:
+        ParseError: The file is protected or damaged, or holds no text.
+        MissingDependencyError: docling is not installed with what its models need.
+        ParserError: The models cannot be found or loaded.
+    """
+    from sourcebook.parsing.pdf.properties import read_properties
+
+    properties = read_properties(content)
+    require_packages()
+    converter = load_converter(models, ocr=ocr)
+    result = _convert(converter, content, name)
+
+    from sourcebook.parsing.docling.markdown import write_markdown
+    from sourcebook.parsing.language import detect_language
+    from sourcebook.parsing.text.headings import document_title
+
+    written = write_markdown(result.document, boxes=True)
+    metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
+    title = properties.metadata.get("title")
+    return ParsedDocument(
+        markdown=written.markdown,
+        blocks=written.blocks,
+        title=title if isinstance(title, str) and " " in title else document_title(written.blocks),
+        page_count=properties.page_count,
+        language=detect_language(written.markdown, written.blocks),
+        metadata={**metadata, **_page_facts(result)},
+        nothing_to_read=None if written.blocks else _why_empty(ocr=ocr),
+    )
+
+
+def require_packages() -> None:
+    """Look for the packages that the models need; nothing is imported.
+
+    Raises:
+        MissingDependencyError: One is not installed.
+    """
+    missing = [package for package in _PACKAGES if find_spec(package) is None]
+    if missing:
+        names = ", ".join(package.replace("_", "-") for package in missing)
+        raise MissingDependencyError(f"parser: docling needs the package {names}; {_INSTALL}, {_WITHOUT}")
+
+
+@lru_cache(maxsize=1)
+def load_converter(models: str | None, *, ocr: bool) -> "DocumentConverter":
+    """Load docling's models, once a process: seconds, and a gigabyte of memory.
+
+    Raises:
+        MissingDependencyError: A package is not installed.
+        ParserError: The models are not there, incomplete, or do not load beside what is installed.
+    """
+    folder = None if models is None else Path(models).expanduser()
+    if folder is not None and not folder.is_dir():
+        raise ParserError(f"parsing.models is {folder}, which is no folder; {_fetching(folder)}, {_WITHOUT}")
+    logging.getLogger("docling").setLevel(logging.ERROR)
+    try:
+        from docling.datamodel.base_models import InputFormat
+        from docling.datamodel.pipeline_options import PdfPipelineOptions
+        from docling.document_converter import DocumentConverter, PdfFormatOption
+        from transformers.utils.logging import disable_progress_bar
+
+        if find_spec("torchvision") is not None:
+            import_module("torchvision")  # transformers would hide why it does not load
+
+        options = PdfPipelineOptions(artifacts_path=folder, do_ocr=ocr, do_table_structure=True)
+        if ocr:
+            options.ocr_options = _bundled_ocr()
+        converter = DocumentConverter(
+            allowed_formats=[InputFormat.PDF],
+            format_options={InputFormat.PDF: PdfFormatOption(pipeline_options=options)},
+        )
+        disable_progress_bar()  # type: ignore[no-untyped-call] # has no annotations
+        converter.initialize_pipeline(InputFormat.PDF)
+    except ImportError as error:
+        raise MissingDependencyError(f"parser: docling needs {error.name or error}; {_INSTALL}, {_WITHOUT}") from error
+    except Exception as error:  # a model library may raise anything while it loads
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+        raise ParserError(
+            f"docling's models cannot be loaded ({reason}); {_remedy(reason, folder)}, {_WITHOUT}"
+        ) from error
+    return converter
+
+
+def _remedy(reason: str, folder: Path | None) -> str:
+    if "torchvision::" in reason:
+        return "install torch and torchvision of one build, both for a CPU or both for CUDA"
+    if "memory" in reason.lower():
+        return "raise parsing.memory"
+    return _fetching(folder)
+
+
+def _fetching(folder: Path | None) -> str:
+    if folder is None:
+        return "run  docling-tools models download  where a hub is in reach, and name the folder in parsing.models"
+    return f"run  docling-tools models download -o {folder}"
+
+
+def _bundled_ocr() -> "RapidOcrOptions":
+    """Point docling at the weights in RapidOCR's wheel: with a folder of models it would want copies in there."""
+    from docling.datamodel.pipeline_options import RapidOcrOptions
+
+    spec = find_spec("rapidocr")
+    if spec is None or spec.origin is None:
+        raise ImportError(name="rapidocr")
+    weights = Path(spec.origin).parent / "models"
+    found = {part: next(iter(sorted(weights.glob(f"*_{part}_*.onnx"))), None) for part in ("det", "cls", "rec")}
+    missing = [part for part, path in found.items() if path is None]
+    if missing:
+        raise FileNotFoundError(f"RapidOCR's package holds no weights for {', '.join(missing)}")
+    paths = {f"{part}_model_path": str(path) for part, path in found.items()}
+    return RapidOcrOptions.model_validate({**paths, "rapidocr_params": {"Global.log_level": "critical"}})
+
+
+def _convert(converter: "DocumentConverter", content: bytes, name: str) -> "ConversionResult":
+    from docling.datamodel.base_models import ConversionStatus, DocumentStream
+
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]  # a path or URI would be taken for one to open
+    stream = DocumentStream(name=last if last.lower().endswith(".pdf") else "document.pdf", stream=BytesIO(content))
+    result = converter.convert(stream, raises_on_error=False)
+    if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
+        reasons = dict.fromkeys(" ".join(error.error_message.split())[:200] for error in result.errors)
+        reason = "; ".join(reasons) or result.status.value
+        raise ParseError(f"docling cannot read the PDF ({reason}); open it in a viewer and print it to a new PDF")
+    return result
+
+
+def _why_empty(*, ocr: bool) -> str:
+    return (
+        "no text was recognised on its pages"
+        if ocr
+        else "the PDF holds no text and OCR is off: set parsing.ocr to true"
+    )
+
+
+def _page_facts(result: "ConversionResult") -> dict[str, JsonValue]:
+    """Return which pages were recognised, how surely (0 to 1), and which could not be read."""
+    scores = {number: float(page.ocr_score) for number, page in sorted(result.confidence.pages.items())}
+    confidence: dict[str, JsonValue] = {
+        str(number): round(score, 3) for number, score in scores.items() if not isnan(score)
+    }
+    unread: list[JsonValue] = [*sorted({error.page_no for error in result.errors if error.page_no is not None})]
+    facts: dict[str, JsonValue] = {}
+    if confidence:
+        facts |= {"recognised_pages": [int(number) for number in confidence], "recognition_confidence": confidence}
+    if unread:
+        facts["unread_pages"] = unread
+    return facts

@@ -1,0 +1,233 @@
+"""Tables without lines: rows whose runs stand below each other with common white space between."""
+
+import re
+from bisect import bisect
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from sourcebook.parsing.pdf.layout.contents import contents_table, has_leader
+from sourcebook.parsing.pdf.layout.elements import Row, Table
+from sourcebook.parsing.pdf.layout.joining import joined_text
+from sourcebook.parsing.pdf.layout.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.page_parts import Line
+from sourcebook.parsing.pdf.layout.rows import joined
+from sourcebook.parsing.pdf.layout.table_of_rows import table_of
+
+_NARROWEST_GAP = 0.55
+"""Of the letters' size."""
+_FARTHEST_ROW = 2.6
+"""Of the letters' size: white space above a row of the same table."""
+_LONGEST_CELL = 90
+_SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
+_NUMBER = re.compile(r"[(\-–+]?[€$£]?\d[\d.,\s]*[%)]?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    left: float
+    right: float
+
+
+def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row | Table]:
+    """Return a column's rows, with those that make a table replaced by it.
+
+    Args:
+        rows: of one column, from the top.
+        levels: heights at which lines are drawn across the column; they part the rows of a table.
+    """
+    result: list[Row | Table] = []
+    index = 0
+    while index < len(rows):
+        end, gaps = _stretch(rows, index)
+        table = contents_table(rows[index:end]) or _table(rows[index:end], gaps, levels) if end - index > 1 else None
+        if table is not None and not table.contents and _is_justified(rows, index, end):
+            table = None
+        if table is None:
+            result.append(rows[index])
+            index += 1
+        else:
+            result.append(table)
+            index = end
+    return result
+
+
+def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
+    """Return where the rows that share white space with the first end, and that space."""
+    if has_leader(rows[start]):
+        end = start
+        while end < len(rows) and (has_leader(rows[end]) or (end + 1 < len(rows) and has_leader(rows[end + 1]))):
+            end += 1
+        return end, []
+    gaps = _gaps(rows[start])
+    if not gaps or _is_text(rows[start]):
+        return start, []
+    end = start + 1
+    while end < len(rows):
+        row, previous = rows[end], rows[end - 1]
+        if row.line.top - previous.line.bottom > _FARTHEST_ROW * row.line.size or has_leader(row) or _is_text(row):
+            break
+        common = _common(gaps, row)
+        if len(common) < max(1, len(gaps) // 2) or (len(row.runs) == 1 and _crosses(row.line, gaps)):
+            break
+        gaps, end = common, end + 1
+    while end > start and len(rows[end - 1].runs) == 1 and not _continues(rows[end - 1], rows[end - 2], gaps):
+        end -= 1
+    return end, gaps
+
+
+def _is_justified(rows: Sequence[Row], start: int, end: int) -> bool:
+    """Whether the rows are lines of a justified paragraph: as wide as their neighbours and as close to them."""
+    left = min(row.line.left for row in rows[start:end])
+    right = max(row.line.right for row in rows[start:end])
+    if any(abs(row.line.left - left) > 1.5 or abs(row.line.right - right) > 1.5 for row in rows[start:end]):
+        return False
+    pitch = (rows[end - 1].line.top - rows[start].line.top) / (end - 1 - start)
+    for outer, inner in ((start - 1, start), (end, end - 1)):
+        if 0 <= outer < len(rows):
+            beside = rows[outer].line
+            close = abs(abs(beside.top - rows[inner].line.top) - pitch) < 0.15 * pitch
+            if close and abs(beside.left - left) < 1.5 and abs(beside.size - rows[inner].line.size) < 0.5:
+                return True
+    return False
+
+
+def _is_text(row: Row) -> bool:
+    """Whether it is code, or an item of a list or a numbered section rather than a row of cells."""
+    if row.line.monospaced or len(row.runs) != 2:
+        return row.line.monospaced
+    first = row.runs[0].text
+    return list_mark(f"{first} x") is not None or _SECTION.fullmatch(first) is not None
+
+
+def _gaps(row: Row) -> list[_Gap]:
+    ordered = sorted(row.runs, key=lambda run: run.left)
+    return [
+        _Gap(before.right, after.left)
+        for before, after in pairwise(ordered)
+        if after.left - before.right > _NARROWEST_GAP * min(before.size, after.size)
+    ]
+
+
+def _common(gaps: Sequence[_Gap], row: Row) -> list[_Gap]:
+    """Return the widest part that the row leaves of each gap; gaps lie in order and apart, and so do the results."""
+    free = _free(row)
+    left: list[_Gap] = []
+    first = 0
+    for gap in gaps:
+        while free[first].right <= gap.left:
+            first += 1
+        parts: list[_Gap] = []
+        while first < len(free) and free[first].left < gap.right:
+            parts.append(_Gap(max(free[first].left, gap.left), min(free[first].right, gap.right)))
+            first += 1
+        first -= bool(parts)  # the last one may reach into the next gap
+        widest = max(parts, key=lambda part: part.right - part.left, default=None)
+        if widest is not None and widest.right - widest.left > _NARROWEST_GAP * row.line.size:
+            left.append(widest)
+    return left
+
+
+def _free(row: Row) -> list[_Gap]:
+    """Return the white space of a row from left to right, that on its outside too."""
+    free: list[_Gap] = []
+    reached = float("-inf")
+    for run in sorted(row.runs, key=lambda run: run.left):
+        if run.left > reached:
+            free.append(_Gap(reached, run.left))
+        reached = max(reached, run.right)
+    return [*free, _Gap(reached, float("inf"))]
+
+
+def _shared(rows: Sequence[Row]) -> list[_Gap]:
+    """Return the white space that all these rows have in common."""
+    size = min(row.line.size for row in rows)
+    found: list[_Gap] = []
+    reached = float("inf")
+    for run in sorted((run for row in rows for run in row.runs), key=lambda run: run.left):
+        if run.left - reached > _NARROWEST_GAP * size:
+            found.append(_Gap(reached, run.left))
+        reached = run.right if reached == float("inf") else max(reached, run.right)
+    return found
+
+
+def _crosses(line: Line, gaps: Sequence[_Gap]) -> bool:
+    return any(line.left < gap.left and line.right > gap.right for gap in gaps)
+
+
+def _continues(row: Row, previous: Row, gaps: Sequence[_Gap]) -> bool:
+    """Whether a single run goes on with a cell other than the first."""
+    close = row.line.top - previous.line.bottom < 0.6 * row.line.size
+    return close and bool(gaps) and row.line.left > gaps[0].right - 2
+
+
+def _table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> Table | None:
+    full = [row for row in rows if len(row.runs) > 1]
+    shared = _shared(rows)
+    gaps = shared if len(shared) >= len(gaps) else gaps
+    width = len(gaps) + 1
+    if not gaps or len(full) < (2 if width > 2 else 3):
+        return None
+    grid = _ruled_grid(rows, gaps, levels) or _grid(rows, gaps)
+    texts = [[joined_text(cell) for cell in row] for row in grid]
+    longest = max(len(text) for row in texts for text in row)
+    letters = [len(text) for row in texts for text in row if text]
+    if longest > 4 * _LONGEST_CELL or median(letters) > _LONGEST_CELL:
+        return None
+    if sum(map(bool, (text for row in texts for text in row))) < 0.4 * len(texts) * width:
+        return None
+    return table_of(rows, texts)
+
+
+def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> list[list[list[Line]]]:
+    """Return the cells between the lines that part the rows; empty where such lines do not part them."""
+    top, bottom = rows[0].line.top, rows[-1].line.bottom
+    inside = [level for level in levels if top < level < bottom]
+    bands = Counter(bisect(inside, (row.line.top + row.line.bottom) / 2) for row in rows)
+    if len(bands) < 3 or max(bands.values()) > 8:
+        return []
+    middles = [(gap.left + gap.right) / 2 for gap in gaps]
+    numbers = Counter(
+        (bisect(inside, (row.line.top + row.line.bottom) / 2), column)
+        for row in rows
+        for column, part in _parts(row, middles).items()
+        if _NUMBER.fullmatch(part[0].text)
+    )
+    if sum(count > 1 for count in numbers.values()) > 1:
+        return []  # numbers below each other are cells of rows that no lines part
+    grid: list[list[list[Line]]] = [[[] for _ in range(len(gaps) + 1)] for _ in bands]
+    places = {band: place for place, band in enumerate(sorted(bands))}
+    for row in rows:
+        cells = grid[places[bisect(inside, (row.line.top + row.line.bottom) / 2)]]
+        for column, part in _parts(row, middles).items():
+            cells[column].append(joined(part))
+    return grid
+
+
+def _parts(row: Row, middles: Sequence[float]) -> dict[int, list[Line]]:
+    """Return the runs of each column."""
+    parts: dict[int, list[Line]] = {}
+    for run in row.runs:
+        parts.setdefault(bisect(middles, run.left), []).append(run)
+    return parts
+
+
+def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
+    """Return the lines of each cell; a row that continues the cells above is no row of its own."""
+    middles = [(gap.left + gap.right) / 2 for gap in gaps]
+    spaces = [after.line.top - before.line.bottom for before, after in pairwise(rows)]
+    usual = median(spaces) if spaces else 0.0
+    grid: list[list[list[Line]]] = []
+    for index, row in enumerate(rows):
+        runs = _parts(row, middles)
+        parts = [[joined(runs[column])] if column in runs else [] for column in range(len(gaps) + 1)]
+        close = index > 0 and spaces[index - 1] < min(0.6 * row.line.size, usual + 0.5)
+        goes_on = grid and close and not parts[0] and all(grid[-1][n] for n, part in enumerate(parts) if part)
+        if goes_on and (max(spaces) > usual + 1 or sum(map(bool, parts)) == 1):
+            for above, part in zip(grid[-1], parts, strict=True):
+                above += part
+        else:
+            grid.append(parts)
+    return grid

@@ -1,0 +1,138 @@
+"""Turn pages of lines into a structured document."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from sourcebook.parsing.pdf.layout.aligned_tables import with_tables
+from sourcebook.parsing.pdf.layout.boxes import Frame, boxed, frames_of
+from sourcebook.parsing.pdf.layout.captions import with_captions
+from sourcebook.parsing.pdf.layout.columns import Column, columns
+from sourcebook.parsing.pdf.layout.continued_tables import with_continued_tables
+from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table
+from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
+from sourcebook.parsing.pdf.layout.headings import plain, with_levels
+from sourcebook.parsing.pdf.layout.joining import hyphenated_words
+from sourcebook.parsing.pdf.layout.no_headings import without_false_headings
+from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
+from sourcebook.parsing.pdf.layout.paragraphs import Context, elements
+from sourcebook.parsing.pdf.layout.rows import direction, rows
+from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
+from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
+from sourcebook.parsing.pdf.layout.runs_on import join_across_columns
+from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
+
+if TYPE_CHECKING:
+    from docling_core.types.doc.document import DoclingDocument
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    page: Page
+    left: float
+    right: float
+    items: tuple[Row | Table, ...]
+    from_right: bool = False
+
+
+def build_document(
+    pages: Sequence[Page], *, outline: Sequence[OutlineEntry] = (), name: str = "document"
+) -> "DoclingDocument":
+    """Return the document that the pages make, in reading order, each item with its page and box.
+
+    What pages have in common at their edges (running heads, page numbers) is left out.
+
+    Args:
+        pages: in their order; where the lines come from, a text layer or recognition, makes no difference.
+        outline: the file's own table of contents; it decides on headings and their levels.
+        name: of the document.
+    """
+    from sourcebook.parsing.pdf.layout.assemble import assemble
+
+    found = [column for page in without_running_heads(pages) for column in _columns(page)]
+    texts = [[item for item in column.items if isinstance(item, Row)] for column in found]
+    lines = [row.line for rows_of_column in texts for row in rows_of_column]
+    context = Context(
+        style=text_style(texts),
+        outline=frozenset(plain(entry.title) for entry in outline) - {""},
+        hyphenated=hyphenated_words(lines),
+    )
+    placed = [one for column, local in _with_contexts(found, context) for one in _placed(column, local)]
+    joined = join_across_columns(with_continued_tables(with_captions(placed)), context.hyphenated)
+    return assemble(with_levels(without_false_headings(joined, context.outline), outline), pages, name=name)
+
+
+def _columns(page: Page) -> Iterator[_Column]:
+    tables, lines = ruled_tables(page)
+    # Turned text outside of tables stands in the margin and interrupts nothing.
+    flat = [line for line in lines if not line.turned]
+    turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
+    from_right = sum(direction(line.text) for line in flat) < 0
+    frames = frames_of(page.rules)
+    for column in columns([*flat, *tables], from_right=from_right):
+        for part in _without_boxes(column, frames):
+            levels = [rule.top for rule in page.rules if _crosses(rule, part)]
+            items = tuple(_items(part.pieces, sorted(levels)))
+            yield _Column(page, part.left, part.right, items, from_right)
+    if turned:
+        yield _Column(page, turned[0].left, turned[0].right, tuple(Row((line,), line) for line in turned))
+
+
+def _without_boxes(column: Column, frames: Sequence[Frame]) -> Iterator[Column]:
+    """Yield the column, and behind it what stands in frames around which its text flows."""
+    boxes = boxed([piece for piece in column.pieces if isinstance(piece, Line)], frames)
+    inside = {id(line) for box in boxes for line in box}
+    around: list[Line | Table] = [piece for piece in column.pieces if id(piece) not in inside]
+    parts: list[Sequence[Line | Table]] = [around, *boxes]
+    for part in parts:
+        if part:
+            yield Column(min(piece.left for piece in part), max(piece.right for piece in part), tuple(part))
+
+
+def _crosses(rule: Rule, column: Column) -> bool:
+    """Whether a drawn line runs across a good part of the column."""
+    return min(rule.right, column.right) - max(rule.left, column.left) > 0.3 * (column.right - column.left)
+
+
+def _items(pieces: Sequence[Line | Table], levels: Sequence[float]) -> Iterator[Row | Table]:
+    """Yield a column's rows and tables from the top."""
+    lines = [piece for piece in pieces if isinstance(piece, Line)]
+    tables = sorted((piece for piece in pieces if isinstance(piece, Table)), key=lambda table: table.top)
+    pending: list[Row] = []
+    for row in rows(lines):
+        while tables and tables[0].top < row.line.top:
+            yield from with_tables(pending, levels)
+            pending = []
+            yield tables.pop(0)
+        pending.append(row)
+    yield from with_tables(pending, levels)
+    yield from tables
+
+
+def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple[_Column, Context]]:
+    """Yield each column with what its own page says about the style of running text."""
+    for _, group in groupby(found, key=lambda column: column.page.number):
+        columns_of_page = list(group)
+        texts = [item for column in columns_of_page for item in column.items if isinstance(item, Row)]
+        style = of_page(context.style, texts)
+        local = replace(context, style=style, cover=not has_running_text(style, texts))
+        yield from ((column, local) for column in columns_of_page)
+
+
+def _placed(column: _Column, context: Context) -> Iterator[Element | PlacedTable]:
+    page = column.page
+    items, left, right = column.items, column.left, column.right
+    if column.from_right:
+        items, left, right = tuple(map(_mirrored, items)), -right, -left
+        context = replace(context, from_right=True)
+    found = list(elements(items, page=page.number, left=left, right=right, context=context))
+    for one in with_footnotes(found, height=page.height, style=context.style):
+        yield PlacedTable(one, page.number) if isinstance(one, Table) else one
+
+
+def _mirrored(item: Row | Table) -> Row | Table:
+    if isinstance(item, Table):
+        cells = (replace(cell, column=item.columns - cell.column - cell.column_span) for cell in item.cells)
+        return replace(item, cells=tuple(cells))
+    return Row(item.runs, replace(item.line, left=-item.line.right, right=-item.line.left))

@@ -1,0 +1,53 @@
+"""Join tables that go on at the head of the next page without their header."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sourcebook.parsing.pdf.layout.elements import Element, Place, PlacedTable, Table
+
+_NUMBER = re.compile(r"\W*\d[\d.,:/\s\-–]*\W*")
+_NEAR = 4.0
+"""Points between the edges of the parts."""
+
+
+def with_continued_tables(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
+    """Return the elements; rows that a page's first table adds to the last of the page before are rows of that.
+
+    A part that repeats the header stays a table of its own: it reads well alone, and its rows know their page.
+    """
+    result: list[Element | PlacedTable] = []
+    for one in found:
+        before = result[-1] if result else None
+        if isinstance(one, PlacedTable) and isinstance(before, PlacedTable) and _goes_on(before, one):
+            result[-1] = _joined(before, one)
+        else:
+            result.append(one)
+    return result
+
+
+def _goes_on(before: PlacedTable, one: PlacedTable) -> bool:
+    upper, lower = before.table, one.table
+    last_page = before.more[-1].page if before.more else before.page
+    if one.page != last_page + 1 or one.caption is not None or upper.contents or lower.contents:
+        return False
+    if upper.columns != lower.columns or abs(upper.left - lower.left) > _NEAR or abs(upper.right - lower.right) > _NEAR:
+        return False
+    # A header has words where the column below it has numbers.
+    numbers = _number_columns(upper)
+    first = {cell.column for cell in lower.cells if cell.row == 0 and _NUMBER.fullmatch(cell.text)}
+    return bool(numbers) and first == numbers
+
+
+def _number_columns(table: Table) -> set[int]:
+    """Return the columns that hold nothing but numbers below the header."""
+    body = [cell for cell in table.cells if not cell.header and cell.text]
+    return {cell.column for cell in body} - {cell.column for cell in body if not _NUMBER.fullmatch(cell.text)}
+
+
+def _joined(before: PlacedTable, one: PlacedTable) -> PlacedTable:
+    upper, lower = before.table, one.table
+    cells = (replace(cell, row=cell.row + upper.rows, header=False) for cell in lower.cells)
+    table = replace(upper, cells=(*upper.cells, *cells), rows=upper.rows + lower.rows)
+    place = Place(one.page, lower.left, lower.top, lower.right, lower.bottom)
+    return replace(before, table=table, more=(*before.more, place))

@@ -1,0 +1,211 @@
+"""Which lines are headings, and of which level."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import pairwise, takewhile
+
+from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
+from sourcebook.parsing.pdf.layout.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry
+from sourcebook.parsing.pdf.layout.rows import direction
+from sourcebook.parsing.pdf.layout.text_style import TextStyle
+
+_LARGER = 1.12
+"""Times the size of running text."""
+_LARGE = 1.6
+_MOST_LINES = 4
+_LONGEST = 200
+_MOST_BEFORE_TITLE = 600
+_DEEPEST = 6
+_LONGEST_CHAPTER_TITLE = 80
+_BELOW_CHAPTER = 5.0
+"""Of the size of the line with its number."""
+_ALIKE = 1.06
+"""Sizes within this factor are one style."""
+_CAPTION = re.compile(
+    r"(?:\[?(?:fig(?:ure|\.)?|table|tab\.|listing|example|algorithm|scheme|chart|plate|exhibit|abbildung|abb\."
+    r"|tabelle|figura|tabla|tableau|рис\.?|рисунок|таблица|그림|표|図|表|图)\s?"
+    r"[A-Z]?\d+(?:[.\-–]\d+)*\]?)(?:[.:\s]|$)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?:(?P<decimal>\d{1,3}(?:\.\d{1,3})*)\.?|(?P<letter>[A-Z](?:\.\d{1,3})+))\s+(?=\w)")
+_CHAPTER = re.compile(
+    r"(?:chapter|part|appendix|annex|section|kapitel|teil|anhang|chapitre|capítulo|capitolo|глава)\s+"
+    r"(?:\d+|[ivxlc]+|[a-z])\b[.:]?",
+    re.IGNORECASE,
+)
+_NO_HEADING_END = re.compile(r"[.,;:]$")
+_LEADERS = re.compile(r"(?:[.·…]\s?){5,}")
+
+
+def is_caption(text: str) -> bool:
+    """Whether a text begins like the caption of a figure or table, with its number."""
+    return _CAPTION.match(text) is not None
+
+
+def is_heading(
+    lines: Sequence[Line],
+    text: str,
+    style: TextStyle,
+    *,
+    column: tuple[float, float],
+    outline: AbstractSet[str] = frozenset(),
+    cover: bool = False,
+) -> bool:
+    """Whether these lines stand out from running text as a heading does, or the outline names them.
+
+    Args:
+        lines: one paragraph.
+        text: its text.
+        style: of the running text.
+        column: its left and right edge.
+        outline: the plain titles of the file's own outline.
+        cover: whether the page has no running text, so that everything on it stands out.
+    """
+    if len(lines) > _MOST_LINES or len(text) > _LONGEST or not any(letter.isalpha() for letter in text):
+        return False
+    if lines[0].turned or _LEADERS.search(text):
+        return False
+    if plain(text) in outline:
+        return True
+    mark = list_mark(text)
+    if (mark is not None and mark.number is None) or _set_right(lines, text, column):
+        return False
+    size = min(line.size for line in lines)
+    letters = sum(letter.isalpha() for letter in text)
+    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")):
+        return False
+    if cover and size < _LARGE * style.size:
+        return False
+    as_elsewhere = abs(size - style.elsewhere) < 0.05 * style.elsewhere and not lines[0].bold
+    if size > _LARGER * style.size and not as_elsewhere:
+        return not _NO_HEADING_END.search(text) or len(text) < 60
+    bold = lines[0].bold and not style.bold
+    if bold and size > 0.88 * style.size:
+        return not _NO_HEADING_END.search(text) and len(lines) <= 3
+    if len(lines) > 1 or size <= 0.95 * style.size:
+        return False
+    chapter = _CHAPTER.fullmatch(text) is not None and _is_short(lines[0], column)
+    return chapter or is_section_title(lines[0], column)
+
+
+def is_section_title(line: Line, column: tuple[float, float]) -> bool:
+    """Whether a line is a heading by its number alone: 3.2.1 and few words that begin large."""
+    number = _NUMBERED.match(line.text)
+    title = line.text[number.end() :] if number and "." in (number["decimal"] or number["letter"]) else ""
+    return title[:1].isupper() and _is_short(line, column)
+
+
+def _is_short(line: Line, column: tuple[float, float]) -> bool:
+    return line.width < 0.7 * (column[1] - column[0]) and not _NO_HEADING_END.search(line.text)
+
+
+def _set_right(lines: Sequence[Line], text: str, column: tuple[float, float]) -> bool:
+    """Whether a line stands at the column's right edge only, as dates and authors do."""
+    left, right = column
+    return direction(text) >= 0 and min(line.left for line in lines) > left + 0.6 * (right - left)
+
+
+def is_numbered(text: str) -> bool:
+    """Whether a text begins with the number of a section or chapter."""
+    return _NUMBERED.match(text) is not None or _CHAPTER.match(text) is not None
+
+
+def plain(text: str) -> str:
+    """Return a title in lower case, letters and digits only: outlines and pages space and punctuate differently."""
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def with_levels(found: Sequence[Element | PlacedTable], outline: Sequence[OutlineEntry]) -> list[Element | PlacedTable]:
+    """Return the elements with the levels of headings: 1 for the title, 2 to 6 for those below.
+
+    The outline's word counts most, then numbers such as 3.2.1, then size and weight.
+    """
+    found = _with_chapter_titles(found)
+    headings = [one for one in found if isinstance(one, Element) and one.kind == "heading"]
+    if not headings:
+        return list(found)
+    title = _title(found, headings)
+    others = [one for one in headings if one is not title]
+    entries = {plain(entry.title): entry.level for entry in outline}
+    known = {id(one): level for one in others if (level := _known(one, entries, title)) is not None}
+    levels = _style_levels(others, known)
+    result: list[Element | PlacedTable] = []
+    for one in found:
+        if isinstance(one, Element) and one.kind == "heading":
+            level = 1 if one is title else known.get(id(one)) or levels[style_of(one)]
+            one = replace(one, level=min(level, _DEEPEST))
+        result.append(one)
+    return result
+
+
+def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
+    """Return the elements; a short line right below `Chapter 3` is a heading too, however it is set."""
+    result = list(found[:1])
+    for before, one in pairwise(found):
+        if (
+            isinstance(before, Element)
+            and isinstance(one, Element)
+            and before.kind == "heading"
+            and _CHAPTER.fullmatch(before.text)
+            and one.kind == "paragraph"
+            and one.lines == 1
+            and len(one.text) < _LONGEST_CHAPTER_TITLE
+            and not _NO_HEADING_END.search(one.text)
+            and one.places[0].page == before.places[0].page
+            and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
+        ):
+            one = replace(one, kind="heading")
+        result.append(one)
+    return result
+
+
+def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) -> Element | None:
+    """Return the largest heading of the first page, where no other is as large and little text stands before it."""
+    page = headings[0].places[0].page
+    largest = max((one for one in headings if one.places[0].page == page), key=lambda one: one.first.size)
+    as_large = [one for one in headings if one.first.size * _ALIKE > largest.first.size]
+    if len(as_large) > 1 or _NUMBERED.match(largest.text):
+        return None
+    before = takewhile(lambda one: one is not largest, found)
+    letters = sum(len(one.text) for one in before if isinstance(one, Element))
+    return largest if letters < _MOST_BEFORE_TITLE else None
+
+
+def _known(heading: Element, entries: dict[str, int], title: Element | None) -> int | None:
+    level = entries.get(plain(heading.text))
+    if level is not None:
+        # Where the outline begins with the title itself, its entries already are one level down.
+        return level + (0 if title is not None and plain(title.text) in entries else 1)
+    number = _NUMBERED.match(heading.text)
+    if number:
+        return 2 + (number["decimal"] or number["letter"]).count(".")
+    return 2 if _CHAPTER.match(heading.text) else None
+
+
+def style_of(heading: Element) -> tuple[int, bool]:
+    """Return a heading's size, in half points, and whether it is bold."""
+    return round(heading.first.size * 2), heading.first.bold
+
+
+def _style_levels(headings: Sequence[Element], known: dict[int, int]) -> dict[tuple[int, bool], int]:
+    """Return the level of each style: that of most headings whose level is known, else the next below larger ones."""
+    counts: dict[tuple[int, bool], Counter[int]] = {}
+    for one in headings:
+        counter = counts.setdefault(style_of(one), Counter())
+        if id(one) in known:
+            counter[known[id(one)]] += 1
+    levels: dict[tuple[int, bool], int] = {}
+    level, previous = 1, None
+    for style in sorted(counts, key=lambda style: (-style[0], not style[1])):
+        size, bold = style
+        if counts[style]:
+            level = counts[style].most_common(1)[0][0]
+        elif previous is None or previous[0] > size * _ALIKE or previous[1] != bold:
+            level += 1
+        levels[style] = max(2, min(level, _DEEPEST))
+        previous = style
+    return levels

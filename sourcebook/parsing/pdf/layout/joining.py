@@ -1,0 +1,48 @@
+"""Join the lines of a paragraph, words that were divided at a line's end made whole."""
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from sourcebook.parsing.pdf.layout.page_parts import Line
+
+_SOFT_HYPHEN = "\u00ad"
+_DIVIDED = re.compile(r"(\w*[^\W\d_])[-\u2010]$")
+_UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
+"""Letters and marks of Chinese and Japanese, which put no spaces between words."""
+_FIRST_WORD = re.compile(r"[^\W\d_][\w-]*")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+
+
+def joined_text(lines: Sequence[Line], hyphenated: AbstractSet[str] = frozenset()) -> str:
+    """Return the lines as one text.
+
+    Args:
+        lines: in reading order.
+        hyphenated: words that the document writes with a hyphen within a line too; those keep it.
+    """
+    text = ""
+    for line in lines:
+        text = joined_pair(text, line.text, hyphenated) if text else line.text
+    return text.replace(_SOFT_HYPHEN, "")
+
+
+def joined_pair(text: str, following: str, hyphenated: AbstractSet[str] = frozenset()) -> str:
+    """Return `text` with what follows it on the next line."""
+    if text.endswith(_SOFT_HYPHEN):
+        return text[:-1] + following
+    divided = _DIVIDED.search(text)
+    first = _FIRST_WORD.match(following)
+    if divided and first:
+        if f"{divided[1]}-{first[0]}".lower() in hyphenated:
+            return text + following
+        if following[0].islower():
+            return text[:-1] + following
+    if _UNSPACED.match(text[-1:]) and _UNSPACED.match(following[:1]):
+        return text + following
+    return f"{text} {following}"
+
+
+def hyphenated_words(lines: Sequence[Line]) -> AbstractSet[str]:
+    """Return the words that are written with a hyphen within a line, in lower case."""
+    return {word.lower() for line in lines if "-" in line.text for word in _HYPHENATED.findall(line.text)}

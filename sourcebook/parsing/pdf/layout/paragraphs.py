@@ -1,0 +1,163 @@
+"""Group the rows of a column into paragraphs, list items, headings, code and captions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from sourcebook.parsing.pdf.layout.code import code_element
+from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
+from sourcebook.parsing.pdf.layout.headings import is_caption, is_heading, is_section_title
+from sourcebook.parsing.pdf.layout.joining import joined_text
+from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
+from sourcebook.parsing.pdf.layout.page_parts import Line
+from sourcebook.parsing.pdf.layout.text_style import TextStyle
+
+_SENTENCE_END = re.compile(r"""[.!?:;。！？…]["'”’»)\]]*$""")
+_ALSO_DASHES = frozenset({"bullet -", "bullet –", "bullet —", "bullet o", "bullet *"})
+_WIDEST_IN_HEADING = 8.0
+"""Times the letters' size: between the parts of a heading, such as its number and its words."""
+_WIDER_SPACE = 1.3
+"""Times the usual distance between lines: what is farther begins a paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the whole document says about its text."""
+
+    style: TextStyle
+    outline: AbstractSet[str]
+    hyphenated: AbstractSet[str]
+    from_right: bool = False
+    """Whether lines begin at the right: they come mirrored, so that left is where they begin."""
+    cover: bool = False
+    """Of a page without running text: only its largest lines are headings."""
+
+
+@dataclass(slots=True)
+class _Group:
+    rows: list[Row]
+    mark: ListMark | None
+
+
+def elements(
+    items: Sequence[Row | Table], *, page: int, left: float, right: float, context: Context
+) -> Iterator[Element | Table]:
+    """Yield what a column holds, in its order."""
+    group: _Group | None = None
+    last_mark: ListMark | None = None
+    texts = [item for item in items if isinstance(item, Row)]
+    edge = _right_edge(texts, right)
+    for index, item in enumerate(items):
+        if isinstance(item, Table):
+            if group is not None:
+                yield _element(group, page, (left, edge), context)
+            group = None
+            yield item
+            continue
+        following = items[index + 1] if index + 1 < len(items) else None
+        mark = None if item.line.monospaced else list_mark(item.line.text)
+        begins = group is None or _begins(group, item, following, edge, context)
+        if mark is not None and group is not None and not begins and not _plausible(mark, last_mark, group, item.line):
+            mark = None
+        if group is not None and (begins or mark is not None):
+            yield _element(group, page, (left, edge), context)
+            group = None
+        if group is None:
+            group = _Group([item], mark)
+            last_mark = mark or last_mark
+        else:
+            group.rows.append(item)
+    if group is not None:
+        yield _element(group, page, (left, edge), context)
+
+
+def _right_edge(rows: Sequence[Row], right: float) -> float:
+    rights = sorted(row.line.right for row in rows)
+    return rights[int(0.9 * (len(rights) - 1))] if rights else right
+
+
+def _plausible(mark: ListMark, last: ListMark | None, group: _Group, line: Line) -> bool:
+    """Whether a mark in the midst of a paragraph begins an item: the first of a list, or the one that is next."""
+    if mark.number is None:
+        if mark.style not in _ALSO_DASHES:
+            return True
+        moved = abs(line.left - group.rows[-1].line.left) > 0.4 * line.size
+        return (last is not None and last.style == mark.style) or (group.mark is not None and moved)
+    follows = last is not None and last.style == mark.style and last.number == mark.number - 1
+    return follows or mark.number == 1
+
+
+def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float, context: Context) -> bool:
+    first, last, line = group.rows[0].line, group.rows[-1].line, row.line
+    if line.monospaced != last.monospaced or line.turned != last.turned:
+        return True
+    if max(line.size, last.size) > 1.2 * min(line.size, last.size):
+        return True
+    distance = line.top - last.top
+    if line.monospaced:
+        return distance > 3.2 * context.style.pitch(line.size) or distance < 0
+    if line.bold != last.bold:
+        return True
+    usual = context.style.pitch(max(line.size, last.size))
+    if not -0.5 * line.size < distance <= _WIDER_SPACE * usual + 0.5:
+        return True
+    if is_caption(line.text) and not is_caption(first.text) and _ends_short(last, line, edge):
+        return True
+    column = (min(first.left, line.left), edge)
+    if not line.bold and (is_section_title(line, column) or (len(group.rows) == 1 and is_section_title(first, column))):
+        return True
+    return _indented(group, line, following) or (
+        _SENTENCE_END.search(last.text) is not None and _ends_short(last, line, edge)
+    )
+
+
+def _indented(group: _Group, line: Line, following: Row | Table | None) -> bool:
+    """Whether the line's left edge says that a paragraph begins."""
+    first, last = group.rows[0].line, group.rows[-1].line
+    step = 0.7 * line.size
+    if abs((line.left + line.right) - (last.left + last.right)) < 0.6 * line.size:
+        return False  # both are centred, or of one width
+    if group.mark is not None:
+        return line.left < first.left - step
+    if line.left > last.left + step:
+        hangs = isinstance(following, Row) and abs(following.line.left - line.left) < 0.3 * line.size
+        return not (len(group.rows) == 1 and hangs)
+    if line.left < last.left - step:
+        return len(group.rows) > 1
+    return False
+
+
+def _ends_short(last: Line, line: Line, edge: float) -> bool:
+    """Whether the next line's first word would have fitted behind the last one."""
+    word = line.text.split(" ", 1)[0]
+    width = line.width / max(1, len(line.text)) * (len(word) + 1.5)
+    return last.right + max(width, line.size) < edge
+
+
+def _element(group: _Group, page: int, column: tuple[float, float], context: Context) -> Element:
+    lines = [row.line for row in group.rows]
+    if lines[0].monospaced and not context.from_right:
+        return code_element(lines, page, column, context.style)
+    text = joined_text(lines, context.hyphenated)
+    where = (place(page, lines),)
+    if context.from_right:
+        where = (replace(where[0], left=-where[0].right, right=-where[0].left),)
+    heading = not any(map(_spread, group.rows)) and is_heading(
+        lines, text, context.style, column=column, outline=context.outline, cover=context.cover
+    )
+    if is_caption(text):
+        return Element("caption", text, where, lines[0], lines[-1], column, len(lines))
+    if heading:
+        return Element("heading", text, where, lines[0], lines[-1], column, len(lines))
+    mark = list_mark(text) if group.mark is not None else None
+    if mark is not None:
+        return Element("item", mark.text, where, lines[0], lines[-1], column, len(lines), marker=mark.marker)
+    return Element("paragraph", text, where, lines[0], lines[-1], column, len(lines))
+
+
+def _spread(row: Row) -> bool:
+    """Whether a row's parts stand at both ends of it, as a page's head and a date beside a name do."""
+    ordered = sorted(row.runs, key=lambda run: run.left)
+    return any(after.left - before.right > _WIDEST_IN_HEADING * row.line.size for before, after in pairwise(ordered))

@@ -1,0 +1,118 @@
+"""Tables drawn with lines."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
+from sourcebook.parsing.pdf.layout.grid import Grid, grids
+from sourcebook.parsing.pdf.layout.joining import joined_text
+from sourcebook.parsing.pdf.layout.page_parts import Line, Page
+from sourcebook.parsing.pdf.layout.rows import rows
+
+_LEAST_FILLED = 0.4
+"""Share of a table's cells that hold text; fewer make a form's frame or a drawing."""
+_MOST_LINES = 30
+"""In one cell of a table; more make columns of text in frames."""
+
+
+def ruled_tables(page: Page) -> tuple[list[Table], list[Line]]:
+    """Return the page's ruled tables and the lines outside of them."""
+    tables: list[Table] = []
+    left = list(page.lines)
+    for grid in grids(page.rules):
+        inside = [line for line in left if _within(grid, line)]
+        table = _table(grid, inside)
+        if table is not None:
+            tables.append(table)
+            members = set(map(id, inside))
+            left = [line for line in left if id(line) not in members]
+    return tables, left
+
+
+def _within(grid: Grid, line: Line) -> bool:
+    x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
+    return grid.xs[0] <= x <= grid.xs[-1] and grid.ys[0] <= y <= grid.ys[-1]
+
+
+def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
+    if len(grid.cells) < 4:
+        return None
+    owner = {
+        (cell.row + down, cell.column + across): index
+        for index, cell in enumerate(grid.cells)
+        for down in range(cell.row_span)
+        for across in range(cell.column_span)
+    }
+    held: list[list[Line]] = [[] for _ in grid.cells]
+    for line in lines:
+        row = min(max(bisect_right(grid.ys, (line.top + line.bottom) / 2) - 1, 0), len(grid.ys) - 2)
+        column = min(max(bisect_right(grid.xs, (line.left + line.right) / 2) - 1, 0), len(grid.xs) - 2)
+        held[owner[row, column]].append(line)
+    filled = [rows(cell) for cell in held]
+    if sum(map(bool, filled)) < max(3, _LEAST_FILLED * len(filled)) or max(map(len, filled)) > _MOST_LINES:
+        return None
+    held_by_row = Counter(cell.row for cell, text in zip(grid.cells, filled, strict=True) if text)
+    if sum(count > 1 for count in held_by_row.values()) < 2:
+        return None
+    cells, heights = _cells(grid, filled)
+    return Table(
+        grid.xs[0],
+        grid.ys[0],
+        grid.xs[-1],
+        grid.ys[-1],
+        tuple(cells),
+        sum(heights),
+        len(grid.xs) - 1,
+    )
+
+
+def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:
+    """Return the cells, and how many rows of text each row of the grid holds: often lines part columns only."""
+    height = len(grid.ys) - 1
+    within: list[list[float]] = [[] for _ in range(height)]
+    for row in range(height):
+        within[row] = _text_rows([text for cell, text in zip(grid.cells, filled, strict=True) if cell.row == row])
+    heights = [max(1, len(tops)) for tops in within]
+    starts = [sum(heights[:row]) for row in range(height + 1)]
+    header = _header_rows(grid)
+    cells: list[Cell] = []
+    for cell, text in zip(grid.cells, filled, strict=True):
+        tops = within[cell.row] if cell.row_span == 1 else []
+        parts: list[list[Row]] = [[] for _ in tops] or [text]
+        for one in text if tops else ():
+            parts[max(0, bisect_right(tops, one.line.top + 0.4 * one.line.height) - 1)].append(one)
+        for offset, part in enumerate(parts):
+            span = starts[cell.row + cell.row_span] - starts[cell.row] if len(parts) == 1 else 1
+            cells.append(
+                Cell(
+                    starts[cell.row] + offset,
+                    cell.column,
+                    joined_text([one.line for one in part]),
+                    span,
+                    cell.column_span,
+                    header=cell.row < header,
+                )
+            )
+    return cells, heights
+
+
+def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
+    """Return where the rows begin that share one row of the grid; empty where it is one row."""
+    tops = [sorted(row.line.top for row in cell) for cell in cells if cell]
+    if len(tops) < 2 or min(map(len, tops)) < 3:
+        return []
+    longest = max(tops, key=len)
+    for other in tops:
+        beside = sum(any(abs(top - place) < 2 for place in longest) for top in other)
+        if beside < len(other) or len(other) < 0.8 * len(longest):
+            return []
+    return longest
+
+
+def _header_rows(grid: Grid) -> int:
+    """Return 1, or 2 where the second row parts what a cell of the first spans, and all others reach down into it."""
+    first = [cell for cell in grid.cells if cell.row == 0]
+    wide = [cell for cell in first if cell.column_span > 1]
+    down = [cell for cell in first if cell.column_span == 1]
+    return 2 if wide and down and all(cell.row_span == 2 for cell in down) and len(grid.ys) > 3 else 1

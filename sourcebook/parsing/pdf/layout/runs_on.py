@@ -1,0 +1,81 @@
+"""Join paragraphs that run on in the next column or on the next page."""
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
+from sourcebook.parsing.pdf.layout.joining import joined_pair
+
+_SENTENCE_END = re.compile(r"""[.!?:。！？…]["'”’»)\]\d]*$""")
+_PASSED_OVER = frozenset({"footnote", "caption"})
+_MOST_BESIDE = 3
+_MOST_PASSED_OVER = 40
+
+
+def join_across_columns(
+    found: Sequence[Element | PlacedTable], hyphenated: AbstractSet[str] = frozenset()
+) -> list[Element | PlacedTable]:
+    """Return the elements, with the parts of one paragraph joined; footnotes, captions and tables may stand between."""
+    result: list[Element | PlacedTable] = []
+    for one in found:
+        if isinstance(one, Element) and one.kind == "paragraph":
+            open_end = _open_end(result, one)
+            if open_end is not None:
+                index, before = open_end
+                result[index] = replace(
+                    before,
+                    text=joined_pair(before.text, one.text, hyphenated),
+                    places=(*before.places, *one.places),
+                    last=one.last,
+                    column=one.column,
+                    lines=before.lines + one.lines,
+                )
+                continue
+        result.append(one)
+    return result
+
+
+def _open_end(result: Sequence[Element | PlacedTable], one: Element) -> tuple[int, Element] | None:
+    """Return the paragraph that plainly goes on with `one`, and where it is."""
+    for back in range(1, min(_MOST_PASSED_OVER, len(result)) + 1):
+        before = result[-back]
+        if isinstance(before, PlacedTable) or before.kind in _PASSED_OVER:
+            continue
+        if _goes_on(before, one):
+            return len(result) - back, before
+        # What stands beside the text, as in a box, is complete; the text around it goes on in small letters.
+        if back > _MOST_BESIDE or not one.text[0].islower() or not _SENTENCE_END.search(before.text):
+            return None
+    return None
+
+
+def _goes_on(before: Element, one: Element) -> bool:
+    if before.kind not in ("paragraph", "item") or before.last.turned != one.first.turned:
+        return False
+    moved = before.places[-1].page != one.places[0].page or one.first.top < before.last.top
+    if not moved and before.column != one.column and _directly_below(before, one):
+        return True  # the page was cut into columns within the paragraph
+    apart = one.places[0].page - before.places[-1].page > 1
+    alike = before.last.bold == one.first.bold and abs(before.last.size - one.first.size) < 0.1 * one.first.size
+    if not moved or apart or not alike or _SENTENCE_END.search(before.text):
+        return False
+    if one.text[0].islower():
+        return True
+    left, right = before.column
+    full = before.last.right > right - 0.05 * (right - left)
+    # Scripts without small letters, and lines that go on with a name: nothing but the full line before tells.
+    return full and before.kind == "paragraph" and before.lines > 1 and one.lines > 1 and not _indented(one)
+
+
+def _directly_below(before: Element, one: Element) -> bool:
+    size = one.first.size
+    full = before.last.right > before.column[1] - 4 * size
+    flush = abs(before.last.left - one.first.left) < 0.5 * size
+    alike = before.last.bold == one.first.bold and abs(before.last.size - size) < 0.1 * size
+    return full and flush and alike and one.first.top - before.last.top < 1.45 * max(size, one.first.height)
+
+
+def _indented(one: Element) -> bool:
+    return one.first.left > one.places[0].left + 0.5 * one.first.size

@@ -1,0 +1,86 @@
+"""Pictures of text: scans, photographs of pages, screenshots."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sourcebook.model.document import JsonValue, ParsedDocument
+from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.pdf.layout.page_parts import Page
+from sourcebook.parsing.pdf.pictures.frames import frame_count, frames, open_picture
+from sourcebook.parsing.pdf.pictures.properties import read_properties, resolution
+from sourcebook.parsing.text.headings import document_title
+
+if TYPE_CHECKING:
+    from PIL.ImageFile import ImageFile
+
+_POINTS_PER_INCH = 72
+_OFF = "it is a picture and OCR is off: set parsing.ocr to true"
+_EMPTY = "no text is seen in the picture"
+_UNREADABLE = "what is written in the picture cannot be read: OCR knows Latin, Chinese and Japanese letters"
+
+
+def parse_image(content: bytes, *, ocr: bool) -> ParsedDocument:
+    """Read the text in a PNG, JPEG, TIFF, GIF, WebP or BMP file; each frame of a TIFF is a page.
+
+    The boxes of blocks are in points of the upright page; a picture that does not tell its resolution has 72 pixels
+    an inch.
+
+    Args:
+        content: The whole file.
+        ocr: Whether the picture is read; otherwise only its properties are.
+
+    Raises:
+        ParseError: The picture is damaged, cut off, of another kind, or has more than 100 million pixels.
+        MissingDependencyError: RapidOCR is installed without its models.
+    """
+    with open_picture(content) as picture:
+        properties = read_properties(picture)
+        title = properties.pop("title", None)
+        count = frame_count(picture)
+        if not ocr:
+            return ParsedDocument("", (), page_count=count, metadata=properties, nothing_to_read=_OFF)
+        recognised = _recognise(picture)
+
+    from sourcebook.parsing.docling.markdown import write_markdown
+    from sourcebook.parsing.pdf.layout.build import build_document
+
+    written = write_markdown(build_document(recognised.pages), boxes=True)
+    reason = _UNREADABLE if recognised.unread else _EMPTY
+    return ParsedDocument(
+        markdown=written.markdown,
+        blocks=written.blocks,
+        title=title if isinstance(title, str) else document_title(written.blocks),
+        page_count=count,
+        language=detect_language(written.markdown, written.blocks),
+        metadata=properties | recognised.metadata,
+        nothing_to_read=None if written.markdown.strip() else reason,
+    )
+
+
+@dataclass(slots=True)
+class _Recognised:
+    pages: list[Page] = field(default_factory=list)
+    confidence: dict[str, JsonValue] = field(default_factory=dict)
+    """By page number, of pages with text."""
+    unread: int = 0
+
+    @property
+    def metadata(self) -> dict[str, JsonValue]:
+        """Which pages were read, and how surely (0 to 1)."""
+        facts: dict[str, JsonValue] = {"recognised_pages": [page.number for page in self.pages]}
+        return facts | ({"recognition_confidence": self.confidence} if self.confidence else {})
+
+
+def _recognise(picture: "ImageFile") -> _Recognised:
+    from sourcebook.parsing.pdf.ocr.page import layout_page
+    from sourcebook.parsing.pdf.ocr.recognise import recognise
+
+    found = _Recognised()
+    for number, (frame, shrunk) in enumerate(frames(picture), start=1):
+        page = recognise(frame)
+        points_per_pixel = shrunk * _POINTS_PER_INCH / (resolution(picture) or _POINTS_PER_INCH)
+        found.pages.append(layout_page(page, number=number, points_per_pixel=points_per_pixel))
+        found.unread += page.unread
+        if page.confidence is not None:
+            found.confidence[str(number)] = round(page.confidence, 3)
+    return found

@@ -1,0 +1,1 @@
+"""Plain text, Markdown, CSV, data and code."""

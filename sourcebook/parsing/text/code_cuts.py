@@ -1,0 +1,123 @@
+"""Where code may be cut: at its functions and classes, and at the members of long classes."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from sourcebook.parsing.text.code_grammars import (
+    CLAUSES,
+    CONTINUATIONS,
+    MODIFIERS,
+    definition_in,
+    is_above,
+    is_container,
+    members,
+    name_of,
+    parser_of,
+    parts,
+)
+from sourcebook.parsing.text.fenced import Cut
+from sourcebook.parsing.text.line_patterns import margin_cuts
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_LARGEST = 1_000_000
+"""Characters; longer files are cut at blank lines."""
+_LARGEST_OF = {"fsharp": 60_000}
+"""F#'s grammar takes time that grows with the square of what it cannot read."""
+_DEEPEST_BRACKETS = 500
+"""Some grammars take time that grows with the square of brackets that are never closed; people nest a few dozen."""
+_STATEMENT_END = re.compile(r"[;{}]")
+_BRACKET = re.compile(r"[()\[\]{}]")
+_LONG = 1500
+"""Bytes of a class above which its members are cut apart."""
+_DEEPEST = 16
+
+
+def code_cuts(text: str, *, language: str) -> list[Cut]:
+    """Return where each definition begins, with the comments and decorators above it, and its name.
+
+    Members are named after what they are in: `Class.method`. Broken code is cut as far as it can be read; where a
+    language has no grammar, or a file no definitions or is too long or nested too deeply, at blank lines.
+
+    Args:
+        text: The file's.
+        language: One of `CODE_LANGUAGES`.
+    """
+    largest = _LARGEST_OF.get(language, _LARGEST)
+    parser = parser_of(language) if len(text) <= largest and not _is_nested_too_deeply(text, language) else None
+    if parser is None:
+        return list(margin_cuts(text))
+    encoded = text.encode("utf-8", "surrogatepass")
+    root = parser.parse(encoded).root_node
+    found = list(_cuts(parts(root), language, within="", depth=0))
+    return list(_in_characters(encoded, found)) or list(margin_cuts(text))
+
+
+def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) -> Iterator[Cut]:
+    """Yield cuts in bytes among the members of `within`."""
+    above: tuple[int, int] | None = None  # where what stands directly above begins, and the row it ends on
+    last_row = -1
+    last_name: str | None = None
+    for node in nodes:
+        if not node.is_named and node.type not in MODIFIERS:
+            continue
+        first_row = node.start_point[0]
+        if is_above(node, language) or not node.is_named:
+            if above is None and first_row == last_row:
+                continue  # a comment behind a statement is its own
+            start = above[0] if above is not None and first_row <= above[1] + 1 else node.start_byte
+            above = start, _last_row(node)
+            continue
+        start = above[0] if above is not None and first_row <= above[1] + 1 else node.start_byte
+        above, last_row = None, _last_row(node)
+        definition = definition_in(node, language)
+        if definition is None:
+            if last_name is not None and node.type not in CONTINUATIONS:
+                yield start, within
+                last_name = None
+            continue
+        own = name_of(definition, language)
+        name = f"{within}.{own}" if within and own else own or within
+        if name != last_name or definition.type not in CLAUSES:
+            yield start, name
+        last_name = name
+        if depth < _DEEPEST and is_container(definition, language) and node.end_byte - node.start_byte > _LONG:
+            yield from _cuts(members(definition), language, within=name, depth=depth + 1)
+
+
+def _is_nested_too_deeply(text: str, language: str) -> bool:
+    depth = 0
+    for bracket in _BRACKET.findall(text):
+        if bracket in "([{":
+            depth += 1
+            if depth > _DEEPEST_BRACKETS:
+                return True
+        elif depth:
+            depth -= 1
+    # C# takes each < for the beginning of type arguments.
+    statements = _STATEMENT_END.split(text) if language == "csharp" else ()
+    return any(statement.count("<") > _DEEPEST_BRACKETS for statement in statements)
+
+
+def _last_row(node: "Node") -> int:
+    row, column = node.end_point
+    return row if column else row - 1
+
+
+def _with_indentation(encoded: bytes, position: int, least: int) -> int:
+    """Return where the line of a cut begins, where only blanks stand before it there."""
+    start = position
+    while start > least and encoded[start - 1] in b" \t":
+        start -= 1
+    return start if start in {0, least} or encoded[start - 1] == ord("\n") else position
+
+
+def _in_characters(encoded: bytes, cuts: Iterable[Cut]) -> Iterator[Cut]:
+    reached = characters = 0
+    for begin, name in cuts:
+        position = _with_indentation(encoded, begin, reached)
+        characters += len(encoded[reached:position].decode("utf-8", "surrogatepass"))
+        reached = position
+        yield characters, name

@@ -1,0 +1,115 @@
+"""YAML between `---` lines, or TOML between `+++` lines, at the top of a Markdown file."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sourcebook.model.document import JsonValue
+from sourcebook.parsing.dates import iso_date
+from sourcebook.parsing.text.json_values import MetadataTooLargeError, json_mapping
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
+
+_LONGEST = 65_536
+_YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_DATES = ("date", "created", "updated", "published", "modified", "lastmod")
+_KEYWORDS = ("tags", "keywords", "categories")
+_LANGUAGE = re.compile(r"([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The metadata a Markdown file begins with, and where its text begins."""
+
+    end: int = 0
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str | None:
+        """The `title` entry, where it is a text that says something."""
+        title = self.metadata.get("title")
+        return (" ".join(title.split()) or None) if isinstance(title, str) else None
+
+    @property
+    def language(self) -> str | None:
+        """The ISO 639-1 code of the `lang` or `language` entry."""
+        for name in ("lang", "language"):
+            declared = self.metadata.get(name)
+            if isinstance(declared, str) and (code := _LANGUAGE.fullmatch(declared.strip())):
+                return code[1].lower()
+        return None
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Read the front matter; where there is none, or it is no mapping, all of the text is content.
+
+    Dates become ISO 8601; `tags`, `keywords` and `categories` become lists of texts, and whichever is there first
+    serves as `tags`; several authors become one `author`.
+    """
+    pattern = _YAML if text.startswith("---") else _TOML if text.startswith("+++") else None
+    match = pattern.match(text, 0, _LONGEST) if pattern else None
+    if match is None:
+        return FrontMatter()
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        values: object = _yaml().load(match[1]) if pattern is _YAML else tomllib.loads(match[1])
+        if values is None:
+            return FrontMatter(end=match.end())
+        if not isinstance(values, dict):
+            return FrontMatter()
+        return FrontMatter(end=match.end(), metadata=_described(json_mapping(values)))
+    except (YAMLError, MetadataTooLargeError, ValueError, TypeError, RecursionError):
+        return FrontMatter()
+
+
+def _described(values: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    for name in _DATES:
+        value = values.get(name)
+        if isinstance(value, str):
+            values[name] = iso_date(value) or value
+    for name in _KEYWORDS:
+        if name in values:
+            keywords: list[JsonValue] = list(dict.fromkeys(_texts(values[name])))
+            values[name] = keywords
+    tags = next((values[name] for name in _KEYWORDS if values.get(name)), None)
+    if tags:
+        values["tags"] = tags
+    authors = ", ".join(_names(values.get("author") or values.get("authors")))
+    if authors:
+        values["author"] = authors
+    return values
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield the texts of a list, of a line with commas, or of a single value."""
+    match value:
+        case None:
+            return
+        case str():
+            yield from (part.strip() for part in value.split(",") if part.strip())
+        case list():
+            yield from (str(item).strip() for item in value if item is not None and str(item).strip())
+        case dict():
+            yield from value
+        case _:
+            yield str(value)
+
+
+def _names(value: JsonValue) -> Iterator[str]:
+    for person in value if isinstance(value, list) else [value]:
+        name = person.get("name") if isinstance(person, dict) else person
+        if isinstance(name, str) and name.strip():
+            yield " ".join(name.split())
+
+
+@cache
+def _yaml() -> "YAML":
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe")

@@ -1,0 +1,46 @@
+"""What a heading says without its Markdown."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from sourcebook.model.document import Block
+
+LONGEST_TITLE = 300
+"""Characters of a title; each chunk below a heading carries it, so a heading of a megabyte must not."""
+_LONGEST_INLINE = 2000
+
+
+def plain_title(inline_markdown: str) -> str:
+    """Return a heading's rendered text: no emphasis, links, HTML or images, white space collapsed.
+
+    Cut to 300 characters.
+    """
+    text = inline_markdown
+    if len(text) <= _LONGEST_INLINE and not text.isalnum():
+        text = "".join(_text(_inline().parseInline(text)))
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1].rstrip() + "…"
+
+
+def document_title(blocks: Sequence[Block]) -> str | None:
+    """Return the first H1's text, else the first block's if that is a heading, else None."""
+    first_h1 = next((block.title for block in blocks if block.level == 1 and block.title), None)
+    return first_h1 or (blocks[0].title or None if blocks else None)
+
+
+def _text(tokens: Iterable[Token]) -> Iterable[str]:
+    for token in tokens:
+        if token.type in {"text", "code_inline", "text_special"}:
+            yield token.content
+        elif token.type in {"softbreak", "hardbreak"}:
+            yield " "
+        elif token.children:
+            yield from _text(token.children)
+
+
+@cache
+def _inline() -> MarkdownIt:
+    return MarkdownIt("commonmark")

@@ -1,0 +1,63 @@
+"""Where JSON may be cut: between the members of the outermost object or array, deeper where those are long."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from sourcebook.parsing.text.fenced import Cut
+
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
+_KEY = re.compile(r'\s*[{\[]?\s*"((?:[^"\\]|\\.){1,200}+)"\s*:', re.DOTALL)
+_LONG = 2000
+"""Characters of a member above which its own members are cut apart."""
+_DEEPEST = 5
+
+
+def json_cuts(text: str) -> Iterator[Cut]:
+    """Yield where each member begins, with its key; lines where the brackets do not match."""
+    commas = _commas(text)
+    if commas is None:
+        yield from line_cuts(text)
+        return
+    for begin, end in _members(commas, 0, len(text), depth=0):
+        key = _KEY.match(text, begin, min(end, begin + 300))
+        yield begin, key[1] if key else ""
+
+
+def line_cuts(text: str) -> Iterator[Cut]:
+    """Yield where each line begins: JSON Lines, and JSON that is broken."""
+    position = 0
+    while 0 <= position < len(text):
+        yield position, ""
+        position = text.find("\n", position) + 1 or -1
+
+
+def _commas(text: str) -> list[list[int]] | None:
+    """Return the positions after the commas of each nesting depth, None where the brackets do not match."""
+    commas: list[list[int]] = [[] for _ in range(_DEEPEST)]
+    depth = 0
+    for token in _STRUCTURE.finditer(text):
+        match token[0]:
+            case ",":
+                if 0 < depth <= _DEEPEST:
+                    commas[depth - 1].append(token.end())
+            case "{" | "[":
+                depth += 1
+            case "}" | "]":
+                depth -= 1
+                if depth < 0:
+                    return None
+    return commas if depth == 0 else None
+
+
+def _members(commas: list[list[int]], begin: int, end: int, *, depth: int) -> Iterator[tuple[int, int]]:
+    if depth == _DEEPEST:
+        yield begin, end
+        return
+    level = commas[depth]
+    inside = level[bisect_right(level, begin) : bisect_left(level, end)]
+    for start, stop in zip([begin, *inside], [*inside, end], strict=True):
+        if stop - start > _LONG:
+            yield from _members(commas, start, stop, depth=depth + 1)
+        else:
+            yield start, stop

@@ -1,0 +1,77 @@
+"""Markdown, read natively: the author's text stays as it is, and each block knows its place in it."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from sourcebook.model.document import Block, BlockKind, ParsedDocument
+from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.text.decode import decode
+from sourcebook.parsing.text.front_matter import read_front_matter
+from sourcebook.parsing.text.headings import document_title, plain_title
+from sourcebook.parsing.text.markdown_sections import sections
+from sourcebook.parsing.text.spans import cover, trimmed
+
+_KINDS: dict[str, BlockKind] = {
+    "heading_open": "heading",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "table_open": "table",
+    "fence": "code",
+    "code_block": "code",
+    "blockquote_open": "quote",
+}
+_LINE_END = re.compile("\n")
+
+
+def parse_markdown(content: bytes) -> ParsedDocument:
+    """Parse CommonMark with tables; front matter becomes metadata."""
+    decoded = decode(content)
+    text = decoded.text
+    front_matter = read_front_matter(text)
+    blocks = tuple(markdown_blocks(text, start=front_matter.end))
+    return ParsedDocument(
+        markdown=text,
+        blocks=blocks,
+        title=front_matter.title or document_title(blocks),
+        language=front_matter.language or detect_language(text, blocks),
+        metadata={**front_matter.metadata, "encoding": decoded.encoding},
+    )
+
+
+def markdown_blocks(text: str, *, start: int = 0) -> Iterator[Block]:
+    """Yield the top-level blocks of the Markdown `text[start:]`, with offsets into `text`."""
+    for begin, end in sections(text, start):
+        yield from cover(text, _section_blocks(text, begin, end), start=begin, end=end)
+
+
+def _section_blocks(text: str, begin: int, end: int) -> Iterator[Block]:
+    section = text[begin:end]
+    line_starts = [0, *(match.end() for match in _LINE_END.finditer(section)), len(section)]
+    tokens = _parser().parse(section)
+    for position, token in enumerate(tokens):
+        if token.level or token.map is None or token.nesting < 0 or token.type == "inline":
+            continue
+        first, after = token.map
+        kind = _KINDS.get(token.type, "paragraph")
+        span_start, span_end = trimmed(section, line_starts[first], line_starts[min(after, len(line_starts) - 1)])
+        if kind == "code" and not token.markup:
+            span_start = line_starts[first]  # the indentation is what makes it code
+        if span_start < span_end:
+            level, title = _heading(token, tokens[position + 1]) if kind == "heading" else (0, "")
+            yield Block(kind, begin + span_start, begin + span_end, level=level, title=title)
+
+
+def _heading(opening: Token, inline: Token) -> tuple[int, str]:
+    return int(opening.tag[1:]), plain_title(inline.content)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """Parse block structure only: inline content is a third of the work and only headings need it."""
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.disable("inline")
+    return parser

@@ -1,0 +1,30 @@
+"""Keep the promise that blocks leave out only white space."""
+
+from collections.abc import Iterable, Iterator
+
+from sourcebook.model.document import Block
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span without blank lines before it and white space after it; the first line keeps its indentation."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def cover(text: str, blocks: Iterable[Block], *, start: int, end: int) -> Iterator[Block]:
+    """Yield the blocks of `text[start:end]`, with a paragraph for each gap that holds more than white space."""
+    reached = start
+    for block in blocks:
+        yield from _gap(text, reached, block.start)
+        yield block
+        reached = block.end
+    yield from _gap(text, reached, end)
+
+
+def _gap(text: str, start: int, end: int) -> Iterator[Block]:
+    start, end = trimmed(text, start, end)
+    if start < end:
+        yield Block(kind="paragraph", start=start, end=end)

@@ -1,0 +1,155 @@
+"""The stage `chunks`: cut documents whose content or rules changed, beside what is searchable now."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.chunking.chunk import Chunk
+from sourcebook.chunking.chunker import chunk_document
+from sourcebook.chunking.coverage import uncovered_characters
+from sourcebook.chunking.rules import chunking_rules
+from sourcebook.chunking.tokenizer import FolderTokenizer, TokenCounter
+from sourcebook.database.batches import batched_by_size
+from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
+from sourcebook.embedding.model import find_model
+from sourcebook.errors import ModelError
+from sourcebook.model.block_rows import blocks_of
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.generation import Generation
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+from sourcebook.model.selection import EVERYTHING, Selection
+
+BATCH = 128
+BATCH_CHARACTERS = 16_000_000
+_TYPES = ["int8", "int8", "int4", "text", "text", "text[]", "text", "int4", "int4", "int4", "int4", "bytea", "bytea"]
+_TYPES += ["float8", "float8"]
+
+
+def tokenizer_of(generation: Generation) -> TokenCounter:
+    """Return the tokenizer of a generation's embedding model.
+
+    Raises:
+        ModelError: the model cannot be found.
+    """
+    model = find_model(generation.embedding_settings.model)
+    if model.folder is None:
+        raise ModelError(f"the embedding model {model.name!r} lies in no folder, so its tokenizer cannot be read")
+    return FolderTokenizer.from_folder(model.folder, model.max_tokens)
+
+
+def prepare_chunks(
+    connection: Connection,
+    generation: Generation,
+    tokenizer: TokenCounter,
+    selection: Selection = EVERYTHING,
+    progress: Progress = silent,
+) -> StageReport:
+    """Cut every document of a generation that is not cut from its newest content."""
+    report = StageReport()
+    stale = connection.execute(
+        queries["unprepared_documents"],
+        {
+            "collection": generation.collection,
+            "generation": generation.id,
+            "config_hash": chunking_rules(generation),
+            "force": selection.force,
+            "documents": list(selection.documents),
+        },
+    ).fetchall()
+    done = 0
+    for batch in batched_by_size(stale, BATCH, BATCH_CHARACTERS, size=itemgetter(1)):
+        _prepare(connection, generation, tokenizer, [number for number, _ in batch], report)
+        done += len(batch)
+        progress(done, len(stale))
+    scope = {"generation": generation.id}
+    row = connection.execute(queries["count_chunks"], scope).fetchone()
+    report.unchanged = int(row[0] if row else 0) - report.added
+    refresh_statistics(connection, "analyze_chunks", report)
+    row = connection.execute(queries["chunks_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def _prepare(
+    connection: Connection,
+    generation: Generation,
+    tokenizer: TokenCounter,
+    documents: list[int],
+    report: StageReport,
+) -> None:
+    settings = generation.chunking_settings
+    scope = {"generation": generation.id, "documents": documents}
+    with connection.cursor(row_factory=dict_row) as cursor:
+        contents = cursor.execute(queries["contents_to_cut"], scope).fetchall()
+    parsed = [_parsed(content) for content in contents]
+    cut = [
+        chunk_document(
+            document,
+            title=document.title,
+            tokens=settings.tokens,
+            overlap=settings.overlap,
+            tokenizer=tokenizer,
+        )
+        for document in parsed
+    ]
+    published: defaultdict[int, Counter[bytes]] = defaultdict(Counter)
+    for document, digest in connection.execute(queries["published_chunk_hashes"], scope):
+        published[document][digest] += 1
+    with connection.transaction():
+        connection.execute(queries["drop_prepared_chunks"], scope)
+        with connection.cursor().copy(queries["copy_chunks"]) as copy:
+            copy.set_types(_TYPES)
+            for content, chunks in zip(contents, cut, strict=True):
+                for chunk in chunks:
+                    copy.write_row(_row(generation.id, content["document_id"], chunk))
+        connection.execute(
+            queries["record_prepared_documents"],
+            {
+                **scope,
+                "documents": [content["document_id"] for content in contents],
+                "input_hashes": [content["content_hash"] for content in contents],
+                "chunk_counts": [len(chunks) for chunks in cut],
+                "uncovered": [_uncovered(document, chunks) for document, chunks in zip(parsed, cut, strict=True)],
+                "config_hash": chunking_rules(generation),
+            },
+        )
+    for content, chunks in zip(contents, cut, strict=True):
+        before = published[content["document_id"]]
+        now = Counter(chunk.hash for chunk in chunks)
+        report.added += (now - before).total()
+        report.removed += (before - now).total()
+
+
+def _parsed(content: dict[str, Any]) -> ParsedDocument:
+    blocks = blocks_of(content["blocks"])
+    return ParsedDocument(content["markdown"], blocks, content["title"], content["page_count"], content["language"], {})
+
+
+def _uncovered(document: ParsedDocument, chunks: Sequence[Chunk]) -> int:
+    spans = [(chunk.start_char, chunk.end_char) for chunk in chunks]
+    return uncovered_characters(document.markdown, document.blocks, spans)
+
+
+def _row(generation: int, document: int, chunk: Chunk) -> Sequence[Any]:
+    return (
+        generation,
+        document,
+        chunk.ordinal,
+        chunk.text,
+        chunk.embedding_text.removesuffix(chunk.text),
+        list(chunk.heading_path),
+        chunk.anchor,
+        chunk.page,
+        chunk.start_char,
+        chunk.end_char,
+        chunk.token_count,
+        chunk.hash,
+        chunk.embedding_hash,
+        chunk.start_seconds,
+        chunk.end_seconds,
+    )

@@ -1,0 +1,201 @@
+"""The stage `crawled_pages`: bring what is kept of a collection's web sites up to date."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
+from sourcebook.model.http_types import FetchError
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.web.browser.site_renderer import SiteRenderer
+from sourcebook.web.crawl import Crawl, CrawlResult
+from sourcebook.web.discovery import Discovery
+from sourcebook.web.fetching.addresses import AddressGuard
+from sourcebook.web.fetching.breaker import CircuitBreaker
+from sourcebook.web.fetching.fetcher import HttpFetcher
+from sourcebook.web.fetching.host_lock import host_lock
+from sourcebook.web.fetching.politeness import HostLimiter
+from sourcebook.web.frontier import Frontier
+from sourcebook.web.outcome import FoundUrl
+from sourcebook.web.rescope import rescope
+from sourcebook.web.site import Site, collection_sites
+from sourcebook.web.url import host_of, normal_form, registered_domain
+from sourcebook.web.visit import Visitor
+
+_AGAIN = timedelta(minutes=5)
+"""When a site that could not be read at all is tried again."""
+
+
+def update_crawled_pages(
+    connection: Connection,
+    collection: str,
+    selection: Selection = EVERYTHING,
+    progress: Progress = silent,
+    *,
+    folder: Path,
+    waiting: Callable[[str], None] = lambda _: None,
+) -> StageReport:
+    """Crawl every site of a collection that is due, and go on with crawls that were broken off.
+
+    A site that is down loses nothing and is reported as failed.
+
+    Args:
+        connection: in autocommit mode.
+        collection: whose sites are crawled; the caller holds its lock.
+        selection: which sites and URLs; `only_failed` and `force` do not wait for the time.
+        progress: told of pages.
+        folder: where crawl4ai may keep its files.
+        waiting: called with a domain that another crawl works on.
+    """
+    report = StageReport()
+    scope = {"collection": collection}
+    report.removed = connection.execute(queries["remove_pages_of_removed_sources"], scope).rowcount
+    for site in collection_sites(connection, collection, selection):
+        _update_site(connection, site, selection, report, progress, folder, waiting)
+    row = connection.execute(queries["count_pages"], scope).fetchone()
+    report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
+    refresh_statistics(connection, "analyze_crawled_pages", report)
+    row = connection.execute(queries["crawled_pages_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def _update_site(
+    connection: Connection,
+    site: Site,
+    selection: Selection,
+    report: StageReport,
+    progress: Progress,
+    folder: Path,
+    waiting: Callable[[str], None],
+) -> None:
+    start = normal_form(site.settings.url)
+    if start is None:
+        report.fail(site.location, "this is no web address that can be asked for")
+        return
+    domain = registered_domain(host_of(start))
+    frontier = Frontier(connection, site)
+    discovery = Discovery(site.settings, start, follow_links=site.settings.follow_links is not False)
+    discovery.recall(frontier.starts())
+    if site.crawl_scope not in {None, site.scope_digest}:
+        report.removed += rescope(frontier, discovery)
+    is_round = _queue(frontier, site, selection, start)
+    if is_round is None:
+        return
+    with host_lock(connection, domain, waiting=lambda: waiting(domain)):
+        frontier.recover()  # only now is the last statement of a killed crawl over, too
+        result = asyncio.run(_crawl(site, frontier, discovery, start, folder, progress, selection))
+        _count(report, result)
+        error = _conclude(frontier, site, result, is_round=is_round)
+        if error is not None:
+            report.fail(site.location, error)
+
+
+def _queue(frontier: Frontier, site: Site, selection: Selection, start: str) -> bool | None:
+    """Queue what is to be asked for; return whether that is a whole round, or None where there is nothing."""
+    if selection.documents:
+        return False if frontier.queue_named(selection.documents) else None
+    if selection.only_failed:
+        return False if frontier.queue_failed(now=True) else None
+    if not (site.due or selection.force):
+        return False if frontier.queue_failed() else None
+    if site.crawl_started_at is None or selection.force or site.crawl_scope != site.scope_digest:
+        frontier.begin(start)
+    frontier.queue_failed(is_round=True)
+    return True
+
+
+async def _crawl(
+    site: Site,
+    frontier: Frontier,
+    discovery: Discovery,
+    start: str,
+    folder: Path,
+    progress: Progress,
+    selection: Selection,
+) -> CrawlResult:
+    settings = site.settings
+    guard = AddressGuard(settings)
+    limiter = HostLimiter(settings.requests_per_second)
+    with ThreadPoolExecutor(1, thread_name_prefix="cleaner") as cleaners:
+        async with AsyncExitStack() as stack:
+            fetcher = await stack.enter_async_context(HttpFetcher(settings, base_directory=folder, guard=guard))
+            renderer = await stack.enter_async_context(SiteRenderer(settings, guard, limiter, folder))
+            visitor = Visitor(
+                settings,
+                discovery,
+                fetcher=fetcher,
+                renderer=renderer,
+                limiter=limiter,
+                breaker=CircuitBreaker(),
+                cleaners=cleaners,
+                force=selection.force,
+            )
+            frontier.add(await _lists(visitor, discovery, start))
+            trusting = not (selection.force or selection.documents)
+            return await Crawl(site, frontier, visitor, discovery, progress, trusts_lastmod=trusting).run()
+
+
+async def _lists(visitor: Visitor, discovery: Discovery, start: str) -> tuple[FoundUrl, ...]:
+    """Return the lists that a site named only by its host is looked up for: its sitemaps, and its llms.txt."""
+    if not start.endswith(f"://{host_of(start)}/"):
+        return ()
+    try:
+        sitemaps = (await visitor.rules.of(start)).sitemaps
+    except FetchError:
+        return ()  # the start will fail for the same reason, and tell it
+    urls = [normal_form(url, start) for url in (*sitemaps, "/llms.txt")]
+    return discovery.lists(None, [url for url in urls if url is not None])
+
+
+def _count(report: StageReport, result: CrawlResult) -> None:
+    report.added += result.added
+    report.changed += result.changed
+    report.removed += result.removed
+    for url, reason in result.failures:
+        report.fail(url, reason)
+    for name, number in result.counts.items():
+        report.count(name, number)
+
+
+def _conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: bool) -> str | None:
+    """Record how the crawl ended; return what is wrong with the site as a whole."""
+    if not is_round:
+        if result.stopped is None and site.crawl_started_at is None:
+            frontier.leave_rest()
+        return result.stopped
+    counts = frontier.counts()
+    if result.stopped is not None:
+        frontier.interrupt(result.stopped, datetime.now(UTC) + _AGAIN)
+        return result.stopped
+    if counts.next_attempt_at is not None:
+        error = f"{result.waits_for or 'it is to be left alone'}; {counts.queued:,} URLs wait until then"
+        frontier.interrupt(error, counts.next_attempt_at)
+        return error
+    frontier.leave_rest()
+    if counts.live:
+        frontier.end()
+        return None
+    error = _why_nothing(site, result)
+    frontier.refuse(error)
+    return error
+
+
+def _why_nothing(site: Site, result: CrawlResult) -> str:
+    if forbidden := result.counts["forbidden"]:
+        agent = site.settings.user_agent.partition("/")[0]
+        return f"0 pages because robots.txt forbids them to {agent} ({forbidden:,} URLs)"
+    if result.failures:
+        url, reason = result.failures[0]
+        return f"0 pages; {url}: {reason}"
+    if result.refusals:
+        (reason, refused), *_ = result.refusals.most_common(1)
+        return f"0 pages; {refused:,} of {result.refusals.total():,} URLs are not taken because: {reason}"
+    return "0 pages: nothing was found that the patterns take and that holds text"

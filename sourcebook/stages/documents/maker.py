@@ -1,0 +1,290 @@
+"""Parse the items of one collection and record their documents: each is whole in the ledger, or not there."""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+from urllib.parse import quote
+
+from psycopg import Connection, Cursor
+from psycopg.types.json import Jsonb
+
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.database.batches import batched_by_size
+from sourcebook.database.queries import queries
+from sourcebook.errors import ParseError, SourcebookError
+from sourcebook.files.reading import name_as_title
+from sourcebook.files.source import Source
+from sourcebook.model.block_rows import block_rows
+from sourcebook.model.document import Attachment, ParsedDocument
+from sourcebook.model.media_types import is_recording
+from sourcebook.model.report import StageReport
+from sourcebook.model.selection import Selection
+from sourcebook.model.transcript import Transcript
+from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.stages.documents.reader import ItemReader, Parse
+from sourcebook.stages.documents.rows import Content, StaleDocument, known_contents, page_contents
+from sourcebook.stages.transcripts.rows import transcripts_of_files
+
+BATCH = 64
+BATCH_BYTES = 16_000_000
+RECORDED_EACH_SECONDS = 5.0
+"""A run that is killed loses no more than about this much, and the document that it is at."""
+_NOTHING_TO_READ = {
+    "file": "it holds no text",
+    "page": "it holds no text",
+    "recording": "no speech: nobody is heard to speak in it",
+}
+
+
+_Started = tuple[StaleDocument, Parse]
+"""An item as it was found, and what waits for its document."""
+
+
+class DocumentMaker:
+    """Makes documents of one collection.
+
+    Args:
+        connection: in autocommit mode.
+        collection: its name.
+        sources: those of its files, by id.
+        settings: how its documents are parsed.
+        parsers: what parses its files.
+        selection: what the run was asked to do.
+        report: counts what is made and what fails.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        collection: str,
+        *,
+        sources: Mapping[int, Source],
+        settings: ParsingSettings,
+        parsers: ParserPool,
+        selection: Selection,
+        report: StageReport,
+    ) -> None:
+        self._connection = connection
+        self._collection = collection
+        self._sources = sources
+        self._settings = settings
+        self._parsers = parsers
+        self._selection = selection
+        self._report = report
+
+    def make(self, items: Sequence[StaleDocument], *, returned: set[str]) -> Iterator[int]:
+        """Parse and record items, and yield how many were done after each batch that was recorded.
+
+        Args:
+            items: what is stale.
+            returned: the URIs of those that are counted as returned already.
+        """
+        for batch in batched_by_size(items, BATCH, BATCH_BYTES, size=attrgetter("size")):
+            yield from self._batch(batch, returned)
+
+    def _batch(self, batch: Sequence[StaleDocument], returned: set[str]) -> Iterator[int]:
+        known = {} if self._selection.force else known_contents(self._connection, batch)
+        wanted = [item for item in batch if item.key not in known]
+        reader = ItemReader(
+            self._sources,
+            page_contents(self._connection, wanted),
+            _transcripts(self._connection, wanted),
+            self._parsers,
+            self._settings,
+        )
+        outcome = _Outcome(self._collection)
+        started: list[_Started] = []
+        parses: dict[tuple[bytes, str], Parse] = {}
+        for stale in batch:
+            if stale.key in known:
+                self._take(stale, known[stale.key], outcome, returned)
+                continue
+            if stale.key in parses:
+                started.append((stale, parses[stale.key]))
+                continue
+            try:
+                item, other, parse = reader.read(stale)
+            except FileNotFoundError:
+                outcome.failed.append((stale, "it vanished between listing and reading"))
+                continue
+            except OSError as error:
+                outcome.failed.append((stale, f"it cannot be read: {error.strerror or error}"))
+                continue
+            except ParseError as error:
+                outcome.failed.append((stale, str(error)))
+                continue
+            if other is not None:
+                outcome.moved.append((item, other))
+            if parse is not None:
+                started.append((item, parses.setdefault(item.key, parse)))
+        yield from self._finish(started, known, outcome, returned)
+
+    def _finish(
+        self,
+        started: Sequence["_Started"],
+        known: dict[tuple[bytes, str], Content],
+        outcome: "_Outcome",
+        returned: set[str],
+    ) -> Iterator[int]:
+        recorded = time.monotonic()
+        for item, parse in started:
+            content = known.get(item.key)
+            if content is None:
+                try:
+                    content = known[item.key] = outcome.add(item, parse())
+                except ParseError as error:
+                    outcome.failed.append((item, str(error)))
+                    continue
+                except SourcebookError:  # wrong for every document: what is made is kept, and the run ends
+                    self._record(outcome)
+                    raise
+                self._take(item, content, outcome, returned, reused=False)
+            else:
+                self._take(item, content, outcome, returned)
+            if time.monotonic() - recorded > RECORDED_EACH_SECONDS:
+                yield self._record(outcome)
+                outcome, recorded = _Outcome(self._collection), time.monotonic()
+        yield self._record(outcome)
+
+    def _take(
+        self, item: StaleDocument, content: Content, outcome: "_Outcome", returned: set[str], *, reused: bool = True
+    ) -> None:
+        outcome.made.append((item, content))
+        if reused:
+            self._report.count("reused")
+        if item.content_hash is None:
+            self._report.added += 1
+        elif item.content_hash != content.content_hash and item.uri not in returned:
+            self._report.changed += 1
+        if not content.has_text:
+            self._report.count("skipped")
+
+    def _record(self, outcome: "_Outcome") -> int:
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            outcome.record(cursor)
+        for item, reason in outcome.failed:
+            self._report.fail(item.uri, reason)
+        return outcome.done
+
+
+class _Outcome:
+    """What was made since the last transaction."""
+
+    def __init__(self, collection: str) -> None:
+        self._collection = collection
+        self._parsed: dict[tuple[bytes, str], tuple[ParsedDocument, Content]] = {}
+        self.made: list[tuple[StaleDocument, Content]] = []
+        self.failed: list[tuple[StaleDocument, str]] = []
+        self.moved: list[tuple[StaleDocument, dict[str, Any]]] = []
+
+    @property
+    def done(self) -> int:
+        return len(self.made) + len(self.failed)
+
+    def add(self, item: StaleDocument, document: ParsedDocument) -> Content:
+        content = Content(
+            document.title,
+            document.language,
+            dict(document.metadata),
+            content_hash(document),
+            bool(document.blocks),
+            document.nothing_to_read,
+        )
+        self._parsed[item.key] = document, content
+        return content
+
+    def record(self, cursor: "Cursor[Any]") -> None:
+        for item, other in self.moved:
+            cursor.execute(queries["record_other_bytes"], {"source_id": item.source_id, "uri": item.uri, **other})
+        if self._parsed:
+            cursor.executemany(
+                queries["record_parsed_contents"], [_content_row(key, *parsed) for key, parsed in self._parsed.items()]
+            )
+        for key, (document, _) in self._parsed.items():
+            if document.attachments:
+                _record_attachments(cursor, key, document.attachments)
+        if self.made:
+            cursor.executemany(queries["record_documents"], [_row(self._collection, *pair) for pair in self.made])
+        for item, reason in self.failed:
+            cursor.execute(queries["record_document_failure"], {**_identity(self._collection, item), "failure": reason})
+
+
+def content_hash(document: ParsedDocument) -> bytes:
+    """Return the identity of a document's content: sha256 over its Markdown, blocks and title."""
+    digest = hashlib.sha256(document.markdown.encode())
+    digest.update(b"\0" + json.dumps(block_rows(document.blocks), ensure_ascii=False).encode())
+    digest.update(b"\0" + (document.title or "").encode())
+    return digest.digest()
+
+
+def _transcripts(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], Transcript]:
+    recordings = [item for item in items if item.kind == "recording"]
+    return transcripts_of_files(connection, [(item.source_id, item.uri) for item in recordings]) if recordings else {}
+
+
+def _record_attachments(cursor: "Cursor[Any]", key: tuple[bytes, str], attachments: Sequence[Attachment]) -> None:
+    cursor.execute(queries["forget_attachments"], {"sha256": key[0], "parser": key[1]})
+    cursor.execute(
+        queries["record_attachments"],
+        {
+            "container_sha256": key[0],
+            "container_parser": key[1],
+            "numbers": list(range(len(attachments))),
+            "paths": [quote(attachment.name, safe="") for attachment in attachments],
+            "media_types": [attachment.media_type for attachment in attachments],
+            "sizes": [attachment.size for attachment in attachments],
+            "sha256s": [attachment.sha256 for attachment in attachments],
+            "skip_reasons": [_skip_reason(attachment) for attachment in attachments],
+        },
+    )
+
+
+def _skip_reason(attachment: Attachment) -> str | None:
+    if is_recording(attachment.media_type):
+        return "recordings within messages are not transcribed; save it beside the message"
+    return None if parser_for(attachment.media_type) is not None else skip_reason(attachment.media_type)
+
+
+def _content_row(key: tuple[bytes, str], document: ParsedDocument, content: Content) -> dict[str, Any]:
+    return {
+        "sha256": key[0],
+        "parser": key[1],
+        "markdown": document.markdown,
+        "blocks": Jsonb(block_rows(document.blocks)),
+        "title": document.title,
+        "page_count": document.page_count,
+        "language": document.language,
+        "metadata": Jsonb(content.metadata),
+        "content_hash": content.content_hash,
+        "nothing_to_read": document.nothing_to_read,
+    }
+
+
+def _identity(collection: str, item: StaleDocument) -> dict[str, Any]:
+    return {
+        "collection": collection,
+        "source_id": item.source_id,
+        "uri": item.uri,
+        "kind": item.kind,
+        "media_type": item.media_type,
+        "tags": item.tags,
+        "title": name_as_title(item.uri),
+        "sha256": item.sha256,
+        "parser": item.parser,
+    }
+
+
+def _row(collection: str, item: StaleDocument, content: Content) -> dict[str, Any]:
+    nothing = content.nothing_to_read or _NOTHING_TO_READ[item.kind]
+    return {
+        **_identity(collection, item),
+        "title": content.title or name_as_title(item.uri),
+        "language": content.language,
+        "metadata": Jsonb(content.metadata if item.metadata is None else item.metadata),
+        "content_hash": content.content_hash,
+        "skip_reason": None if content.has_text else nothing,
+    }

@@ -1,0 +1,127 @@
+"""Read one item, wherever it lies, and say how to parse it."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.files.reading import file_name, read_file
+from sourcebook.files.source import Source
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.transcript import Transcript
+from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
+from sourcebook.parsing.page import parse_page
+from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.parsing.registry import is_taken, parser_for, skip_reason
+from sourcebook.parsing.transcript import parse_transcript
+from sourcebook.parsing.worker import AttachmentPlace
+from sourcebook.stages.documents.rows import CrawledContent, StaleDocument
+
+Parse = Callable[[], ParsedDocument]
+"""Waits for a document."""
+
+
+class ItemReader:
+    """Reads the items of one batch.
+
+    Args:
+        sources: by id, for files.
+        pages: by source and URL.
+        transcripts: by source and URI.
+        parsers: what parses files.
+        settings: which parsers.
+    """
+
+    def __init__(
+        self,
+        sources: Mapping[int, Source],
+        pages: Mapping[tuple[int, str], CrawledContent],
+        transcripts: Mapping[tuple[int, str], Transcript],
+        parsers: ParserPool,
+        settings: ParsingSettings,
+    ) -> None:
+        self._sources = sources
+        self._pages = pages
+        self._transcripts = transcripts
+        self._parsers = parsers
+        self._settings = settings
+        self._container: tuple[tuple[int, str], bytes] | None = None
+
+    def read(self, stale: StaleDocument) -> tuple[StaleDocument, dict[str, Any] | None, Parse | None]:
+        """Begin to parse an item, and return it as it was found.
+
+        Returns:
+            The item, what the inventory must learn where its bytes are others now, and what waits for its document:
+            None where those are no file that is read.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        if stale.kind == "page":
+            return stale, None, self._page(stale)
+        if stale.kind == "recording":
+            return stale, None, self._transcript(stale)
+        if stale.container is not None and stale.number is not None:
+            return stale, None, self._attachment(stale, stale.container, stale.number)
+        read = read_file(self._sources[stale.source_id], stale.uri)
+        item, other = self._follow(stale, read.content, read.modified)
+        is_read = other is None or other["skip_reason"] is None
+        return item, other, self._start(read.content, item) if is_read else None
+
+    def _page(self, stale: StaleDocument) -> Parse:
+        try:
+            page = self._pages[stale.source_id, stale.uri]
+        except KeyError:
+            raise FileNotFoundError(stale.uri) from None
+        markdown, blocks = page.markdown, page.blocks
+        if markdown is not None and blocks is not None:
+            return lambda: parse_page(markdown, blocks, title=page.title, language=page.language)
+        return self._start(page.content or b"", stale)
+
+    def _transcript(self, stale: StaleDocument) -> Parse:
+        try:
+            found = self._transcripts[stale.source_id, stale.uri]
+        except KeyError:
+            raise FileNotFoundError(stale.uri) from None
+        return lambda: parse_transcript(found.segments, title=found.title, language=found.language)
+
+    def _attachment(self, stale: StaleDocument, container: str, number: int) -> Parse:
+        if self._container is None or self._container[0] != (stale.source_id, container):
+            self._container = None  # one message is enough to hold
+            content = read_file(self._sources[stale.source_id], container).content
+            self._container = (stale.source_id, container), content
+        content = self._container[1]
+        media_type = detect_media_type(file_name(container), content[:HEAD_BYTES])
+        return self._start(content, stale, AttachmentPlace(media_type, number, stale.sha256))
+
+    def _start(self, content: bytes, item: StaleDocument, attachment: AttachmentPlace | None = None) -> Parse:
+        name = file_name(item.uri)
+        return self._parsers.start(
+            content, name=name, media_type=item.media_type, settings=self._settings, attachment=attachment
+        ).result
+
+    def _follow(
+        self, stale: StaleDocument, content: bytes, modified: str
+    ) -> tuple[StaleDocument, dict[str, Any] | None]:
+        """Return the item for the bytes that were read, and what the inventory must learn where they are others."""
+        digest = hashlib.sha256(content).digest()
+        if digest == stale.sha256:
+            return stale, None
+        media_type = detect_media_type(file_name(stale.uri), content[:HEAD_BYTES])
+        parser = parser_for(media_type, self._settings)
+        item = replace(
+            stale,
+            sha256=digest,
+            media_type=media_type,
+            format=media_type,
+            parser=parser.identity if parser else stale.parser,
+            size=len(content),
+        )
+        return item, {
+            "sha256": digest,
+            "size": len(content),
+            "modified": modified,
+            "media_type": media_type,
+            "skip_reason": None if is_taken(media_type) else skip_reason(media_type),
+        }

@@ -1,0 +1,107 @@
+"""The stage `documents`: make every live item's document, of bytes that lie there, of a crawled page, of a transcript.
+
+Renames, removals and returns are settled in one statement each. What is left to read is parsed unless the same bytes
+were parsed by the same parser before, wherever they lay.
+"""
+
+from contextlib import nullcontext
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
+from sourcebook.files.reading import name_as_title
+from sourcebook.model.media_types import EMAIL, OUTLOOK
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.stages.documents.maker import DocumentMaker
+from sourcebook.stages.documents.rows import parsing_settings, stale_documents
+from sourcebook.stages.raw_files import collection_sources
+
+_MESSAGES = frozenset({EMAIL, OUTLOOK})
+
+
+def update_documents(
+    connection: Connection,
+    collection: str,
+    selection: Selection = EVERYTHING,
+    progress: Progress = silent,
+    *,
+    parsers: ParserPool | None = None,
+) -> StageReport:
+    """Bring the documents of a collection up to date with its inventory.
+
+    Messages come first, for what came with them are items too.
+
+    Args:
+        connection: in autocommit mode.
+        collection: its name.
+        selection: what to work on.
+        progress: told after each transaction.
+        parsers: what parses files; where None, processes that end with this call.
+    """
+    report = StageReport()
+    settings = parsing_settings(connection, collection)
+    returned = _settle(connection, collection, report)
+    stale = stale_documents(connection, collection, settings, selection)
+    done = 0
+    with nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers:
+        maker = DocumentMaker(
+            connection,
+            collection,
+            sources={source.id: source for source in collection_sources(connection, collection)},
+            settings=settings,
+            parsers=parsers,
+            selection=selection,
+            report=report,
+        )
+        messages = [item for item in stale if item.media_type in _MESSAGES]
+        if messages:
+            for number in maker.make(messages, returned=returned):
+                done += number
+                progress(done, len(stale))
+            returned |= _settle(connection, collection, report)
+            read = {item.uri for item in messages}
+            stale = [
+                item for item in stale_documents(connection, collection, settings, selection) if item.uri not in read
+            ]
+        for number in maker.make(stale, returned=returned):
+            done += number
+            progress(done, len(messages) + len(stale))
+    scope = {"collection": collection}
+    row = connection.execute(queries["count_live_documents"], scope).fetchone()
+    report.unchanged = max((row[0] if row else 0) - report.added - report.changed - report.failed, 0)
+    refresh_statistics(connection, "analyze_documents", report)
+    row = connection.execute(queries["documents_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def _settle(connection: Connection, collection: str, report: StageReport) -> set[str]:
+    """Follow what was renamed, removed, returned or retagged; return the URIs that are back."""
+    scope = {"collection": collection}
+    with connection.transaction():
+        if _rename(connection, collection, report):
+            _rename(connection, collection, report)  # what came with a message is named after it
+        report.removed += connection.execute(queries["remove_documents"], scope).rowcount
+        returned = {uri for (uri,) in connection.execute(queries["restore_documents"], scope)}
+        if returned:
+            report.added += len(returned)
+            report.count("returned", len(returned))
+        connection.execute(queries["refresh_document_sources"], scope)
+    return returned
+
+
+def _rename(connection: Connection, collection: str, report: StageReport) -> bool:
+    renamed = connection.execute(queries["rename_documents"], {"collection": collection}).fetchall()
+    if not renamed:
+        return False
+    report.count("renamed", len(renamed))
+    report.changed += len(renamed)
+    by_name = [(number, uri) for number, uri, named_after_file in renamed if named_after_file]
+    connection.execute(
+        queries["set_titles"],
+        {"ids": [number for number, _ in by_name], "titles": [name_as_title(uri) for _, uri in by_name]},
+    )
+    return True

@@ -1,0 +1,103 @@
+"""The stage `embeddings`: a vector for every text that waits to be published and has none."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+from psycopg import Connection
+
+from sourcebook.database.batches import batched
+from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
+from sourcebook.model.generation import Generation
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+
+BATCH = 256
+"""Texts embedded and kept at a time: what a crash can cost."""
+
+
+class SubmittingEmbedder(Protocol):
+    """An embedder that computes while the caller goes on."""
+
+    def submit(self, texts: Sequence[str]) -> "Future[NDArray[np.float32]]":
+        """Return the future of an array of shape (n, dimensions)."""
+
+
+def embed_missing(
+    reader: Connection,
+    writer: Connection,
+    generation: Generation,
+    start_embedder: Callable[[int], SubmittingEmbedder],
+    progress: Progress = silent,
+) -> StageReport:
+    """Embed what is missing, longest texts first, and keep the vectors by the hash of their text.
+
+    Args:
+        reader: holds a cursor over the texts while the stage lasts.
+        writer: another connection, that commits each batch of vectors.
+        generation: whose prepared chunks to embed.
+        start_embedder: called with how many texts are missing, and only where some are: otherwise no model loads.
+        progress: called with (done, total) texts.
+
+    Raises:
+        ModelError: the model cannot be loaded or failed.
+    """
+    report = StageReport()
+    scope = {"generation": generation.id, "model": generation.model}
+    row = reader.execute(queries["count_embedding_needs"], scope).fetchone()
+    needed, present = row or (0, 0)
+    missing = needed - present
+    report.extra = {"computed": 0, "reused": present}
+    if missing:
+        writer.execute(queries["create_vector_staging"])
+        with reader.transaction(), reader.cursor(name="texts_to_embed") as cursor:
+            cursor.itersize = BATCH
+            cursor.execute(queries["texts_to_embed"], scope)
+            _embed(writer, generation, batched(cursor, BATCH), missing, start_embedder(missing), report, progress)
+    report.added = report.extra["computed"]
+    report.unchanged = present
+    refresh_statistics(reader, "analyze_embeddings", report)
+    row = reader.execute(queries["embeddings_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def _embed(
+    writer: Connection,
+    generation: Generation,
+    batches: Iterable[tuple[tuple[bytes, str], ...]],
+    total: int,
+    embedder: SubmittingEmbedder,
+    report: StageReport,
+    progress: Progress,
+) -> None:
+    """Keep one batch while the next is being computed."""
+    waiting: list[tuple[tuple[tuple[bytes, str], ...], Future[NDArray[np.float32]]]] = []
+
+    def keep_oldest() -> None:
+        batch, vectors = waiting.pop(0)
+        _keep(writer, generation.model, [text_hash for text_hash, _ in batch], vectors.result())
+        report.count("computed", len(batch))
+        progress(report.extra["computed"], total)
+
+    for batch in batches:
+        waiting.append((batch, embedder.submit([text for _, text in batch])))
+        if len(waiting) > 1:
+            keep_oldest()
+    while waiting:
+        keep_oldest()
+
+
+def _keep(writer: Connection, model: str, text_hashes: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+    if not np.isfinite(vectors).all():
+        message = "the embedding model returned a vector that is not finite"
+        raise FloatingPointError(message)
+    with writer.transaction():
+        with writer.cursor().copy(queries["copy_vectors"]) as copy:
+            copy.set_types(["bytea", "halfvec"])
+            for text_hash, vector in zip(text_hashes, vectors, strict=True):
+                copy.write_row((text_hash, HalfVector(vector)))
+        writer.execute(queries["keep_vectors"], {"model": model})

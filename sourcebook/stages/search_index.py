@@ -1,0 +1,59 @@
+"""The stage `search_index`: make prepared chunks searchable, and withdraw what is gone.
+
+A document is published in one short transaction: old entries out, new entries in. A crash at any point leaves its old
+version searchable, whole. Several documents share a transaction, which keeps that promise with fewer round trips.
+"""
+
+from psycopg import Connection
+
+from sourcebook.database.batches import batched
+from sourcebook.database.queries import queries
+from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.model.generation import Generation
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+
+BATCH = 64
+
+
+def publish(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
+    """Publish every document of a generation that is ready, and withdraw removed ones. Counts are entries."""
+    report = StageReport()
+    scope = {"generation": generation.id, "model": generation.model}
+    row = connection.execute(queries["withdraw_removed_documents"], scope).fetchone()
+    report.removed = int(row[0]) if row else 0
+    waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
+    done = 0
+    for batch in batched(waiting, BATCH):
+        _publish(connection, generation, batch, report)
+        done += len(batch)
+        progress(done, len(waiting))
+    after = _count(connection, generation)
+    report.unchanged = after - report.added - report.changed
+    if waiting or report.removed:
+        report.count("documents", len(waiting))
+        maintain_indexes(connection, generation, entries=after, moved=report.added + report.changed + report.removed)
+    row = connection.execute(queries["search_index_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def _publish(
+    connection: Connection, generation: Generation, batch: tuple[tuple[int, bool], ...], report: StageReport
+) -> None:
+    every = {"generation": generation.id, "model": generation.model, "documents": [number for number, _ in batch]}
+    cut = {**every, "documents": [number for number, new_chunks in batch if new_chunks]}
+    with connection.transaction():
+        if cut["documents"]:
+            kept = [row[0] for row in connection.execute(queries["keep_chunks"], cut)]
+            replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
+            connection.execute(queries["delete_chunks"], {"chunks": replaced})
+            report.removed += len(replaced)
+        report.changed += connection.execute(queries["refresh_entry_lexemes"], every).rowcount
+        if cut["documents"]:
+            report.added += connection.execute(queries["insert_entries"], cut).rowcount
+        connection.execute(queries["record_published_documents"], every)
+
+
+def _count(connection: Connection, generation: Generation) -> int:
+    row = connection.execute(queries["count_entries"], {"generation": generation.id}).fetchone()
+    return int(row[0]) if row else 0

@@ -1,0 +1,185 @@
+"""Recordings and transcripts as the database keeps them. Connections are in autocommit mode, and used by one thread."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import class_row, dict_row
+from psycopg.types.json import Jsonb
+
+from sourcebook.config.speech import SpeechSettings
+from sourcebook.database.queries import queries
+from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window
+
+PROBE = "probe/1"
+"""Count it up when `Recording` may say something else of the same file."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaleRecording:
+    """A file that has no transcript of its present bytes by the present engine."""
+
+    source_id: int
+    uri: str
+    sha256: bytes
+    size: int
+    modified: str
+    """As in `FileEntry.modified`, when the bytes were hashed."""
+    content_hash: bytes | None
+    """Of the transcript it has; None where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptState:
+    """How far a transcript is."""
+
+    finished: bool
+    heard: float
+    """Seconds from the beginning that are transcribed."""
+    language: str | None
+    language_probability: float | None
+
+
+def has_recordings(connection: Connection, collection: str) -> bool:
+    """Whether a collection holds any file of sound or video."""
+    return connection.execute(queries["has_recordings"], {"collection": collection}).fetchone() == (True,)
+
+
+def speech_settings(connection: Connection, collection: str) -> SpeechSettings:
+    """Return how a collection's recordings are to be transcribed."""
+    row = connection.execute(queries["speech_settings"], {"collection": collection}).fetchone()
+    return SpeechSettings.model_validate(row[0]) if row and row[0] else SpeechSettings()
+
+
+def stale_recordings(
+    connection: Connection, collection: str, engine: str, selection: Selection = EVERYTHING
+) -> list[StaleRecording]:
+    """Return the recordings of a collection that are to be transcribed, in one query.
+
+    Args:
+        connection: to the knowledge base.
+        collection: its name.
+        engine: identity of the engine wanted.
+        selection: which ones.
+    """
+    with connection.cursor(row_factory=class_row(StaleRecording)) as cursor:
+        return cursor.execute(
+            queries["stale_recordings"],
+            {
+                "collection": collection,
+                "engine": engine,
+                "documents": list(selection.documents),
+                "locations": list(selection.sources),
+                "only_failed": selection.only_failed,
+                "force": selection.force,
+            },
+        ).fetchall()
+
+
+def known_recordings(connection: Connection, sha256s: Iterable[bytes]) -> dict[bytes, Recording]:
+    """Return what is known of files by their bytes."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(queries["recordings"], {"sha256s": list(sha256s), "probe": PROBE})
+        return {row.pop("sha256"): Recording(**row) for row in rows}
+
+
+def record_recording(connection: Connection, sha256: bytes, recording: Recording) -> None:
+    """Keep what a file holds."""
+    connection.execute(
+        queries["record_recording"],
+        {
+            "sha256": sha256,
+            "probe": PROBE,
+            "sound_sha256": recording.sound_sha256,
+            "duration": recording.duration,
+            "title": recording.title,
+            "metadata": Jsonb(dict(recording.metadata)),
+        },
+    )
+
+
+class TranscriptLedger:
+    """One sound's transcript by one engine, written window by window."""
+
+    def __init__(self, connection: Connection, recording: Recording, engine: str) -> None:
+        self._connection = connection
+        self._key: dict[str, Any] = {"sound_sha256": recording.sound_sha256, "engine": engine}
+        self.title = recording.title
+
+    def state(self) -> TranscriptState:
+        """Return how far it is."""
+        with self._connection.cursor(row_factory=class_row(TranscriptState)) as cursor:
+            found = cursor.execute(queries["transcript_state"], self._key).fetchone()
+        return found or TranscriptState(False, 0.0, None, None)
+
+    def forget(self) -> None:
+        """Drop its windows, so that it is made anew."""
+        self._connection.execute(queries["forget_transcript"], self._key)
+
+    def add(self, start: float, window: Window) -> None:
+        """Keep a window, in one transaction.
+
+        Args:
+            start: where it begins, in seconds.
+            window: which ends behind that.
+        """
+        with self._connection.transaction():
+            self._record_language(window.language)
+            self._connection.execute(
+                queries["record_window"],
+                {
+                    **self._key,
+                    "starts_at": start,
+                    "ends_at": window.end,
+                    "segments": Jsonb([astuple(segment) for segment in window.segments]),
+                },
+            )
+
+    def finish(self, language: Language | None) -> None:
+        """Record that the last window is there."""
+        with self._connection.transaction():
+            self._record_language(language)
+            self._connection.execute(queries["finish_transcript"], self._key)
+
+    def segments(self) -> tuple[Segment, ...]:
+        """Return everything that was said so far."""
+        return segments_of(self._connection, **self._key)
+
+    def content_hash(self) -> bytes:
+        """Return the identity of what a document is made of: sha256 over title, language and segments."""
+        told = [self.title, self.state().language, [astuple(segment) for segment in self.segments()]]
+        return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).digest()
+
+    def _record_language(self, language: Language | None) -> None:
+        self._connection.execute(
+            queries["record_transcript"],
+            {
+                **self._key,
+                "language": language.code if language else None,
+                "language_probability": round(language.probability, 4) if language else None,
+            },
+        )
+
+
+def segments_of(connection: Connection, sound_sha256: bytes, engine: str) -> tuple[Segment, ...]:
+    """Return the segments of a transcript in order."""
+    rows = connection.execute(queries["transcript_segments"], {"sound_sha256": sound_sha256, "engine": engine})
+    return tuple(Segment(*segment) for (segments,) in rows for segment in segments)
+
+
+def transcripts_of_files(connection: Connection, files: Sequence[tuple[int, str]]) -> dict[tuple[int, str], Transcript]:
+    """Return the transcripts of files, by source and URI."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            queries["transcripts_of_files"],
+            {"source_ids": [source for source, _ in files], "uris": [uri for _, uri in files]},
+        )
+        return {(row["source_id"], row["uri"]): _transcript(row) for row in rows}
+
+
+def _transcript(row: dict[str, Any]) -> Transcript:
+    return Transcript(row["title"], row["language"], tuple(Segment(*segment) for segment in row["segments"]))

@@ -1,0 +1,196 @@
+"""The stage `transcripts`: what was said in a collection's recordings.
+
+A transcript belongs to the sound, not to the file: a recording that was renamed, copied or given other tags costs
+nothing. It is written window by window, so that a run which is killed goes on where it was.
+"""
+
+import os
+from pathlib import Path
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
+from sourcebook.errors import RecordingError, SpeechError
+from sourcebook.files.reading import local_path
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.transcript import Language, Recording
+from sourcebook.speech.engine import engine_identity
+from sourcebook.speech.process import SpeechProcess
+from sourcebook.stages.transcripts.rows import (
+    StaleRecording,
+    TranscriptLedger,
+    has_recordings,
+    known_recordings,
+    record_recording,
+    speech_settings,
+    stale_recordings,
+)
+
+
+def update_transcripts(
+    connection: Connection,
+    collection: str,
+    selection: Selection = EVERYTHING,
+    progress: Progress = silent,
+    *,
+    home: Path,
+) -> StageReport:
+    """Transcribe every recording of a collection that has no transcript of its present bytes by its engine.
+
+    A recording that cannot be read is reported as failed, and keeps what an earlier success made; so do all of them
+    where the engine cannot be loaded.
+
+    Args:
+        connection: in autocommit mode.
+        collection: whose recordings; the caller holds its lock.
+        selection: which of them; `force` transcribes them anew.
+        progress: told seconds of sound.
+        home: the folder for state.
+    """
+    report = StageReport()
+    scope = {"collection": collection}
+    if has_recordings(connection, collection):
+        settings = speech_settings(connection, collection)
+        engine = engine_identity(settings)
+        stale = stale_recordings(connection, collection, engine, selection)
+        with SpeechProcess(settings, home) as speech:
+            _Stage(connection, engine, speech, selection, report, progress).run(stale)
+    row = connection.execute(queries["count_transcribed"], scope).fetchone()
+    report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
+    refresh_statistics(connection, "analyze_transcripts", report)
+    row = connection.execute(queries["transcripts_version"], scope).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+class _Stage:
+    """One run over the recordings that are to be transcribed."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        engine: str,
+        speech: SpeechProcess,
+        selection: Selection,
+        report: StageReport,
+        progress: Progress,
+    ) -> None:
+        self._connection = connection
+        self._engine = engine
+        self._speech = speech
+        self._selection = selection
+        self._report = report
+        self._progress = progress
+        self._heard = 0.0
+        self._total = 0.0
+
+    def run(self, stale: list[StaleRecording]) -> None:
+        known = known_recordings(self._connection, {file.sha256 for file in stale})
+        ready: list[tuple[StaleRecording, Recording]] = []
+        for file in stale:
+            recording = known.get(file.sha256) or self._probe(file)
+            if recording is not None:
+                known[file.sha256] = recording
+                ready.append((file, recording))
+        sounds = {recording.sound_sha256: recording.duration for _, recording in ready}
+        self._total = sum(sounds.values())
+        done: set[bytes] = set()
+        for file, recording in ready:
+            try:
+                content_hash = self._transcribe(file, recording, anew=recording.sound_sha256 not in done)
+            except (RecordingError, SpeechError) as error:
+                self._fail(file, str(error))
+                continue
+            done.add(recording.sound_sha256)
+            self._record(file, recording, content_hash)
+
+    def _probe(self, file: StaleRecording) -> Recording | None:
+        try:
+            recording = self._speech.probe(_place(file.uri))
+            _make_sure_it_is_the_same(file)
+        except (RecordingError, SpeechError) as error:
+            self._fail(file, str(error))
+            return None
+        record_recording(self._connection, file.sha256, recording)
+        return recording
+
+    def _transcribe(self, file: StaleRecording, recording: Recording, *, anew: bool) -> bytes:
+        """Make sure that a sound's transcript is finished; return the identity of the document's content."""
+        ledger = TranscriptLedger(self._connection, recording, self._engine)
+        if self._selection.force and anew:
+            ledger.forget()
+        state = ledger.state()
+        if state.finished:
+            self._report.count("reused")
+            self._advance(recording.duration if anew else 0.0)
+            return ledger.content_hash()
+        language = (
+            None if state.language is None else Language(state.language, round(state.language_probability or 0.0, 4))
+        )
+        start = state.heard
+        self._advance(start)
+        for window in self._speech.transcribe(_place(file.uri), start=start, language=language):
+            ledger.add(start, window)
+            self._advance(window.end - start)
+            start, language = window.end, window.language
+        try:
+            _make_sure_it_is_the_same(file)
+        except RecordingError:
+            ledger.forget()
+            raise
+        ledger.finish(language)
+        self._report.count("seconds_of_sound", round(recording.duration))
+        return ledger.content_hash()
+
+    def _advance(self, seconds: float) -> None:
+        self._heard += seconds
+        self._progress(round(self._heard), round(max(self._total, self._heard)), self._report.failed)
+
+    def _record(self, file: StaleRecording, recording: Recording, content_hash: bytes) -> None:
+        self._connection.execute(
+            queries["record_transcribed_file"],
+            {
+                "source_id": file.source_id,
+                "uri": file.uri,
+                "sha256": file.sha256,
+                "sound_sha256": recording.sound_sha256,
+                "engine": self._engine,
+                "content_hash": content_hash,
+            },
+        )
+        if file.content_hash is None:
+            self._report.added += 1
+        elif file.content_hash != content_hash:
+            self._report.changed += 1
+
+    def _fail(self, file: StaleRecording, reason: str) -> None:
+        self._connection.execute(
+            queries["record_transcription_failure"],
+            {
+                "source_id": file.source_id,
+                "uri": file.uri,
+                "sha256": file.sha256,
+                "engine": self._engine,
+                "failure": reason,
+            },
+        )
+        self._report.fail(file.uri, reason)
+
+
+def _make_sure_it_is_the_same(file: StaleRecording) -> None:
+    """Raise RecordingError where a local file is not the one that was hashed: what was read is filed under its hash."""
+    if not file.uri.startswith("file://"):
+        return
+    try:
+        status = os.stat(local_path(file.uri))  # noqa: PTH116 - the path may hold bytes that are not UTF-8
+    except FileNotFoundError:
+        raise RecordingError("it vanished while it was read") from None
+    if (status.st_size, str(status.st_mtime_ns)) != (file.size, file.modified):
+        raise RecordingError("it changed while it was read; the next run takes it as it is then")
+
+
+def _place(uri: str) -> str:
+    """Return where to open a recording: a local path, or the URL itself."""
+    return local_path(uri) if uri.startswith("file://") else uri
