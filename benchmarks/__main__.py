@@ -10,9 +10,9 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.bench import Bench, Options
-from benchmarks.machine import describe
-from benchmarks.report import Row, say, table
+from benchmarks.harness.bench import Bench, Options
+from benchmarks.harness.machine import describe
+from benchmarks.harness.report import Row, say, table
 
 SHARED_SETS = Path(__file__).resolve().parents[2] / "shared/data/retrieval"
 """Where they lie beside this checkout, if anywhere."""
@@ -99,7 +99,7 @@ def _measure(options: Options, names: list[str], target: Path | None) -> int:
         for name in names:
             say(f"{name}: {PARTS[name]}")
             started = time.perf_counter()
-            rows += import_module(f"benchmarks.{name.replace('-', '_')}").run(bench)
+            rows += import_module(f"benchmarks.parts.{name.replace('-', '_')}").run(bench)
             say(f"  took {time.perf_counter() - started:.0f} s")
     print("\n".join(f"{name:22}{value}" for name, value in machine.items()))
     print(f"\n{table(rows)}")

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from benchmarks.corpus import document, write_corpus
+from benchmarks.corpora.markdown_files import document, write_corpus
 
 
 def test_the_same_numbers_give_the_same_files(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.crawl import AtLeast, Pair, Round, busiest_second
-from benchmarks.crawl_stage import Crawled
-from benchmarks.measure import Measurement
-from benchmarks.render import write_application
-from benchmarks.site_server import Arrival, SiteServer
+from benchmarks.harness.crawl_stage import Crawled
+from benchmarks.harness.measure import Measurement
+from benchmarks.harness.site_server import Arrival, SiteServer
+from benchmarks.parts.crawl import AtLeast, Pair, Round, busiest_second
+from benchmarks.parts.render import write_application
 
 _CRAWLED = Crawled(2.0, {}, Measurement(3.0, 0, 0, 0, (), ""))
 

@@ -3,8 +3,8 @@ from statistics import median
 
 import pytest
 
-from benchmarks.html_corpus import write_site
-from benchmarks.site_links import reachable
+from benchmarks.corpora.html_site import write_site
+from benchmarks.corpora.site_links import reachable
 
 
 def test_the_same_numbers_give_the_same_pages(tmp_path: Path) -> None:

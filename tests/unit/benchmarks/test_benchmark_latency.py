@@ -1,5 +1,5 @@
-from benchmarks.full_text_rank import any_of
-from benchmarks.latency import Latency, ask_at_once, ask_each
+from benchmarks.harness.latency import Latency, ask_at_once, ask_each
+from benchmarks.peers.sql_rankings import any_of
 from sourcebook.search.keyword_leg import Term
 
 

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from benchmarks.bench import Bench, Options
-from benchmarks.library import COLLECTION, Library
-from benchmarks.mixed_texts import mixed_texts
+from benchmarks.corpora.large_library import mixed_texts
+from benchmarks.harness.bench import Bench, Options
+from benchmarks.harness.library import COLLECTION, Library
 
 
 def test_each_collection_of_a_library_has_a_folder_of_its_own(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from benchmarks.measure import ChildFailedError, run
+from benchmarks.harness.measure import ChildFailedError, run
 
 _HOLD = "import time; held = bytearray({bytes}); time.sleep(0.8); print('done')"
 _PARENT = (

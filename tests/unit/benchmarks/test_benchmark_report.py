@@ -1,4 +1,4 @@
-from benchmarks.report import Row, middle, table
+from benchmarks.harness.report import Row, middle, table
 
 
 def test_a_row_meets_its_bar_up_to_the_bar_itself() -> None:

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from benchmarks.retrieval import RetrievalSet, read_retrieval_set, read_retrieval_sets
+from benchmarks.corpora.judged_sets import RetrievalSet, read_retrieval_set, read_retrieval_sets
 
 
 def test_a_limit_leaves_out_questions_without_an_answer(tmp_path: Path) -> None:

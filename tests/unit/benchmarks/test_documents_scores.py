@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from benchmarks.documents_scores import headings, order_similarity, share_found, table_cells, words
+from benchmarks.harness.document_scores import headings, order_similarity, share_found, table_cells, words
 
 
 def test_words_are_those_a_reader_sees() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.documents import totals
-from benchmarks.documents_reading import Reading, read
-from benchmarks.documents_samples import Sample, read_samples
-from benchmarks.documents_table import document_table
-from benchmarks.report import Row
+from benchmarks.corpora.document_samples import Sample, read_samples
+from benchmarks.harness.document_reading import Reading, read
+from benchmarks.harness.document_table import document_table
+from benchmarks.harness.report import Row
+from benchmarks.parts.documents import totals
 from sourcebook.model.document import ParsedDocument
 from tests.unit.parsing.pdf_writer import Shown, pdf
 

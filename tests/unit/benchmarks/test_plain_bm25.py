@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchmarks.plain_bm25 import PlainBM25, Reading, agreement
+from benchmarks.peers.plain_bm25 import PlainBM25, Reading, agreement
 
 
 def test_a_score_is_what_the_formula_gives_by_hand() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.documents_scores import headings, order_similarity, share_found, table_cells, words
+from benchmarks.harness.document_scores import headings, order_similarity, share_found, table_cells, words
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parse import parse

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.documents_scores import order_similarity, words
+from benchmarks.harness.document_scores import order_similarity, words
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type

@@ -1,0 +1,93 @@
+"""What the parts over 10,000 and 100,000 passages share: the library, its two collections, and the questions."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.corpora.markdown_files import sentence
+from benchmarks.corpora.text_collection import TextShelf
+from benchmarks.corpora.vectors import Rows, vectors
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.library import Library
+from benchmarks.harness.report import say
+from benchmarks.peers.encode import encode
+
+SMALL = 10_000
+_QUESTIONS_OF_A_SET = 150
+
+
+@dataclass(frozen=True)
+class LargeLibrary:
+    """A library with a collection of 10,000 passages, and one of --entries."""
+
+    library: Library
+    shelves: tuple[TextShelf, ...]
+    vectors: Rows
+    """Of the passages: those of each collection are the first ones."""
+    questions: list[str]
+    question_vectors: NDArray[np.float32]
+    """As a halfvec holds them."""
+    source: str
+    """What the vectors are made of."""
+
+
+@cache
+def large_library(bench: Bench) -> LargeLibrary:
+    """Fill both collections; asked again in the same run, return the same."""
+    largest = bench.options.entries
+    rows, _, source = vectors(bench, largest)
+    texts = mixed_texts(bench, largest)
+    library = bench.library("large")
+    shelves = []
+    with library.database() as database, database.connection() as connection:
+        for entries in sorted({min(SMALL, largest), largest}):
+            say(f"  publishing {entries:,} passages …")
+            shelves.append(TextShelf.fill(connection, f"passages-{entries}", texts[:entries], rows))
+    questions = _questions(bench)
+    _, asked = encode(questions, bench.folder, precision="float32", query=True)
+    as_compared = asked.astype(np.float16).astype(np.float32)
+    return LargeLibrary(library, tuple(shelves), rows, questions, as_compared, source)
+
+
+def _questions(bench: Bench) -> list[str]:
+    """Return questions of SciFact and of Cranfield, sentences with common words in them; else generated sentences."""
+    sets = [known for name in ("scifact", "cranfield") if (known := bench.retrieval_sets.get(name))]
+    questions = [text.strip() for known in sets for text in list(known.questions.values())[:_QUESTIONS_OF_A_SET]]
+    random = Random(7)
+    return list(dict.fromkeys(questions or [sentence(random) for _ in range(2 * _QUESTIONS_OF_A_SET)]))
+
+
+_GENERATED = 3_000
+"""Documents of generated sentences to take windows of, where there are no judged sets."""
+
+
+def mixed_texts(bench: Bench, count: int) -> list[str]:
+    """Return passages of three to seven real sentences: a window of one document and some of another."""
+    random = Random(1)
+    documents = [kept for kept in _documents(bench) if len(kept) >= 3]
+    texts = []
+    for _ in range(count):
+        one, other, length = random.choice(documents), random.choice(documents), random.randint(2, 5)
+        start = random.randrange(max(1, len(one) - length))
+        sentences = [*one[start : start + length], *(random.choice(other) for _ in range(random.randint(1, 2)))]
+        texts.append(" ".join(sentences).replace("\0", " "))
+    return texts
+
+
+def _documents(bench: Bench) -> Iterator[list[str]]:
+    """Yield the sentences of each English document; generated ones where there are no judged sets."""
+    english = [
+        known for name, known in bench.retrieval_sets.items() if not name.startswith("xquad-") or name == "xquad-en"
+    ]
+    for known in english:
+        for title, text in known.documents.values():
+            yield [part for part in re.split(r"(?<=[.!?])\s+", f"{title}. {text}") if len(part) > 10]
+    if not english:
+        random = Random(2)
+        for _ in range(_GENERATED):
+            yield [sentence(random) for _ in range(8)]

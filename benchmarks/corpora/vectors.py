@@ -1,0 +1,63 @@
+"""Vectors of many passages and of questions: real ones where there are texts, else in clusters, as embeddings lie."""
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.report import say
+from benchmarks.peers.encode import encode
+
+DIMENSIONS = 384
+_MOST_SENTENCES = 20_000
+_MOST_QUESTIONS = 300
+_CLUSTERS, _FREEDOM = 2_000, 32
+"""Embeddings of sentences fill few of their dimensions: about so many vary by themselves."""
+
+Rows = NDArray[np.float32]
+
+
+def vectors(bench: Bench, count: int) -> tuple[Rows, Rows, str]:
+    """Return vectors of length 1 to search in, vectors to search for, and what they are made of."""
+    random = np.random.default_rng(5)
+    known = bench.retrieval_set
+    if known is None:
+        made = _clustered(random, count + _MOST_QUESTIONS)
+        return made[:count], made[count:], "random clusters"
+    sentences = [
+        sentence[:400]
+        for _, text in known.documents.values()
+        for sentence in re.split(r"(?<=[.!?])\s+", text)
+        if len(sentence) > 25
+    ]
+    kept = np.sort(random.permutation(len(sentences))[:_MOST_SENTENCES])
+    say(f"  encoding {len(kept):,} sentences …")
+    _, real = encode([sentences[place] for place in kept], bench.folder, precision="bfloat16")
+    questions = list(dict.fromkeys(known.questions.values()))[:_MOST_QUESTIONS]
+    _, asked = encode(questions, bench.folder, precision="float32", query=True)
+    return _mixed(random, real, count), _unit(asked), f"{len(kept):,} SciFact sentences, mixed"
+
+
+def _mixed(random: np.random.Generator, real: Rows, count: int) -> Rows:
+    """Return the vectors themselves, and weighted means of two to four that follow each other, as passages have."""
+    made = [real]
+    while sum(map(len, made)) < count:
+        mixed = real * random.uniform(0.5, 1, (len(real), 1))
+        length = random.integers(2, 5, len(real))
+        for step in range(1, 4):
+            mixed += np.roll(real, -step, axis=0) * (random.uniform(0.2, 1, len(real)) * (length > step))[:, None]
+        made.append(_unit(mixed))
+    return _unit(np.concatenate(made)[:count])[random.permutation(count)]
+
+
+def _clustered(random: np.random.Generator, count: int) -> Rows:
+    centres = random.standard_normal((_CLUSTERS, _FREEDOM))
+    places = centres[random.integers(0, _CLUSTERS, count)] + 0.5 * random.standard_normal((count, _FREEDOM))
+    spread = places @ random.standard_normal((_FREEDOM, DIMENSIONS))
+    return _unit(spread + 0.5 * random.standard_normal(spread.shape))
+
+
+def _unit(rows: NDArray[np.floating]) -> Rows:
+    """Return rows of length 1, as a halfvec holds them."""
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16).astype(np.float32)

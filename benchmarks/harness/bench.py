@@ -1,0 +1,121 @@
+"""What every part of the benchmark works with: the options, a temporary folder, libraries that several parts share."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from benchmarks.corpora.judged_sets import RetrievalSet, read_retrieval_sets
+from benchmarks.corpora.markdown_files import write_corpus
+from benchmarks.harness.library import COLLECTION, Ingest, Library
+from benchmarks.harness.report import say
+
+GROWING = "growing"
+"""A collection beside the judged ones, for what is taken in while they are searched."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asked for."""
+
+    files: int = 2_000
+    small_files: int = 100
+    many_files: int = 20_000
+    chunks: int = 8_000
+    site_pages: int = 1_000
+    repeat: int = 3
+    corpus: Path | None = None
+    """A folder of documents to use in place of generated ones."""
+    pages: Path | None = None
+    """A folder of HTML pages to use in place of generated ones."""
+    retrieval: Path | None = None
+    """A folder that holds `scifact/`, `cranfield/`, `xquad/`."""
+    documents: Path | None = None
+    """A folder of documents with expected Markdown."""
+    quick: bool = False
+    """Parse each of them once, and leave memory out."""
+    limit: int | None = None
+    """The most documents of each judged set."""
+    entries: int = 100_000
+    """Passages of the larger set that searches are measured over."""
+    full: bool = False
+    """Take in `many_files` files for the row of peak memory, too."""
+
+
+@dataclass(eq=False)
+class Bench:
+    """One run of the benchmark. Use it as a context manager: its servers stop and its files go."""
+
+    options: Options
+    first_ingests: list[Ingest] = field(default_factory=list)
+    """Every first ingest of `options.files` files in this run."""
+    _libraries: list[Library] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        self.folder = Path(tempfile.mkdtemp(prefix="sourcebook-benchmark-"))
+        self.folder.chmod(0o755)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for library in self._libraries:
+            library.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def library(self, name: str, *, precision: str = "auto", collections: Sequence[str] = (COLLECTION,)) -> Library:
+        """Make an empty library."""
+        library = Library.make(self.folder / name, precision=precision, collections=collections)
+        self._libraries.append(library)
+        return library
+
+    def filled(self, name: str, *, files: int | None = None, precision: str = "auto") -> Library:
+        """Make a library with the corpus in it: `files` generated ones, or the folder given by --corpus."""
+        library = self.library(name, precision=precision)
+        if self.options.corpus is not None and files is None:
+            shutil.copytree(self.options.corpus, library.files, dirs_exist_ok=True)
+        else:
+            write_corpus(library.files, files or self.options.files)
+        return library
+
+    def drop(self, library: Library) -> None:
+        """Stop a library's server and delete it."""
+        library.stop()
+        self._libraries.remove(library)
+        shutil.rmtree(library.folder)
+
+    @cached_property
+    def ingested(self) -> Library:
+        """A library of `options.files` files that is up to date, for the parts that change little in it."""
+        library = self.filled("ingested")
+        say(f"  first ingest of {len(library.paths()):,} files, for several parts …")
+        self.first_ingests.append(library.ingest())
+        return library
+
+    @cached_property
+    def retrieval_sets(self) -> dict[str, RetrievalSet]:
+        """The judged sets, by the names of their collections; none where --retrieval does not say where they lie."""
+        if self.options.retrieval is None:
+            return {}
+        return read_retrieval_sets(self.options.retrieval, self.options.limit)
+
+    @property
+    def retrieval_set(self) -> RetrievalSet | None:
+        """SciFact, where it is among them."""
+        return self.retrieval_sets.get("scifact")
+
+    @cached_property
+    def retrieval_library(self) -> Library:
+        """The judged sets, each a collection that is up to date; only where there are some."""
+        sets = self.retrieval_sets
+        assert sets, "there is no folder of judged sets"
+        library = self.library("retrieval", collections=[*sets, GROWING])
+        for name, judged in sets.items():
+            judged.write(library.files_of(name))
+        say(f"  first ingest of {', '.join(f'{name} ({len(known.documents):,})' for name, known in sets.items())} …")
+        say(f"    {library.ingest(*sets).measurement.seconds:.0f} s")
+        return library

@@ -1,0 +1,42 @@
+"""One file edited: the whole process of `sourcebook ingest`, and how much it embeds."""
+
+import os
+import time
+from pathlib import Path
+
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.report import Row, middle, say, spread
+
+_SETTLED_SECONDS = 60
+"""The edit is dated back this far, so that the file counts as settled."""
+
+
+def run(bench: Bench) -> list[Row]:
+    """Add a sentence to one paragraph of another file each time."""
+    library = bench.ingested
+    library.ingest()  # settles what an earlier part did
+    paths = [path for path in library.paths() if path.suffix == ".md"]
+    if not paths:
+        return [Row("one file edited, whole process", None, "s", 8.0, "the corpus has no Markdown file to edit")]
+    seconds, computed, kept = [], [], []
+    for turn in range(bench.options.repeat):
+        edit(paths[(turn + 1) * len(paths) // (bench.options.repeat + 2)], turn)
+        done = library.ingest()
+        assert done.counts["documents"]["changed"] == 1, done.counts
+        seconds.append(done.measurement.seconds)
+        computed.append(float(done.computed))
+        kept.append(float(done.counts["search_index"]["unchanged"]))
+        say(f"  {seconds[-1]:.2f} s, {done.computed} texts embedded, chunks: {done.counts['chunks']}")
+    return [
+        Row("one file edited, whole process", middle(seconds), "s", 8.0, spread(seconds, "s")),
+        Row("one file edited, texts embedded", max(computed), "texts", 2, "the edited passage; its neighbour may move"),
+        Row("one file edited, entries that kept their rows", middle(kept), "entries"),
+    ]
+
+
+def edit(path: Path, turn: int) -> None:
+    """Add a sentence to the last paragraph of a Markdown file."""
+    text = path.read_text(encoding="utf-8").rstrip("\n")
+    path.write_text(f"{text}\n\nThe tide gauge was moved by {turn + 2} metres that winter.\n", encoding="utf-8")
+    settled = time.time() - _SETTLED_SECONDS
+    os.utime(path, (settled, settled))

@@ -1,0 +1,88 @@
+"""The scan and the staleness queries alone, over many unchanged files."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.corpora.markdown_files import write_corpus
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.library import COLLECTION, Library
+from benchmarks.harness.report import Row, middle, say, spread
+from sourcebook.admin.collections import apply
+from sourcebook.admin.pending import find_pending
+from sourcebook.database.database import Database
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.documents.update import update_documents
+from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.raw_files import collection_sources, compare, update_inventory
+from sourcebook.stages.search_index import publish
+
+_BYTES = 400
+"""Small files, one or two passages each: neither the scan nor the queries read content."""
+_REPEATS = 5
+
+
+class StandInEmbedder:
+    """Gives every text some unit vector: what is measured here never looks at one."""
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng(1)
+
+    def submit(self, texts: Sequence[str]) -> "Future[NDArray[np.float32]]":
+        """Return as many vectors as texts."""
+        rows = self._random.standard_normal((len(texts), 384), np.float32)
+        done: Future[NDArray[np.float32]] = Future()
+        done.set_result(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+        return done
+
+
+def run(bench: Bench) -> list[Row]:
+    """Take many files in through every stage but the model, then look for changes and find none."""
+    library = many_files(bench)
+    with library.database() as database, database.connection() as connection:
+        listing, whole = [], []
+        for _ in range(max(bench.options.repeat, _REPEATS)):
+            started = time.perf_counter()
+            for source in collection_sources(connection, COLLECTION):
+                compare(connection, source)
+            listing.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            pending = find_pending(connection, COLLECTION)
+            whole.append(time.perf_counter() - started)
+            assert not pending.work, f"the ledger is not up to date: {pending}"
+    size = f"{bench.options.many_files:,} unchanged files"
+    return [
+        Row(f"scan and staleness queries, {size}", middle(whole), "s", 0.5, spread(whole, "s")),
+        Row("of which listing and comparing with the inventory", middle(listing), "s"),
+    ]
+
+
+def many_files(bench: Bench) -> Library:
+    """Return a library of `many_files` small files that is up to date, but for its vectors, which are stand-ins."""
+    made = bench.folder / "many"
+    if made.exists():
+        return Library(made)
+    library = bench.library("many")
+    write_corpus(library.files, bench.options.many_files, size=_BYTES)
+    with library.database() as database:
+        _take_in(database, library)
+    return library
+
+
+def _take_in(database: Database, library: Library) -> None:
+    with database.connection() as connection, database.connection() as writer:
+        apply(connection, library.configuration)
+        say(f"  raw_files: {update_inventory(connection, COLLECTION).seconds:.0f} s")
+        say(f"  documents: {update_documents(connection, COLLECTION).seconds:.0f} s")
+        generation = ensure_generation(connection, COLLECTION)
+        report = prepare_chunks(connection, generation, tokenizer_of(generation))
+        say(f"  chunks: {report.seconds:.0f} s, {report.added:,} chunks")
+        report = embed_missing(connection, writer, generation, lambda _: StandInEmbedder())
+        say(f"  embeddings, stand-ins: {report.seconds:.0f} s")
+        say(f"  search_index: {publish(connection, generation).seconds:.0f} s")
