@@ -3,13 +3,14 @@
 import os
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import cast
 
 import av
 import numpy as np
 from av.container import OutputContainer
 from numpy.typing import NDArray
+
+from tests.checkout import EXAMPLES
 
 Samples = NDArray[np.float32]
 CODECS = {
@@ -25,7 +26,7 @@ CODECS = {
     "mkv": "aac",
 }
 """An encoder for each of the endings that people know."""
-NOTE = Path(__file__).parents[1] / "examples" / "library" / "reports" / "school-visit.m4a"
+NOTE = EXAMPLES / "library" / "reports" / "school-visit.m4a"
 """The voice note of the example library: 34 seconds of English."""
 NOTE_WORD = "umbrella"
 _CONTAINERS = {"m4a": "ipod", "aac": "adts", "mkv": "matroska", "mka": "matroska", "aiff": "aiff", "wma": "asf"}

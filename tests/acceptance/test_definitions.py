@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.processes import free_port
-from tests.acceptance.workplace import CHECKOUT, Json
+from tests.acceptance.workplace import Json
+from tests.checkout import CHECKOUT
 
 GRAPH = {
     "assets": {

@@ -13,7 +13,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 
 from orchestration.demo_site import EXAMPLES, serve, site_url
-from tests.acceptance.workplace import CHECKOUT, SECONDS, Workplace
+from tests.acceptance.workplace import SECONDS, Workplace
+from tests.checkout import CHECKOUT
 
 SITE = EXAMPLES / "site"
 

@@ -12,7 +12,8 @@ import pytest
 from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
 from sourcebook.embedding.process import EmbeddingProcess
-from tests.acceptance.workplace import CHECKOUT, Json, Workplace, rows
+from tests.acceptance.workplace import Json, Workplace, rows
+from tests.checkout import CHECKOUT
 
 ASSETS = (
     "raw_files",

@@ -15,7 +15,8 @@ import pytest
 from sourcebook import KnowledgeBase
 from sourcebook.database.embedded import EmbeddedServer
 from tests.acceptance.processes import free_port, listens, service, wait_for
-from tests.acceptance.workplace import CHECKOUT, Json, Workplace
+from tests.acceptance.workplace import Json, Workplace
+from tests.checkout import CHECKOUT
 
 ASSETS = (
     "raw_files",

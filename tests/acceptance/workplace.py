@@ -17,7 +17,6 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.files.listing import file_uri
 
 COMMAND = str(Path(sys.executable).with_name("sourcebook"))
-CHECKOUT = Path(__file__).resolve().parents[2]
 SECONDS = 240.0
 """How long one command may take on a busy machine."""
 

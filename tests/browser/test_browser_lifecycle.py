@@ -15,6 +15,7 @@ from sourcebook.model.http_types import FetchError, Response
 from tests.browser.conftest import Rendering
 from tests.browser.processes import browsers, chromium_processes, renderers, wait_until
 from tests.browser.site import WORDS
+from tests.checkout import CHECKOUT
 
 SCRIPT = """
 import asyncio, sys
@@ -45,7 +46,7 @@ def start(rendering: Rendering, folder: Path, stay: str) -> "subprocess.Popen[st
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", SCRIPT, rendering.site.url("/shell"), str(folder / "crawl4ai"), stay],
         env=environment,
-        cwd=Path(__file__).parents[2],
+        cwd=CHECKOUT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

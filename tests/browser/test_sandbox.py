@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sourcebook.web.browser.chromium import find_chromium
+from tests.checkout import CHECKOUT
 from tests.integration.stages import NOBODY
 
 VARIABLE = "SOURCEBOOK_CHROMIUM_SANDBOX"
@@ -44,7 +45,7 @@ def command_lines(folder: Path, user: int, setting: str | None) -> list[str]:
     ended = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT, str(user)],
         env=environment,
-        cwd=Path(__file__).parents[2],
+        cwd=CHECKOUT,
         capture_output=True,
         text=True,
         timeout=60,

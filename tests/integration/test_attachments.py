@@ -10,7 +10,7 @@ from fsspec.implementations.memory import MemoryFile
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.errors import QueryError, SourcebookError
 from tests.integration.stages import Stages
-from tests.unit.parsing.pdf_writer import Shown, pdf
+from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 
 ARCHIVE = b"PK\x03\x04" + bytes(200)
 

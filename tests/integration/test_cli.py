@@ -17,6 +17,7 @@ from sourcebook.cli.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.files.listing import file_uri
+from tests.checkout import CHECKOUT
 
 Ingest = Callable[[Path], int]
 
@@ -56,7 +57,7 @@ def run(*arguments: str, stdin: str = "") -> Ran:
 
 def start(*arguments: str) -> "subprocess.Popen[str]":
     """Start the command as a process of its own."""
-    here = str(Path(__file__).parents[2])
+    here = str(CHECKOUT)
     return subprocess.Popen(
         [*PROGRAM, *arguments],
         stdout=subprocess.PIPE,
@@ -476,7 +477,7 @@ class TestProcess:
                 text=True,
                 check=False,
                 input="n\n",
-                env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+                env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
             )
             assert done.stderr.splitlines()[-1] == "[]", (arguments, done.stderr)
 

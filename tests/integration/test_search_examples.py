@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkout import DOCS
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 EXAMPLES = [
     (page, number, example)
     for page in ("searching.md", "filters.md")

@@ -1,13 +1,12 @@
 """From a crawled page to what search finds: its text, its anchors, what it says of itself, and linked documents."""
 
 import io
-from pathlib import Path
 
 from docx import Document
 
+from tests.checkout import EXAMPLES
 from tests.integration.stages import Stages, html
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILLING = "".join(
     f"<p>On the {day}th of the month the pier is swept and the stores are counted.</p>" for day in range(30)
 )

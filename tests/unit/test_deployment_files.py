@@ -9,8 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from sourcebook.config.configuration import load_configuration
-
-CHECKOUT = Path(__file__).parents[2]
+from tests.checkout import CHECKOUT
 
 
 def read_yaml(path: str) -> Any:

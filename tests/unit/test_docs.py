@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,9 +31,7 @@ from sourcebook.search.query_language import parse_query
 from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
 from sourcebook.search.reranking.settings import MOST_RERANKED, Reranking
 from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
-
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
+from tests.checkout import CHECKOUT, DOCS
 
 
 def _commands() -> dict[str, TyperCommand]:
@@ -127,7 +124,7 @@ def test_every_environment_variable_is_in_the_docs() -> None:
     read = {
         name
         for folder in ("sourcebook", "resources", "orchestration")
-        for path in (ROOT / folder).rglob("*.py")
+        for path in (CHECKOUT / folder).rglob("*.py")
         for name in re.findall(r"\bSOURCEBOOK_[A-Z_]+\b", path.read_text(encoding="utf-8"))
     }
     text = _read("configuration.md")
@@ -245,7 +242,7 @@ def _told(section: str) -> dict[str, object]:
 
 def test_the_readme_names_exactly_two_commands_to_begin_with() -> None:
     """The section "Two commands" of the README holds `make demo` and `make test`, and nothing else to type."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     section = readme.split("## Two commands", 1)[1].split("\n## ", 1)[0]
     assert re.findall(r"^\$ (.+)$", section, flags=re.MULTILINE) == ["make demo", "make test"]
 
@@ -254,7 +251,7 @@ def test_every_link_in_the_documentation_leads_somewhere() -> None:
     """A relative link in the README or the docs names a file that exists."""
     broken = [
         (page.name, link)
-        for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+        for page in [*CHECKOUT.glob("*.md"), *DOCS.rglob("*.md")]
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
         if not (page.parent / link).exists()
     ]

@@ -10,7 +10,7 @@ from benchmarks.harness.document_table import document_table
 from benchmarks.harness.report import Row
 from benchmarks.parts.documents import totals
 from sourcebook.model.document import ParsedDocument
-from tests.unit.parsing.pdf_writer import Shown, pdf
+from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 
 
 def reading(expected: str, found: str, *, plain: str, name: str = "a.pdf", seconds: float = 0.5) -> Reading:

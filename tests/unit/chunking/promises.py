@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.coverage import uncovered_characters
 from sourcebook.model.document import ParsedDocument
-
-from .bundled_tokenizer import bundled_tokenizer
+from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
 
 
 def lead_of(chunk: Chunk) -> str:

@@ -12,9 +12,8 @@ from sourcebook.parsing.parse import parse
 from sourcebook.parsing.text.comma_separated import parse_csv
 from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.parsing.text.plain_text import parse_plain_text
-
-from .bundled_tokenizer import bundled_tokenizer
-from .promises import assert_promises
+from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
+from tests.unit.chunking.promises import assert_promises
 
 SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "
 

@@ -8,9 +8,8 @@ from sourcebook.chunking.chunker import chunk_document
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.text.markdown import parse_markdown
-
-from .bundled_tokenizer import bundled_tokenizer
-from .promises import assert_promises, lead_of
+from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
+from tests.unit.chunking.promises import assert_promises, lead_of
 
 words = st.text(alphabet=st.sampled_from("abcdefghij .,!?-_ äßñЖ日本😄\u0301"), min_size=1, max_size=80)
 pieces = st.one_of(

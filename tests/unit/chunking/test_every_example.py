@@ -10,17 +10,13 @@ from sourcebook.errors import MissingDependencyError, ParseError
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.registry import parser_for
+from tests.checkout import CHECKOUT, EXAMPLES, SHARED_DATA
+from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
+from tests.unit.chunking.promises import assert_promises
 
-from .bundled_tokenizer import bundled_tokenizer
-from .promises import assert_promises
-
-CHECKOUT = Path(__file__).resolve().parents[3]
-SHARED = CHECKOUT.parent / "shared" / "data" / "documents"
-EXAMPLES = sorted(
-    path
-    for part in ("library", "site", "sources")
-    for path in (CHECKOUT / "examples" / part).rglob("*")
-    if path.is_file()
+SHARED = SHARED_DATA / "documents"
+EXAMPLE_FILES = sorted(
+    path for part in ("library", "site", "sources") for path in (EXAMPLES / part).rglob("*") if path.is_file()
 )
 DOCUMENTS = sorted(path for path in SHARED.rglob("*") if path.is_file() and ".expected" not in path.name)
 OWN_CODE = sorted((CHECKOUT / "sourcebook" / "chunking").glob("*.py"))
@@ -42,7 +38,7 @@ def check(path: Path, *, tokens: int, overlap: int) -> None:
     assert_promises(document, chunks, tokens=tokens)
 
 
-@pytest.mark.parametrize("path", EXAMPLES + OWN_CODE, ids=lambda path: str(path.relative_to(CHECKOUT)))
+@pytest.mark.parametrize("path", EXAMPLE_FILES + OWN_CODE, ids=lambda path: str(path.relative_to(CHECKOUT)))
 def test_passages_of_the_examples(path: Path) -> None:
     """Place, lead, coverage, token count; no heading alone; with the default settings."""
     check(path, tokens=256, overlap=0)

@@ -15,8 +15,7 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.model.transcript import Segment
 from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.parsing.transcript import parse_transcript
-
-from .bundled_tokenizer import bundled_tokenizer
+from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
 
 WORDS = "the tide is high and the lamps are lit"
 

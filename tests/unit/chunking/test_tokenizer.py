@@ -8,8 +8,8 @@ import pytest
 
 from sourcebook.chunking.tokenizer import FolderTokenizer
 from sourcebook.errors import ModelError
-
-from .bundled_tokenizer import bundled_tokenizer, model_folder
+from tests.checkout import CHECKOUT
+from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer, model_folder
 
 
 def test_counts_include_special_tokens_and_nothing_is_cut() -> None:
@@ -43,5 +43,4 @@ def test_neither_torch_nor_transformers_is_imported() -> None:
         f"FolderTokenizer.from_folder(Path({str(model_folder())!r}), 256);"
         "sys.exit(bool({'torch', 'transformers', 'docling'} & sys.modules.keys()))"
     )
-    root = Path(__file__).resolve().parents[3]
-    assert subprocess.run([sys.executable, "-c", program], check=False, cwd=root).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], check=False, cwd=CHECKOUT).returncode == 0

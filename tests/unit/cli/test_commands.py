@@ -18,9 +18,9 @@ from sourcebook.errors import (
     QueryError,
     UnknownDocumentError,
 )
+from tests.checkout import CHECKOUT
 
 COMMANDS = ["apply", "search", "evaluate", "status", "documents", "show", "remove", "purge", "doctor", "ingest", "up"]
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -94,9 +94,9 @@ def test_foreign_orchestration_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "orchestration").mkdir()
     (tmp_path / "orchestration" / "__init__.py").write_text("raise SystemExit('foreign code ran')\n")
     (tmp_path / "orchestration" / "commands.py").write_text("def register(app): raise SystemExit('foreign code ran')\n")
-    (tmp_path / "sourcebook").symlink_to(ROOT / "sourcebook")
+    (tmp_path / "sourcebook").symlink_to(CHECKOUT / "sourcebook")
     (tmp_path / "library").mkdir()
-    (tmp_path / "library" / "sourcebook").symlink_to(ROOT / "sourcebook")
+    (tmp_path / "library" / "sourcebook").symlink_to(CHECKOUT / "sourcebook")
     code = (
         f"import sys; sys.path[:0] = [{str(tmp_path / 'library')!r}, {str(tmp_path)!r}]\n"
         "from sourcebook.cli import main; main()"

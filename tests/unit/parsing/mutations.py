@@ -3,10 +3,10 @@
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = (ROOT / "examples" / "library", ROOT / "examples" / "site", ROOT.parent / "shared" / "data" / "documents")
+from tests.checkout import EXAMPLES, SHARED_DATA
+
+FOLDERS = (EXAMPLES / "library", EXAMPLES / "site", SHARED_DATA / "documents")
 _MOST_BYTES = 2_000_000
 
 

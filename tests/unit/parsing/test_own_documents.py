@@ -1,7 +1,6 @@
 """The example library's binary documents come out as the words that they were made from."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -9,8 +8,7 @@ from benchmarks.harness.document_scores import headings, order_similarity, share
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parse import parse
-
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+from tests.checkout import EXAMPLES
 
 
 def read(path: str) -> ParsedDocument:

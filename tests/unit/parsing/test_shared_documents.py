@@ -2,7 +2,6 @@
 
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +10,10 @@ from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
+from tests.checkout import SHARED_DATA
+from tests.unit.parsing.covering import assert_blocks_cover
 
-from .covering import assert_blocks_cover
-
-DOCUMENTS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "documents"
+DOCUMENTS = SHARED_DATA / "documents"
 pytestmark = pytest.mark.skipif(not DOCUMENTS.is_dir(), reason=f"the shared data is not at {DOCUMENTS}")
 
 

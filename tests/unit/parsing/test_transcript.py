@@ -12,8 +12,7 @@ from sourcebook.model.transcript import Segment
 from sourcebook.parsing.registry import TRANSCRIPT, parser_identities
 from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.parsing.transcript import parse_transcript
-
-from .covering import assert_blocks_cover, texts
+from tests.unit.parsing.covering import assert_blocks_cover, texts
 
 
 def said(start: float, end: float, text: str) -> Segment:

@@ -2,12 +2,12 @@
 
 import ast
 import re
-from pathlib import Path
 
 from sourcebook.cli.filter_options import parse_filters
 from sourcebook.search.filters import FILTER_NAMES, Filters
+from tests.checkout import DOCS
 
-TEXT = (Path(__file__).resolve().parents[3] / "docs" / "filters.md").read_text(encoding="utf-8")
+TEXT = (DOCS / "filters.md").read_text(encoding="utf-8")
 
 
 def _section(title: str) -> str:

@@ -3,7 +3,6 @@
 import json
 import warnings
 from functools import cache
-from pathlib import Path
 
 import jiwer
 import numpy as np
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 from whisper.normalizers import BasicTextNormalizer, EnglishTextNormalizer
 
 from sourcebook.model.transcript import SAMPLE_RATE, Segment
+from tests.checkout import SHARED_DATA
 
 Samples = NDArray[np.float32]
 
-CLIPS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "speech"
+CLIPS = SHARED_DATA / "speech"
 needs_clips = pytest.mark.skipif(not CLIPS.is_dir(), reason=f"the shared data is not at {CLIPS}")
 
 

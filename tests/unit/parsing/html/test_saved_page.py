@@ -1,0 +1,97 @@
+"""Web pages lose their machinery and keep their text."""
+
+import pytest
+
+from sourcebook.errors import ParseError
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.parse import parse
+from tests.unit.parsing.covering import assert_blocks_cover, texts
+
+PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><title>Opening &amp; hours</title>
+<meta name="description" content="When we are open"><meta name="author" content="Ada"><style>p {color: red}</style>
+</head><body><script>alert("x")</script>
+<h1>Hours</h1><p>Open <b>daily</b> from nine.<img src="http://127.0.0.1:9/x.png" alt="clock"></p>
+<ul><li>Monday<ul><li>morning</li></ul></li><li>Tuesday</li></ul>
+<h2>Prices</h2><table><tr><th>who</th><th>price</th></tr><tr><td>adult</td><td>5</td></tr></table></body></html>"""
+
+
+def parse_page(content: bytes) -> ParsedDocument:
+    document = parse(content, name="page.html", media_type="text/html")
+    assert_blocks_cover(document)
+    return document
+
+
+def test_reads_text_structure_and_head() -> None:
+    """The title is that of <title>; scripts, styles and images are gone."""
+    document = parse_page(PAGE.encode())
+    assert document.title == "Opening & hours"
+    assert document.metadata == {"description": "When we are open", "author": "Ada"}
+    assert [(block.kind, block.level) for block in document.blocks] == [
+        ("heading", 1),
+        ("paragraph", 0),
+        ("paragraph", 0),
+        ("list", 0),
+        ("heading", 2),
+        ("table", 0),
+    ]
+    assert texts(document)[2] == "clock"  # what an image says in words is kept
+    assert texts(document)[3].split() == ["-", "Monday", "-", "morning", "-", "Tuesday"]
+    assert texts(document)[5] == "| who | price |\n| --- | --- |\n| adult | 5 |"
+    for absent in ("alert", "color", "127.0.0.1", "<!--"):
+        assert absent not in document.markdown
+
+
+def test_reads_what_the_page_says_of_itself() -> None:
+    """Dates, keywords and the canonical address; its language counts where the text is too short to tell."""
+    head = """<html lang="de-AT"><head><title>T</title><meta name="keywords" content="bread, rolls ,">
+    <meta property="article:published_time" content="2024-05-06T10:00:00Z"><meta name="last-modified"
+    content="2024-06-01"><link rel="canonical" href="https://example.org/bread"></head>"""
+    document = parse_page(f"{head}<body><p>Brot</p></body></html>".encode())
+    assert document.language == "de"
+    assert document.metadata == {
+        "published": "2024-05-06T10:00:00+00:00",
+        "modified": "2024-06-01",
+        "keywords": ["bread", "rolls"],
+        "canonical": "https://example.org/bread",
+    }
+    english = "<p>This page is written in plain English, whatever its root element may claim about it.</p>"
+    assert parse_page(f"{head}<body>{english}</body></html>".encode()).language == "en"
+
+
+def test_code_links_and_special_characters_read_as_written() -> None:
+    """Code is fenced, an address keeps its parentheses, and text is not escaped beyond reading."""
+    page = "<pre><code>def f():\n    return 1</code></pre><p>a*b &lt; c_d <a href='https://e.org/x_(y)'>x</a></p>"
+    document = parse_page(page.encode())
+    assert texts(document) == ["```\ndef f():\n    return 1\n```", "a*b < c_d [x](https://e.org/x_(y))"]
+    assert [block.kind for block in document.blocks] == ["code", "paragraph"]
+
+
+def test_tables_have_a_header_and_no_empty_rows() -> None:
+    """Rich cells stay in their row, several rows of headings become one, spans are said in each place."""
+    page = """<table><tr><th rowspan=2>who</th><th colspan=2>price</th></tr><tr><th>child</th><th>adult</th></tr>
+    <tr><td></td><td></td><td></td></tr><tr><td><b>we</b></td><td><a href="https://e.org">1</a></td><td>2</td></tr>
+    </table>"""
+    assert texts(parse_page(page.encode())) == [
+        "| who | price - child | price - adult |\n| --- | --- | --- |\n| **we** | [1](https://e.org/) | 2 |"
+    ]
+
+
+def test_entities_of_its_own_and_giant_spans_do_no_harm() -> None:
+    """Nothing is expanded or read from this machine, and no table grows beyond its page."""
+    page = b'<!DOCTYPE html [<!ENTITY e SYSTEM "file:///etc/passwd">]><svg><text>&e;</text></svg><p>text</p>'
+    assert "root:" not in parse_page(page).markdown
+    table = b"<table>" + b"<tr><td rowspan=65000 colspan=1000>x</td></tr>" * 20 + b"</table>"
+    assert len(parse_page(table).markdown) < 200_000
+
+
+def test_declared_encodings_are_honoured() -> None:
+    """An old page in Latin-1 reads as written."""
+    page = '<html><head><meta charset="iso-8859-1"><title>Grüße</title></head><body><p>Schöne Grüße</p></body></html>'
+    document = parse_page(page.encode("latin-1"))
+    assert (document.title, texts(document)) == ("Grüße", ["Schöne Grüße"])
+
+
+def test_bottomless_nesting_is_refused() -> None:
+    """docling would take minutes over it."""
+    with pytest.raises(ParseError, match="nested more than 400 deep"):
+        parse_page(b"<div>" * 5_000 + b"x" + b"</div>" * 5_000)

@@ -1,0 +1,134 @@
+"""Outlook's own format says the same as an Internet message."""
+
+import struct
+from datetime import UTC, datetime
+
+import pytest
+from oxmsg.storage import Storage, Stream
+
+from sourcebook.errors import ParseError
+from sourcebook.model.media_types import OUTLOOK
+from sourcebook.parsing.mail.internet import read_internet_message
+from sourcebook.parsing.mail.outlook import message_of
+from sourcebook.parsing.mail.rich_text import decompress, rich_text
+from sourcebook.parsing.parse import parse
+from tests.checkout import SHARED_DATA
+from tests.unit.parsing.covering import assert_blocks_cover
+
+MESSAGES = SHARED_DATA / "documents" / "email"
+SENT = datetime(2024, 5, 6, 8, 30, tzinfo=UTC)
+
+
+def storage(
+    path: str, values: dict[int, str | bytes | int | datetime], *inner: Storage, header_bytes: int = 8
+) -> Storage:
+    """Return properties as Outlook lays them out: small ones in one stream, texts and bytes each in its own."""
+    rows = bytearray(header_bytes)
+    streams = []
+    for number, value in values.items():
+        if isinstance(value, datetime):
+            ticks = int((value - datetime(1601, 1, 1, tzinfo=UTC)).total_seconds()) * 10_000_000
+            rows += struct.pack("<HHIQ", 0x0040, number, 0, ticks)
+        elif isinstance(value, int):
+            rows += struct.pack("<HHIII", 0x0003, number, 0, value, 0)
+        else:
+            kind, content = (0x001F, value.encode("utf-16-le")) if isinstance(value, str) else (0x0102, value)
+            rows += struct.pack("<HHIII", kind, number, 0, len(content), 0)
+            streams.append(Stream(f"{path}/__substg1.0_{number:04X}{kind:04X}", content))
+    streams.append(Stream(f"{path}/__properties_version1.0", bytes(rows)))
+    return Storage(path, tuple(streams), inner)
+
+
+def recipient(number: int, name: str, address: str, kind: int) -> Storage:
+    return storage(f"__recip_version1.0_#{number:08X}", {0x3001: name, 0x39FE: address, 0x0C15: kind})
+
+
+def attachment(number: int, values: dict[int, str | bytes | int | datetime], *inner: Storage) -> Storage:
+    return storage(f"__attach_version1.0_#{number:08X}", values, *inner)
+
+
+def test_properties_are_headers() -> None:
+    """Sender, recipients, dates and identities are read; a path of Exchange's directory is no address."""
+    found = message_of(
+        storage(
+            "",
+            {
+                0x0037: "Plan",
+                0x0C1A: "Ada",
+                0x0C1F: "/O=CORP/CN=ADA",
+                0x0039: SENT,
+                0x1035: "<1@x>",
+                0x1042: "<0@x>",
+                0x1000: "Text.",
+            },
+            recipient(0, "Bob", "bob@example.org", 1),
+            recipient(1, "Eve", "eve@example.org", 2),
+            header_bytes=32,
+        )
+    )
+    assert (found.subject, found.sender, found.sent) == ("Plan", "Ada", SENT)
+    assert (found.to, found.cc) == (("Bob <bob@example.org>",), ("Eve <eve@example.org>",))
+    assert (found.message_id, found.in_reply_to) == ("<1@x>", "<0@x>")
+    assert found.bodies[0].plain == "Text."
+
+
+def test_files_and_messages_within_are_found() -> None:
+    """Files keep their bytes; a message within becomes an Internet message, the same each time."""
+    inner = storage(
+        "__attach_version1.0_#00000001/__substg1.0_3701000D",
+        {0x0037: "Inner", 0x1000: "Inner text.", 0x1013: b"<p>Inner text.</p>", 0x0039: SENT},
+        attachment(0, {0x3707: "deep.txt", 0x3701: b"deep"}),
+        header_bytes=24,
+    )
+    found = message_of(
+        storage(
+            "",
+            {0x0037: "Outer", 0x1013: b'<img src="cid:logo">'},
+            attachment(0, {0x3707: "a.pdf", 0x3701: b"%PDF-"}),
+            attachment(1, {}, inner),
+            attachment(2, {0x3704: "LOGO.PNG", 0x3712: "logo", 0x370E: "image/png", 0x3701: b"\x89PNG"}),
+            header_bytes=32,
+        )
+    )
+    assert [file.name for file in found.files] == ["a.pdf", "Inner.eml", "deep.txt"]
+    assert [file.read() for file in found.files[::2]] == [b"%PDF-", b"deep"]
+    nested = found.files[1].read()
+    assert nested == found.files[1].read()
+    assert read_internet_message(nested).subject == "Inner"
+    assert read_internet_message(nested).sent == SENT
+
+
+def test_compressed_rich_text_is_the_last_resort() -> None:
+    """Where there is no other body, the RTF gives its text, or the HTML it was made from."""
+    # The example of [MS-OXRTFCP] 3.1.
+    compressed = bytes.fromhex(
+        "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
+    )
+    assert decompress(compressed) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
+    assert rich_text(decompress(compressed)) == ("hello world", "")
+    html = rb"{\rtf1\ansi\fromhtml1{\*\htmltag64 <p>}\htmlrtf\par\htmlrtf0 caf\'e9{\*\htmltag72 </p>}}"
+    assert rich_text(html) == ("", "<p>café</p>")
+    found = message_of(storage("", {0x1009: compressed}, header_bytes=32))
+    assert found.bodies[0].plain == "hello world"
+
+
+@pytest.mark.parametrize("content", [b"", b"\x10\0\0\0\xff\xff\xff\xffLZFu\0\0\0\0", b"\0" * 20])
+def test_broken_rich_text_is_none(content: bytes) -> None:
+    """Lengths that lie cost no memory."""
+    assert decompress(content) == b""
+
+
+def test_what_is_no_message_says_so() -> None:
+    """A cut-off file gives a reason."""
+    with pytest.raises(ParseError, match="no readable Outlook message"):
+        parse(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 3000, name="a.msg", media_type=OUTLOOK)
+
+
+@pytest.mark.skipif(not MESSAGES.is_dir(), reason=f"the shared data is not at {MESSAGES}")
+def test_a_real_message_is_read() -> None:
+    """What Outlook saved comes out as the message it was."""
+    document = parse((MESSAGES / "msg_simple.msg").read_bytes(), name="a.msg", media_type=OUTLOOK)
+    assert_blocks_cover(document)
+    assert document.title == "Simple Email"
+    assert "This is a simple email body." in document.markdown
+    assert document.metadata["from"] == "Alice Example <alice@example.com>"

@@ -1,0 +1,75 @@
+"""Presentations: each slide is a section."""
+
+import pptx
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from tests.unit.parsing.covering import texts
+from tests.unit.parsing.office.office_files import parse_named, saved
+
+_AREA = (Inches(1), Inches(2), Inches(4), Inches(2))
+
+
+def test_every_slide_begins_a_section() -> None:
+    """Its title comes first wherever it stands; without one it is called by its number; an empty one is left out."""
+    presentation = pptx.Presentation()
+    untitled = presentation.slides.add_slide(presentation.slide_layouts[6])
+    untitled.shapes.add_textbox(*_AREA).text_frame.text = "only text"
+    presentation.slides.add_slide(presentation.slide_layouts[6])
+    low_title = presentation.slides.add_slide(presentation.slide_layouts[5])
+    low_title.shapes.add_textbox(0, 0, Inches(4), Inches(0.3)).text_frame.text = "above the title"
+    low_title.shapes.title.text = "The plan"
+    parsed = parse_named("a.pptx", saved(presentation))
+    assert [(text, block.page) for text, block in zip(texts(parsed), parsed.blocks, strict=True)] == [
+        ("# Slide 1", 1),
+        ("only text", 1),
+        ("# The plan", 3),
+        ("above the title", 3),
+    ]
+    assert parsed.page_count == 3
+
+
+def test_notes_are_told_as_notes() -> None:
+    """What the speaker says is a quote at the end of its slide, and on that slide's page."""
+    presentation = pptx.Presentation()
+    for name in ("one", "two"):
+        slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+        slide.shapes.title.text = name
+        slide.placeholders[1].text = "point"
+        slide.notes_slide.notes_text_frame.text = f"say {name}\nslowly"
+    parsed = parse_named("a.pptx", saved(presentation))
+    notes = [(block.page, parsed.markdown[block.start : block.end]) for block in parsed.blocks if block.kind == "quote"]
+    assert notes == [(1, "> Speaker notes: say one\n> slowly"), (2, "> Speaker notes: say two\n> slowly")]
+    assert parsed.blocks[2].kind == "quote"
+
+
+def test_hidden_slides_are_kept_and_marked() -> None:
+    """They are shown to nobody, but say something."""
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = "Reserve"
+    slide.placeholders[1].text = "more"
+    slide._element.set("show", "0")
+    assert texts(parse_named("a.pptx", saved(presentation))) == ["# Reserve (hidden)", "- more"]
+
+
+def test_lists_nest_and_charts_give_their_data() -> None:
+    """A chart is its kind, its title, and a table with a header row."""
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = "Sales"
+    body = slide.placeholders[1].text_frame
+    body.text = "all"
+    part = body.add_paragraph()
+    part.text, part.level = "east", 1
+    data = CategoryChartData()  # type: ignore[no-untyped-call] # its library has few types
+    data.categories = ["east", "west"]
+    data.add_series("2024", (1.5, 2))  # type: ignore[no-untyped-call]
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.LINE, *_AREA, data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "By region"
+    parsed = parse_named("a.pptx", saved(presentation))
+    assert "- all\n    - east" in texts(parsed)
+    assert texts(parsed)[-2:] == ["Line chart: By region", "|  | 2024 |\n| --- | --- |\n| east | 1.5 |\n| west | 2 |"]
+    assert parsed.blocks[-1].kind == "table"

@@ -1,0 +1,63 @@
+"""What an author wrote above the text is metadata, in one shape whatever it was written in."""
+
+import pytest
+
+from sourcebook.parsing.text.markdown import parse_markdown
+from tests.unit.parsing.covering import assert_blocks_cover, texts
+
+ENGLISH = "The committee decided to postpone the meeting until everybody has read the report."
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\ntitle: T\ndate: 2024-05-06\ntags: [a, b]\nauthor: Ada\n---\n",
+        "---\ntitle: T\ndate: May 6, 2024\ntags: a, b\nauthors: [Ada]\n...\n",
+        '+++\ntitle = "T"\ndate = 2024-05-06\ntags = ["a", "b"]\nauthor = "Ada"\n+++\n',
+        '+++\ntitle = "T"\ndate = "6 May 2024"\nkeywords = ["a", "b"]\n[[authors]]\nname = "Ada"\n+++\n',
+    ],
+)
+def test_yaml_and_toml_say_the_same(source: str) -> None:
+    """Dates are ISO, tags are a list, authors are a text; the front matter is in no block."""
+    document = parse_markdown(f"{source}\nText.\n".encode())
+    assert document.title == "T"
+    assert {name: document.metadata[name] for name in ("date", "tags", "author")} == {
+        "date": "2024-05-06",
+        "tags": ["a", "b"],
+        "author": "Ada",
+    }
+    assert document.markdown.startswith(source)
+    assert texts(document) == ["Text."]
+
+
+@pytest.mark.parametrize(
+    ("written", "tags"),
+    [
+        ("tags: one", ["one"]),
+        ("tags: [2024, true, null, ' ', a, a]", ["2024", "True", "a"]),
+        ("tags: 7", ["7"]),
+        ("tags: {a: 1, b: 2}", ["a", "b"]),
+        ("tags:", []),
+        ("categories: [x]\nkeywords: y", ["y"]),
+    ],
+)
+def test_tags_are_a_list_of_texts(written: str, tags: list[str]) -> None:
+    """Whatever YAML made of them."""
+    assert parse_markdown(f"---\n{written}\n---\n\nText.\n".encode()).metadata["tags"] == tags
+
+
+@pytest.mark.parametrize(
+    ("written", "language"),
+    [("lang: de", "de"), ("language: pt-BR", "pt"), ("lang: no", "no"), ("language: English", "en"), ("x: y", "en")],
+)
+def test_a_declared_language_decides(written: str, language: str) -> None:
+    """A code counts, `no` among them; a name is no code: then the text tells."""
+    assert parse_markdown(f"---\n{written}\n---\n\n{ENGLISH}\n".encode()).language == language
+
+
+@pytest.mark.parametrize("source", ["+++\nnot toml\n+++\n\ntext", "+++\na = 1\n\ntext", "+++", "+++\n" + "[a" * 9000])
+def test_what_is_no_toml_is_content(source: str) -> None:
+    """Nothing is lost where the TOML is broken or has no end."""
+    document = parse_markdown(source.encode())
+    assert_blocks_cover(document)
+    assert document.metadata == {"encoding": "utf-8"}
