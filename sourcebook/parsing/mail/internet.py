@@ -1,4 +1,4 @@
-"""Internet messages (.eml): MIME parts, told apart into text and files."""
+"""Internet messages (.eml): MIME parts, sorted into bodies and attachments."""
 
 import codecs
 import re
@@ -24,7 +24,7 @@ _PGP = re.compile(r"\s*-----BEGIN PGP MESSAGE-----")
 
 
 def read_internet_message(content: bytes) -> MailMessage:
-    """Read a message; broken headers, encodings and boundaries lose no more than what they hold."""
+    """Read a message; a broken header, encoding or boundary loses only its own content."""
     message = message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip(), policy=compat32)
     sealed = _sealed(message)
     bodies = () if sealed else tuple(_bodies(message, message))
@@ -76,7 +76,7 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
 
 
 def _files(part: Message, *, depth: int) -> Iterator[MailFile]:
-    """Yield the files of a message in their order, but for images that its HTML shows and digital signatures."""
+    """Yield the attachments of a message in order, without digital signatures and images shown in its HTML."""
     leaves = list(_leaves(part))
     html = [
         decode_page(_content(leaf), f"charset={_charset(leaf)}").text
@@ -98,7 +98,7 @@ def _files(part: Message, *, depth: int) -> Iterator[MailFile]:
 
 
 def _leaves(part: Message) -> Iterator[Message]:
-    """Yield what a message is made of, messages within it whole."""
+    """Yield the parts of a message that are not multipart; a nested message is one part."""
     waiting = [part]
     while waiting:
         found = waiting.pop()
@@ -115,7 +115,7 @@ def _parts(part: Message) -> list[Message]:
 
 
 def _is_text(part: Message, root: Message) -> bool:
-    """Whether a part is text of the message itself and no file; a multipart message without boundaries is text."""
+    """Return whether a part is body text rather than an attachment; a multipart without boundaries is text."""
     if part.is_multipart():
         return False
     textual = part.get_content_type() in {"text/plain", "text/html"} or part.get_content_maintype() == "multipart"
@@ -135,7 +135,7 @@ def _charset(part: Message) -> str:
 
 def _file_name(part: Message) -> str:
     name: str | None = None
-    with suppress(ValueError, LookupError, TypeError):  # what the library raises on broken parameters
+    with suppress(ValueError, LookupError, TypeError):  # from malformed parameters
         name = part.get_filename()
     return decoded(name) if name else ""
 
@@ -152,7 +152,7 @@ def _flattened(message: Message) -> bytes:
 
 
 def _unflowed(part: Message, text: str) -> str:
-    """Join the lines of text that was broken for old programs (RFC 3676, format=flowed)."""
+    """Join the soft line breaks of flowed text (RFC 3676, format=flowed)."""
     with suppress(ValueError, LookupError, TypeError):
         if str(part.get_param("format", "")).lower() == "flowed":
             return _joined(text, drop_space=str(part.get_param("delsp", "")).lower() == "yes")
@@ -161,18 +161,18 @@ def _unflowed(part: Message, text: str) -> str:
 
 def _joined(text: str, *, drop_space: bool) -> str:
     lines: list[str] = []
-    goes_on = False
+    continues = False
     depth_before = 0
     for line in text.split("\n"):
-        said = line.lstrip(">")
-        depth = len(line) - len(said)
-        said = said.removeprefix(" ")
-        if goes_on and depth == depth_before and said != "-- ":
-            lines[-1] += said
+        content = line.lstrip(">")
+        depth = len(line) - len(content)
+        content = content.removeprefix(" ")
+        if continues and depth == depth_before and content != "-- ":
+            lines[-1] += content
         else:
-            lines.append(f"{'>' * depth} {said}" if depth else said)
-        goes_on = said.endswith(" ") and said != "-- "
+            lines.append(f"{'>' * depth} {content}" if depth else content)
+        continues = content.endswith(" ") and content != "-- "
         depth_before = depth
-        if goes_on and drop_space:
+        if continues and drop_space:
             lines[-1] = lines[-1][:-1]
     return "\n".join(lines)

@@ -1,17 +1,18 @@
-"""What the formats of e-mail have in common: who wrote what to whom, and the files that came with it."""
+"""Types shared by the e-mail formats: message, body and attached file."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 MOST_ATTACHMENTS = 1000
+"""Attachments read of a message, those of nested messages included."""
 DEEPEST = 10
-"""Messages within messages."""
+"""Levels of nested messages whose attachments are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A part of a message's text, in one or both of the forms it may come in."""
+    """A part of a message's text, as plain text, HTML or both."""
 
     plain: str = ""
     html: str = ""
@@ -19,18 +20,18 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class MailFile:
-    """A file that came with a message, as the message names it."""
+    """A file attached to a message, under the name that the message gives."""
 
     name: str
     media_type: str
-    """As the message declares it; its content may say otherwise."""
+    """The declared media type, which the content may contradict."""
     read: Callable[[], bytes]
-    """Return the decoded bytes; each call decodes them anew, so that no two files are in memory at once."""
+    """Decode and return the bytes. They are not cached: one attachment is in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailMessage:
-    """A message, its headers decoded."""
+    """A message with decoded headers."""
 
     subject: str = ""
     sender: str = ""
@@ -42,9 +43,9 @@ class MailMessage:
     bodies: tuple[Body, ...] = ()
     """In reading order."""
     files: tuple[MailFile, ...] = ()
-    """At most 1,000, in their order; a message within it is followed by the files that came with that."""
+    """The first 1,000 attachments in order; a nested message is followed by its own attachments."""
     sealed: str | None = None
-    """What hides the text, such as "encrypted (PGP)"."""
+    """Reason why the text cannot be read, such as "encrypted (PGP)"."""
 
 
 def bounded(files: Iterator[MailFile]) -> tuple[MailFile, ...]:

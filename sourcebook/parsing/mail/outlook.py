@@ -1,4 +1,4 @@
-"""Messages as Outlook saves them (.msg): properties in an OLE file."""
+"""Outlook messages (.msg): properties in an OLE file."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,8 +14,7 @@ from oxmsg.storage import Storage
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
 from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
-from sourcebook.parsing.mail.outlook_properties import OutlookProperties
-from sourcebook.parsing.mail.rich_text import decompress, rich_text
+from sourcebook.parsing.mail.outlook_properties import OutlookProperties, rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
 _SUBJECT, _BODY, _HTML, _RTF, _HEADERS, _CLASS = 0x0037, 0x1000, 0x1013, 0x1009, 0x007D, 0x001A
@@ -29,11 +28,11 @@ _BROKEN_HEADER = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def read_outlook_message(content: bytes) -> MailMessage:
-    """Read a message; a property that is broken counts as missing.
+    """Read a message; a broken property counts as missing.
 
     Raises:
-        OSError, LookupError, ValueError, TypeError, AttributeError, struct.error: it is no OLE file, a damaged one,
-            or one without a message.
+        OSError, LookupError, ValueError, TypeError, AttributeError, struct.error: The content is no OLE file,
+            a damaged one, or one without a message.
     """
     with OleFileIO(BytesIO(content)) as file:
         storage = Storage.from_ole(file)
@@ -41,7 +40,7 @@ def read_outlook_message(content: bytes) -> MailMessage:
 
 
 def message_of(storage: Storage) -> MailMessage:
-    """Return the message that the root of an OLE file holds."""
+    """Return the message in the root storage of an OLE file."""
     return _read(storage, header_bytes=_HEADER_OF_MESSAGE, depth=0)
 
 
@@ -83,7 +82,7 @@ def _recipients(storage: Storage, kind: int) -> tuple[str, ...]:
 
 
 def _mail_address(address: str) -> str:
-    """Return an address; within a company, Exchange gives a path of its directory, which says nothing."""
+    """Return an e-mail address, "" for a path in the directory of an Exchange server."""
     return one_line(address) if "@" in address else ""
 
 
@@ -91,7 +90,7 @@ def _bodies(properties: OutlookProperties) -> Iterator[Body]:
     plain = properties.text(_BODY)
     html = properties.html(_HTML)
     if not plain.strip() and not html.strip():
-        plain, html = rich_text(decompress(properties.binary(_RTF)))
+        plain, html = rich_text(properties.binary(_RTF))
     if plain.strip() or html.strip():
         yield Body(plain, html)
 
@@ -117,7 +116,7 @@ def _files(storage: Storage, html: str, *, depth: int) -> Iterator[MailFile]:
 
 
 def _as_internet_message(message: MailMessage) -> bytes:
-    """Write a message that lies in another as one of its own, without its files."""
+    """Write a nested message as an Internet message without attachments."""
     written = EmailMessage(policy=SMTP)
     fields = {
         "Subject": message.subject,
@@ -138,5 +137,5 @@ def _as_internet_message(message: MailMessage) -> bytes:
     if body.html:
         written.add_alternative(body.html, subtype="html")
         if written.is_multipart():
-            written.set_boundary("=_alternative")  # a random one would make another file of it each time
+            written.set_boundary("=_alternative")  # a random boundary would change the content hash
     return written.as_bytes()

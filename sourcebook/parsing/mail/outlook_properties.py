@@ -1,31 +1,40 @@
-"""The properties of a message, a recipient or an attachment in Outlook's format."""
+"""Properties of a message, a recipient or an attachment in Outlook's format."""
 
+import re
 import struct
 from contextlib import suppress
 from datetime import datetime
 
+from compressed_rtf import decompress  # type: ignore[import-untyped] # has no types
 from oxmsg.domain.model import UnrecognizedCodePageError, UnsupportedEncodingError
 from oxmsg.properties import Properties
 from oxmsg.storage import Storage
+from striprtf.striprtf import rtf_to_text
 
 from sourcebook.parsing.html.charset import decode_page
 
-# What the library raises where a property is missing, cut off, or in an encoding nobody knows.
+# Errors of python-oxmsg for a property that is missing, cut off, or in an unknown encoding.
 _BROKEN = (
     AttributeError, KeyError, LookupError, OverflowError, TypeError, ValueError, struct.error,
     UnrecognizedCodePageError, UnsupportedEncodingError,
 )  # fmt: skip
 
+_FROM_HTML = re.compile(r"\\fromhtml1\b")
+_FROM_HTML_WITHIN = 1000
+"""Characters of an RTF document in which its header names the format it was made from."""
+_FOR_RTF_READERS = re.compile(r"\\htmlrtf1?(?![a-z0-9]) ?.*?(?:\\htmlrtf0 ?|\Z)|\{\\\*\\mhtmltag[^{}]*\}", re.DOTALL)
+_HTML_TAG = re.compile(r"\{\\\*\\htmltag\d* ?")
+
 
 class OutlookProperties:
-    """Reads properties by their number; one that is missing or broken is empty."""
+    """Reads properties by their number; a missing or broken property is empty."""
 
     def __init__(self, storage: Storage, *, header_bytes: int) -> None:
         self._properties = Properties(storage, properties_header_offset=header_bytes)
         self._streams = {stream.name.upper(): stream.bytes_ for stream in storage.streams}
 
     def text(self, number: int) -> str:
-        """Return a text, in Unicode or in the message's own encoding."""
+        """Return a text property, stored in Unicode or in the message's own encoding."""
         wide = self._stream(number, "001F")
         if wide:
             return wide.decode("utf-16-le", errors="replace").rstrip("\0")
@@ -33,23 +42,23 @@ class OutlookProperties:
         return decode_page(narrow, f"charset={self._encoding()}").text.rstrip("\0") if narrow else ""
 
     def html(self, number: int) -> str:
-        """Return HTML, which may be kept as bytes."""
+        """Return a property of HTML, stored as bytes or as text."""
         binary = self.binary(number)
         return decode_page(binary, f"charset={self._encoding()}").text if binary else self.text(number)
 
     def binary(self, number: int) -> bytes:
-        """Return a property of bytes."""
+        """Return a binary property."""
         return self._stream(number, "0102")
 
     def whole_number(self, number: int) -> int | None:
-        """Return a property that is a number."""
+        """Return an integer property."""
         with suppress(*_BROKEN):
             found = self._properties.int_prop_value(number)
             return found if isinstance(found, int) else None
         return None
 
     def date(self, number: int) -> datetime | None:
-        """Return a property that is a moment, in UTC."""
+        """Return a property of date and time, in UTC."""
         with suppress(*_BROKEN):
             found = self._properties.date_prop_value(number)
             return found if isinstance(found, datetime) else None
@@ -62,3 +71,26 @@ class OutlookProperties:
         with suppress(*_BROKEN):
             return self._properties.body_encoding
         return ""
+
+
+def rich_text(compressed: bytes) -> tuple[str, str]:
+    """Return plain text and HTML of compressed RTF (MS-OXRTFCP): HTML where the RTF was made from HTML, else text.
+
+    Both are empty where the content is no compressed RTF or its checksum is wrong.
+    """
+    try:
+        rtf = decompress(compressed).decode("latin-1")
+    except Exception:  # noqa: BLE001 - the library raises `Exception` itself
+        return "", ""
+    if not _FROM_HTML.search(rtf, 0, _FROM_HTML_WITHIN):
+        return _text(rtf), ""
+    # HTML in RTF (MS-OXRTFEX): tags are in groups that RTF readers ignore, and `\htmlrtf` marks their substitutes.
+    return "", _text(_HTML_TAG.sub("{", _FOR_RTF_READERS.sub("", rtf)))
+
+
+def _text(rtf: str) -> str:
+    with suppress(*_BROKEN):
+        text: str = rtf_to_text(rtf, errors="replace")  # type: ignore[no-untyped-call] # has no types
+        # RTF writes a character beyond U+FFFF as two surrogates.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", errors="replace")
+    return ""

@@ -1,4 +1,4 @@
-"""E-mail: subject, who wrote to whom and when, the text, and the names of the files that came with it."""
+"""E-mail: subject, sender, recipients, date, text, and the names of the attachments."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,16 +18,18 @@ from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.spans import trimmed
 
 _MOST_NAMED = 50
+"""Recipients or attachments listed by name."""
 _ESCAPED = re.compile(r"([\\`*_\[\]<>#])")
 _QUOTED_LINES = re.compile(r"^(?:[ ]?>[^\n]*(?:\n|\Z))+", re.MULTILINE)
-_STUB = re.compile(
+_PLACEHOLDER = re.compile(
     r"(?:html|mime|rich[- ]text|web browser|browser|format).{0,80}(?:view|display|support|enabled?|client|program|read)"
     r"|(?:view|display|support|read).{0,80}(?:html|mime|rich[- ]text|browser)",
     re.IGNORECASE | re.DOTALL,
 )
-_LONGEST_STUB = 400
-_FAR_LESS = 5
-"""How many times shorter than its HTML a plain text is that only stands in for it."""
+_LONGEST_PLACEHOLDER = 400
+"""Characters of a plain text that may be a placeholder for HTML."""
+_LEAST_RATIO = 5
+"""Ratio of the lengths of HTML and plain text above which the plain text is only a placeholder."""
 
 
 def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
@@ -36,7 +38,7 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
     The subject is title and H1; plain text is kept verbatim, HTML becomes Markdown.
 
     Raises:
-        ParseError: the message is encrypted, damaged or none.
+        ParseError: The message is encrypted or damaged, or the content is no message.
     """
     message = read_message(content, media_type=media_type)
     if message.sealed:
@@ -69,7 +71,7 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
 
 
 class _Writer:
-    """Puts pieces of text one below the other, and keeps where the blocks of each lie."""
+    """Joins pieces of text and keeps the spans of their blocks."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -81,7 +83,7 @@ class _Writer:
 
     def add_body(self, body: Body) -> None:
         tree = html_body(body.html) if body.html.strip() else None
-        if tree is not None and _stands_in(body.plain, plain_text(tree)):
+        if tree is not None and _is_placeholder(body.plain, plain_text(tree)):
             text = html_markdown(tree)
             self._add(text, markdown_blocks(text))
         else:
@@ -100,16 +102,18 @@ class _Writer:
             self._length += len(text) + 2
 
 
-def _stands_in(plain: str, html: str) -> bool:
-    """Whether the plain text only says that there is HTML, or is empty."""
-    said = " ".join(plain.split())
-    if not said or not html:
-        return not said
-    return len(said) <= _LONGEST_STUB and (len(said) * _FAR_LESS < len(html) or _STUB.search(said) is not None)
+def _is_placeholder(plain: str, html: str) -> bool:
+    """Return whether the plain text is empty or only refers to the HTML."""
+    words = " ".join(plain.split())
+    if not words or not html:
+        return not words
+    return len(words) <= _LONGEST_PLACEHOLDER and (
+        len(words) * _LEAST_RATIO < len(html) or _PLACEHOLDER.search(words) is not None
+    )
 
 
 def _plain_blocks(text: str) -> Iterator[Block]:
-    """Yield the paragraphs of plain text, and the lines it quotes."""
+    """Yield the paragraphs and quoted lines of plain text."""
     for paragraph in paragraphs(text):
         reached = paragraph.start
         for quoted in _QUOTED_LINES.finditer(text, paragraph.start, paragraph.end):

@@ -4,13 +4,14 @@ import struct
 from datetime import UTC, datetime
 
 import pytest
+from compressed_rtf import compress  # type: ignore[import-untyped] # has no types
 from oxmsg.storage import Storage, Stream
 
 from sourcebook.errors import ParseError
 from sourcebook.model.media_types import OUTLOOK
 from sourcebook.parsing.mail.internet import read_internet_message
 from sourcebook.parsing.mail.outlook import message_of
-from sourcebook.parsing.mail.rich_text import decompress, rich_text
+from sourcebook.parsing.mail.outlook_properties import rich_text
 from sourcebook.parsing.parse import parse
 from tests.checkout import SHARED_DATA
 from tests.unit.parsing.covering import assert_blocks_cover
@@ -99,23 +100,44 @@ def test_files_and_messages_within_are_found() -> None:
 
 
 def test_compressed_rich_text_is_the_last_resort() -> None:
-    """Where there is no other body, the RTF gives its text, or the HTML it was made from."""
+    """Where there is no other body, the RTF gives its text."""
     # The example of [MS-OXRTFCP] 3.1.
     compressed = bytes.fromhex(
         "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
     )
-    assert decompress(compressed) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
-    assert rich_text(decompress(compressed)) == ("hello world", "")
-    html = rb"{\rtf1\ansi\fromhtml1{\*\htmltag64 <p>}\htmlrtf\par\htmlrtf0 caf\'e9{\*\htmltag72 </p>}}"
-    assert rich_text(html) == ("", "<p>café</p>")
+    assert rich_text(compressed) == ("hello world", "")
     found = message_of(storage("", {0x1009: compressed}, header_bytes=32))
     assert found.bodies[0].plain == "hello world"
 
 
-@pytest.mark.parametrize("content", [b"", b"\x10\0\0\0\xff\xff\xff\xffLZFu\0\0\0\0", b"\0" * 20])
-def test_broken_rich_text_is_none(content: bytes) -> None:
-    """Lengths that lie cost no memory."""
-    assert decompress(content) == b""
+_HEAD = (
+    rb"{\rtf1\ansi\ansicpg1252\fromhtml1\deff0{\fonttbl{\f0\fswiss\fcharset0 Arial;}{\f1\fmodern\fcharset204 Mono;}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "html"),
+    [
+        (rb"{\*\htmltag64 <p>}\htmlrtf\par\htmlrtf0 caf\'e9{\*\htmltag72 </p>}", "<p>café</p>"),
+        (rb"{\*\htmltag84 <b>}\htmlrtf {\b \htmlrtf0 bold{\*\htmltag92 </b>}\htmlrtf }\htmlrtf0 !", "<b>bold</b>!"),
+        (rb"{\*\htmltag241 <!-- p \{color:red\} -->}{\*\htmltag1 \par }", "<!-- p {color:red} -->\n"),
+        (rb"{\*\mhtmltag84 <img src=x>}{\*\htmltag84 <img src='cid:a'>}", "<img src='cid:a'>"),
+        (rb"{\*\htmltag84 &nbsp;}\htmlrtf \'a0\htmlrtf0 a\tab b\line c", "&nbsp;a\tb\nc"),
+        (rb"{\*\htmltag64 <p>}\f1 \'cf\'f0\'e8\'e2\'e5\'f2", "<p>Привет"),
+        (rb"\u26085?\u-10179?\u-8704? x", "日😀 x"),
+    ],
+)
+def test_rich_text_made_from_html_gives_the_html_back(body: bytes, html: str) -> None:
+    """Tags come back; substitutes for readers of RTF, and links changed for the archive, do not."""
+    assert rich_text(compress(_HEAD + body + b"}")) == ("", html)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x10\0\0\0\xff\xff\xff\xffLZFu\0\0\0\0", b"\0" * 20, compress(b"{\\rtf1 cut off}")[:-3]]
+)
+def test_broken_rich_text_is_empty(content: bytes) -> None:
+    """A wrong length or checksum costs no memory and gives no text."""
+    assert rich_text(content) == ("", "")
 
 
 def test_what_is_no_message_says_so() -> None:
