@@ -8,10 +8,10 @@ from hashlib import sha256
 
 @dataclass(frozen=True)
 class Chunk:
-    """A passage: `text == lead + markdown[start_char:end_char]`, and what leads to it.
+    """A passage: `text == repeated context + markdown[start_char:end_char]`, and its place.
 
-    The lead is empty, or text of the same document that a passage further down repeats with its line breaks: the header
-    of its table, the lead-in of its list.
+    The repeated context is empty, or text from further up in the document with its line breaks: the header of the
+    passage's table or the lead-in of its list.
     """
 
     ordinal: int

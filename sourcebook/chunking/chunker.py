@@ -10,8 +10,8 @@ from sourcebook.chunking.cut import best_cut
 from sourcebook.chunking.definitions import Definitions, longest_names
 from sourcebook.chunking.embedding_text import Prefixes, embedding_text
 from sourcebook.chunking.groups import Group, common_path, groups
-from sourcebook.chunking.leads import Leads
 from sourcebook.chunking.pack import Span, pack
+from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.sections import Heading, sections
 from sourcebook.chunking.speech import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
@@ -84,7 +84,7 @@ class _Chunker:
         self._overlap = 0 if self._is_speech else min(max(0, overlap), self._room // 4)
         self._tokenizer = tokenizer
         self._index = TokenIndex(document.markdown, tokenizer)
-        self._leads = Leads(document.markdown, document.blocks, self._index, room=self._room)
+        self._repeated = RepeatedContexts(document.markdown, document.blocks, self._index, room=self._room)
         self._definitions = Definitions(document.blocks)
         self._prefixes = Prefixes(title, tokenizer, most_tokens=self._room // 2)
 
@@ -121,17 +121,17 @@ class _Chunker:
         # The first passage repeats nothing of the one before, and of the headings only those further up.
         _, outer = self._prefixes.write(longest, start=blocks[0].start)
         first = max(budget, self._room - outer - names)
-        return pack(self._text, blocks, self._index, self._leads, budget=budget, first=first)
+        return pack(self._text, blocks, self._index, self._repeated, budget=budget, first=first)
 
     def _overlapping(self, start: int, previous: int) -> int:
-        """Return where a passage begins that repeats the end of the one before: at a word, below a lead at a line."""
+        """Return the start of a passage with overlap: at a word, or at a line where repeated context stands above."""
         if not self._overlap:
             return start
         begin = max(self._index.before(start, self._overlap), previous + 1)
-        repeated = self._leads.at(start)
+        repeated = self._repeated.at(start)
         if repeated is not None:
             begin = max(begin, repeated.end)
-        at_line = self._leads.at(begin) is not None
+        at_line = self._repeated.at(begin) is not None
         while begin < start and not (self._text[begin - 1] == "\n" if at_line else self._text[begin - 1].isspace()):
             begin += 1
         return begin
@@ -175,20 +175,20 @@ class _Chunker:
 
     def _written(self, draft: _Draft) -> str:
         """Return the text of a passage, below what it repeats."""
-        lead = self._leads.at(draft.start)
+        repeated = self._repeated.at(draft.start)
         own = self._text[draft.start : draft.end]
-        return self._text[lead.start : lead.end] + own if lead else own
+        return self._text[repeated.start : repeated.end] + own if repeated else own
 
     def _known_count(self, draft: _Draft, prefix_tokens: int) -> int | None:
         """Return the tokens of the embedding text where the index tells them exactly."""
         if not self._tokenizer.splits_at_spaces:
             return None
-        start, end, lead = draft.start, draft.end, self._leads.at(draft.start)
-        places = (start, end, lead.start) if lead else (start, end)
+        start, end, repeated = draft.start, draft.end, self._repeated.at(draft.start)
+        places = (start, end, repeated.start) if repeated else (start, end)
         if not all(self._is_at_space(place) for place in places):
             return None
-        repeated = lead.tokens if lead else 0
-        return self._index.tokens(start, end) + repeated + prefix_tokens + self._tokenizer.special_tokens
+        above = (repeated.tokens if repeated else 0) + prefix_tokens
+        return self._index.tokens(start, end) + above + self._tokenizer.special_tokens
 
     def _is_at_space(self, place: int) -> bool:
         text = self._text

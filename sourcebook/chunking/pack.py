@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sourcebook.chunking.cut import best_cut
-from sourcebook.chunking.leads import Leads
+from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.model.document import Block
 
@@ -12,7 +12,7 @@ Span = tuple[int, int]
 
 
 def pack(
-    text: str, blocks: Sequence[Block], index: TokenIndex, leads: Leads, *, budget: int, first: int
+    text: str, blocks: Sequence[Block], index: TokenIndex, repeated: RepeatedContexts, *, budget: int, first: int
 ) -> Iterator[Span]:
     """Yield spans that cover the blocks in order, each at most `budget` tokens with what it repeats above.
 
@@ -21,14 +21,16 @@ def pack(
     A heading stays with the beginning of what follows it, and the lead-in of a list, table or code block with that,
     even where the block is cut for it; headings at the very end stay with the end of what stands before.
     """
-    return _Packer(text, index, leads, budget, first, blocks[0].start).run(blocks)
+    return _Packer(text, index, repeated, budget, first, blocks[0].start).run(blocks)
 
 
 class _Packer:
-    def __init__(self, text: str, index: TokenIndex, leads: Leads, budget: int, first: int, begin: int) -> None:
+    def __init__(
+        self, text: str, index: TokenIndex, repeated: RepeatedContexts, budget: int, first: int, begin: int
+    ) -> None:
         self._text = text
         self._index = index
-        self._leads = leads
+        self._repeated = repeated
         self._budget = budget
         self._first = first
         self._begin = begin
@@ -59,13 +61,13 @@ class _Packer:
 
     def _room(self, start: int) -> int:
         budget = self._first if start == self._begin else self._budget
-        return max(1, budget - self._leads.tokens(start))
+        return max(1, budget - self._repeated.tokens(start))
 
     def _attached(self, before: Block | None, block: Block, above: int) -> int:
         """Return where that begins which must not be parted from a block; `above` is the same of the block before."""
         if before is None or before.kind == "heading":
             return above
-        introduction = self._leads.lead_in(before, block)
+        introduction = self._repeated.lead_in(before, block)
         if introduction is None or (block.kind == "code" and self._only_alone(introduction, block)):
             return block.start
         return above if introduction == before.start else introduction

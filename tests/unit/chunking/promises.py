@@ -8,24 +8,26 @@ from sourcebook.model.document import ParsedDocument
 from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
 
 
-def lead_of(chunk: Chunk) -> str:
-    """Return what a passage repeats above its own text; its length is what the text is longer than its span."""
+def repeated_context(chunk: Chunk) -> str:
+    """Return the text that a passage repeats above its own: as long as its text is longer than its span."""
     return chunk.text[: len(chunk.text) - (chunk.end_char - chunk.start_char)]
 
 
 def assert_promises(document: ParsedDocument, chunks: Sequence[Chunk], *, tokens: int, share: int = 2) -> None:
-    """Check places, leads, token counts, order and completeness, and that no heading stands alone.
+    """Check places, repeated context, token counts, order and completeness, and that no heading stands alone.
 
     Headings may, where the document holds nothing else, or there are more together than a `share` of a passage.
     """
     text = document.markdown
     reached = -1
     for ordinal, chunk in enumerate(chunks):
-        lead = lead_of(chunk)
+        repeated = repeated_context(chunk)
         assert chunk.ordinal == ordinal
-        assert chunk.text == lead + text[chunk.start_char : chunk.end_char]
+        assert chunk.text == repeated + text[chunk.start_char : chunk.end_char]
         assert text[chunk.start_char : chunk.end_char].strip()
-        assert not lead or (lead.endswith("\n") and 0 <= text.find(lead) <= chunk.start_char - len(lead))
+        assert not repeated or (
+            repeated.endswith("\n") and 0 <= text.find(repeated) <= chunk.start_char - len(repeated)
+        )
         assert chunk.embedding_text.endswith(chunk.text)
         assert chunk.start_char > reached
         assert chunk.token_count <= min(tokens, bundled_tokenizer().max_tokens)

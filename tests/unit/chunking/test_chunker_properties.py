@@ -9,7 +9,7 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.text.markdown import parse_markdown
 from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
-from tests.unit.chunking.promises import assert_promises, lead_of
+from tests.unit.chunking.promises import assert_promises, repeated_context
 
 words = st.text(alphabet=st.sampled_from("abcdefghij .,!?-_ äßñЖ日本😄\u0301"), min_size=1, max_size=80)
 pieces = st.one_of(
@@ -34,7 +34,7 @@ def chunked(document: ParsedDocument, *, title: str | None, tokens: int, overlap
 def test_places_are_exact_ordered_complete_and_short_enough(
     source: str, title: str | None, tokens: int, overlap: int
 ) -> None:
-    """Text is a repeated lead and the span; spans cover all that is not white space; no heading is left alone."""
+    """Text is repeated context and the span; spans cover all that is not white space; no heading is left alone."""
     document = parse_markdown(source.encode("utf-8", "ignore"))
     found = chunked(document, title=title, tokens=tokens, overlap=overlap)
     assert_promises(document, found, tokens=tokens, share=8)
@@ -70,7 +70,9 @@ def test_headings_tables_lists_and_code_of_any_size_and_order(source: str, token
     assert_promises(document, found, tokens=tokens, share=3)
     for chunk in found:
         row = document.markdown[chunk.start_char :].startswith("| noon")
-        assert lead_of(chunk) == "| hour | level |\n|---|---|\n" if row else "hour" not in lead_of(chunk)
+        assert (
+            repeated_context(chunk) == "| hour | level |\n|---|---|\n" if row else "hour" not in repeated_context(chunk)
+        )
 
 
 code = st.lists(

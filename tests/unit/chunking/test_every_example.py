@@ -40,7 +40,7 @@ def check(path: Path, *, tokens: int, overlap: int) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLE_FILES + OWN_CODE, ids=lambda path: str(path.relative_to(CHECKOUT)))
 def test_passages_of_the_examples(path: Path) -> None:
-    """Place, lead, coverage, token count; no heading alone; with the default settings."""
+    """Place, repeated context, coverage, token count; no heading alone; with the default settings."""
     check(path, tokens=256, overlap=0)
 
 
