@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from sourcebook.database.database import Database
+from sourcebook.database.queries import queries
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -49,8 +50,8 @@ def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
 
     reference = InstanceRef.from_dir(str(prepare_dagster_home(home, database)), overrides=_IN_PROCESS)
     with psycopg.connect(database.url, autocommit=True) as connection:
-        # Opening makes Dagster's tables where they are missing; two processes at once would make each twice.
-        connection.execute("SELECT pg_advisory_lock(%s)", [_STORAGE_LOCK])
+        # Opening the instance creates Dagster's tables where they are missing; two processes at once would collide.
+        connection.execute(queries["lock_dagster_storage"], {"lock": _STORAGE_LOCK})
         instance = dg.DagsterInstance.from_ref(reference)
     # Without this, each of a run's 200 statements opens a connection of its own: half of a short run's time.
     instance.optimize_for_webserver(statement_timeout=600_000, pool_recycle=3600, max_overflow=20)

@@ -1,4 +1,4 @@
-"""What must hold of a collection, asked of the database."""
+"""Checks of a collection's rows in the database."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,18 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 
-CHECKS = (
-    "no_failed_items",
-    "every_character_is_in_a_passage",
-    "every_live_document_is_searchable",
-    "no_orphan_or_null_vector",
-)
+CHECKS = {
+    "no_failed_items": queries["check_no_failed_items"],
+    "every_character_is_in_a_passage": queries["check_every_character_is_in_a_passage"],
+    "every_live_document_is_searchable": queries["check_every_live_document_is_searchable"],
+    "no_orphan_or_null_vector": queries["check_no_orphan_or_null_vector"],
+}
+"""The query of each check by its name: it returns the number of violations and up to ten examples."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """One check: how many items violate it, and some of them."""
+    """The number of violations of one check, with up to ten examples."""
 
     name: str
     violations: int
@@ -26,8 +27,8 @@ class CheckOutcome:
 def run_checks(connection: Connection, collection: str) -> list[CheckOutcome]:
     """Run every check over one collection."""
     outcomes = []
-    for name in CHECKS:
-        row = connection.execute(queries[f"check_{name}"], {"collection": collection}).fetchone()
+    for name, query in CHECKS.items():
+        row = connection.execute(query, {"collection": collection}).fetchone()
         violations, examples = row or (0, [])
         outcomes.append(CheckOutcome(name, violations, tuple(examples or ())))
     return outcomes

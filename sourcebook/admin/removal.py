@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
-from psycopg import Connection, sql
+from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.inspection import check_collections, other_urls, possible_uris
@@ -125,7 +125,7 @@ def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None
                 generations = cursor.execute(queries["generations_of_removed_collections"]).fetchall()
             for generation in generations:
                 for partition in generation.partitions.values():
-                    connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(partition))
+                    connection.execute(queries["drop_partition"].format(partition=partition))
             for deletion in (
                 "delete_removed_collections",
                 "delete_removed_documents",

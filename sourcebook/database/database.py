@@ -12,6 +12,7 @@ from psycopg_pool import ConnectionPool
 
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DAGSTER_DATABASE, LIBRARY_DATABASE, DatabaseLocation
+from sourcebook.database.queries import queries
 from sourcebook.database.schema import ensure_schema
 from sourcebook.errors import DatabaseError
 
@@ -40,7 +41,7 @@ class Database:
         self.url = url
         try:
             with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
-                connection.execute("SET search_path TO sourcebook, public")
+                connection.execute(queries["set_search_path"])
                 ensure_schema(connection)
         except psycopg.OperationalError as error:
             self._close_server()
@@ -93,19 +94,14 @@ class Database:
 
 
 def _configure(connection: Connection) -> None:
-    connection.execute(
-        "SET search_path TO sourcebook, public; "
-        # HNSW: breadth of a scan, and going on from there where more is wanted. Plans for the values at hand:
-        # a generic one prunes no partition. Set here, not before each search: it is then one statement, not five.
-        "SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 200; SET plan_cache_mode = force_custom_plan"
-    )
+    connection.execute(queries["configure_connection"])
     register_vector(connection)
 
 
 def _create_database(server: EmbeddedServer, name: str) -> None:
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
+        if connection.execute(queries["find_database"], {"name": name}).fetchone() is None:
             try:
-                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+                connection.execute(queries["create_database"].format(name=sql.Identifier(name)))
             except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-                return  # another process made it between the look and the deed
+                return  # another process created it in between

@@ -7,17 +7,7 @@ from contextlib import contextmanager
 import psycopg
 
 from sourcebook.database.database import Database
-
-_KEY = "SELECT hashtextextended('sourcebook collection ' || %(collection)s, 0)"
-_TRY = f"SELECT pg_try_advisory_lock(({_KEY}))"
-_RELEASE = f"SELECT pg_advisory_unlock(({_KEY}))"
-_HELD = f"""
-SELECT EXISTS (
-    SELECT FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND ((classid::bigint << 32) | objid::bigint) = ({_KEY}))
-"""  # noqa: S608 - composed of the constants above
+from sourcebook.database.queries import queries
 
 
 @contextmanager
@@ -35,7 +25,7 @@ def collection_lock(
     """
     with psycopg.connect(database.url, autocommit=True) as connection:
         told = False
-        while connection.execute(_TRY, {"collection": collection}).fetchone() != (True,):
+        while connection.execute(queries["lock_collection"], {"collection": collection}).fetchone() != (True,):
             if not told:
                 waiting()
                 told = True
@@ -43,9 +33,9 @@ def collection_lock(
         try:
             yield
         finally:
-            connection.execute(_RELEASE, {"collection": collection})
+            connection.execute(queries["unlock_collection"], {"collection": collection})
 
 
 def is_locked(connection: psycopg.Connection, collection: str) -> bool:
     """Return whether some process works on a collection now."""
-    return connection.execute(_HELD, {"collection": collection}).fetchone() == (True,)
+    return connection.execute(queries["collection_is_locked"], {"collection": collection}).fetchone() == (True,)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import psycopg
-from psycopg import Connection, sql
+from psycopg import Connection
 
+from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
 
-SCHEMA = "sourcebook"
 OLDEST_PGVECTOR = (0, 8, 4)
 _LOCK = 0x50_0B00C  # advisory lock: one process at a time changes the schema
 
@@ -42,12 +42,12 @@ def ensure_schema(connection: Connection) -> None:
         DatabaseError: pgvector is missing or too old, or the database was made by a newer Sourcebook.
     """
     wanted = max(migration.version for migration in migrations())
-    if _version(connection) == wanted:
+    if schema_version(connection) == wanted:
         return
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        connection.execute(queries["lock_schema"], {"lock": _LOCK})
         _ensure_pgvector(connection)
-        found = _version(connection)
+        found = schema_version(connection)
         if found is None:
             build_from_schema(connection)
         elif found > wanted:
@@ -60,7 +60,7 @@ def ensure_schema(connection: Connection) -> None:
 
 def build_from_schema(connection: Connection) -> None:
     """Build the newest schema at once, in a database that has none."""
-    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+    connection.execute(queries["create_schema"])
     _run(connection, files(__package__).joinpath("schema.sql").read_text(encoding="utf-8"))
     for migration in migrations():
         _record(connection, migration)
@@ -68,7 +68,7 @@ def build_from_schema(connection: Connection) -> None:
 
 def apply_migrations(connection: Connection, after: int) -> None:
     """Apply the migrations with a version above `after`, in order."""
-    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+    connection.execute(queries["create_schema"])
     for migration in migrations():
         if migration.version > after:
             _run(connection, migration.text)
@@ -80,29 +80,27 @@ def _run(connection: Connection, text: str) -> None:
 
 
 def _record(connection: Connection, migration: Migration) -> None:
-    connection.execute(
-        "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [migration.version, migration.name]
-    )
+    connection.execute(queries["record_migration"], {"version": migration.version, "name": migration.name})
 
 
-def _version(connection: Connection) -> int | None:
+def schema_version(connection: Connection) -> int | None:
     """Return the schema's version, None where there is no schema."""
-    if connection.execute("SELECT to_regclass('sourcebook.schema_migration')").fetchone() == (None,):
+    if connection.execute(queries["schema_exists"]).fetchone() == (False,):
         return None
-    row = connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchone()
+    row = connection.execute(queries["schema_version"]).fetchone()
     return int(row[0]) if row else None
 
 
 def _ensure_pgvector(connection: Connection) -> None:
     try:
         with connection.transaction():
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+            connection.execute(queries["create_pgvector"])
     except psycopg.Error as error:
         raise DatabaseError(
             f"pgvector cannot be enabled in this database ({str(error).strip()}): install it on the server and run "
             "CREATE EXTENSION vector  as a user who may"
         ) from error
-    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    row = connection.execute(queries["enabled_pgvector"]).fetchone()
     found = row[0] if row else "0"
     if tuple(int(part) for part in re.findall(r"\d+", found)[:3]) < OLDEST_PGVECTOR:
         oldest = ".".join(str(part) for part in OLDEST_PGVECTOR)

@@ -87,12 +87,10 @@ def create_generation(
             dimensions,
         )
         for table, partition in generation.partitions.items():
-            # Made first and attached then: unlike CREATE TABLE … PARTITION OF, that waits for no search.
             connection.execute(
-                sql.SQL(
-                    "CREATE TABLE {partition} (LIKE {table} INCLUDING ALL); "
-                    "ALTER TABLE {table} ATTACH PARTITION {partition} FOR VALUES IN ({number})"
-                ).format(partition=partition, table=sql.Identifier(table), number=sql.Literal(number))
+                queries["create_partition"].format(
+                    partition=partition, table=sql.Identifier(table), number=sql.Literal(number)
+                )
             )
         connection.execute(queries["activate_generation"], {"collection": collection, "generation": number})
     return generation

@@ -33,15 +33,15 @@ def maintain_indexes(connection: Connection, generation: Generation, *, entries:
     """
     if entries and not _is_there(connection, f"search_entry_{generation.id}_lexemes"):
         connection.execute(
-            sql.SQL("CREATE INDEX {} ON {} USING gin (lexemes)").format(
-                sql.Identifier(f"search_entry_{generation.id}_lexemes"), generation.partition
+            queries["create_lexeme_index"].format(
+                name=sql.Identifier(f"search_entry_{generation.id}_lexemes"), partition=generation.partition
             )
         )
     if entries >= HNSW_FROM and not _is_there(connection, f"search_entry_{generation.id}_vector"):
         build_vector_index(connection, generation, entries)
     if moved * 10 > entries:
         for table in (*generation.partitions.values(), sql.Identifier("lexeme")):
-            connection.execute(sql.SQL("ANALYZE {}").format(table))
+            connection.execute(queries["analyze_table"].format(table=table))
 
 
 def build_vector_index(
@@ -88,7 +88,7 @@ def _is_there(connection: Connection, name: str) -> bool:
     """Return whether an index is there and valid; drop what a build or a REINDEX that broke off has left."""
     valid = _validity(connection, name)
     if valid is False:
-        connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
+        connection.execute(queries["drop_index"].format(name=sql.Identifier(name)))
     return valid is True
 
 

@@ -70,7 +70,7 @@ def prepare_chunks(
     scope = {"generation": generation.id}
     row = connection.execute(queries["count_chunks"], scope).fetchone()
     report.unchanged = int(row[0] if row else 0) - report.added
-    refresh_statistics(connection, "analyze_chunks", report)
+    refresh_statistics(connection, queries["analyze_chunks"], report)
     row = connection.execute(queries["chunks_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

@@ -62,7 +62,7 @@ def update_crawled_pages(
         _update_site(connection, site, selection, report, progress, folder, waiting)
     row = connection.execute(queries["count_pages"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
-    refresh_statistics(connection, "analyze_crawled_pages", report)
+    refresh_statistics(connection, queries["analyze_crawled_pages"], report)
     row = connection.execute(queries["crawled_pages_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

@@ -60,7 +60,7 @@ def embed_missing(
             _embed(writer, generation, batched(cursor, BATCH), missing, start_embedder(missing), report, progress)
     report.added = report.extra["computed"]
     report.unchanged = present
-    refresh_statistics(reader, "analyze_embeddings", report)
+    refresh_statistics(reader, queries["analyze_embeddings"], report)
     row = reader.execute(queries["embeddings_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

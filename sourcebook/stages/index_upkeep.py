@@ -45,8 +45,7 @@ def keep_up(connection: Connection, generation: Generation, progress: Progress =
     is_cheap = state.entries <= FEW or state.entries > 2 * state.averaged
     allowed = DRIFT_AFTER_A_LOAD if is_cheap else LARGEST_DRIFT
     if state.drift > allowed or state.loose >= BLOCK:
-        # Of a vocabulary that was never counted the planner believes that it is small: 25 times as slow.
-        connection.execute("ANALYZE lexeme")
+        connection.execute(queries["analyze_lexemes"])
     if state.drift > allowed:
         report.changed = _renew_weights(connection, generation)
         report.unchanged -= report.changed
@@ -99,4 +98,4 @@ def _build_block(connection: Connection, generation: Generation, number: int) ->
 
 def _vacuum(connection: Connection, generation: Generation) -> None:
     for table in (generation.partitions["keyword_entry"], sql.Identifier("keyword_block"), sql.Identifier("lexeme")):
-        connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(table))
+        connection.execute(queries["vacuum_table"].format(table=table))

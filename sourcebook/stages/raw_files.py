@@ -161,7 +161,7 @@ def update_inventory(
             connection.execute(queries["remove_files"], {"source_id": source.id, "uris": list(uris)})
         report.removed += len(difference.gone)
         report.unchanged += len(difference.listing.entries) - len(difference.to_read)
-    refresh_statistics(connection, "analyze_raw_files", report)
+    refresh_statistics(connection, queries["analyze_raw_files"], report)
     row = connection.execute(queries["raw_files_version"], {"collection": collection}).fetchone()
     return report.finish(row[0] if row else "")
 

@@ -67,7 +67,7 @@ class Frontier:
             self._run("begin_crawl", scope=self._site.scope_digest)
             self._run("requeue_urls")
             self._run("demote_starts", start=start)
-            row = self._connection.execute("SELECT now()").fetchone()
+            row = self._connection.execute(queries["transaction_time"]).fetchone()
             self.began_at = row[0] if row else None
             self.add([FoundUrl(start, 0, None, role="start", listed=True)])
 

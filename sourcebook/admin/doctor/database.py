@@ -10,7 +10,8 @@ from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.admin.doctor.packages import MODULES
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import LIBRARY_DATABASE, DatabaseLocation
-from sourcebook.database.schema import OLDEST_PGVECTOR, migrations
+from sourcebook.database.queries import queries
+from sourcebook.database.schema import OLDEST_PGVECTOR, migrations, schema_version
 from sourcebook.errors import DatabaseError, MissingDependencyError
 
 OLDEST_POSTGRES = 14
@@ -56,9 +57,7 @@ def _postgres(connection: Connection, where: str) -> Check:
 
 
 def _pgvector(connection: Connection) -> Check:
-    row = connection.execute(
-        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector'"
-    ).fetchone()
+    row = connection.execute(queries["available_pgvector"]).fetchone()
     if row is None:
         return fail(
             "pgvector",
@@ -75,11 +74,10 @@ def _pgvector(connection: Connection) -> Check:
 
 def _schema(connection: Connection) -> Check:
     newest = max(migration.version for migration in migrations())
-    if connection.execute("SELECT to_regclass('sourcebook.schema_migration')").fetchone() == (None,):
+    found = schema_version(connection)
+    if found is None:
         return ok("schema", "made at the first ingest")
-    row = connection.execute("SELECT max(version) FROM sourcebook.schema_migration").fetchone()
-    found = row[0] if row else None
-    if found is not None and found > newest:
+    if found > newest:
         return fail("schema", f"version {found}, this Sourcebook knows {newest}", "pip install --upgrade sourcebook")
     if found != newest:
         return warn("schema", f"version {found}, the newest is {newest}", "sourcebook apply")

@@ -1,9 +1,9 @@
 -- name: live_documents
--- What judgments may name: also documents that are not searchable, which an evaluation then counts as not found.
+-- Return the documents that judgments may name, also those that are not searchable.
 SELECT id, uri FROM document WHERE collection = %(collection)s AND removed_at IS NULL ORDER BY uri;
 
 -- name: evaluated_index
--- What is searchable of a collection, as one text: equal content in an equal generation, equal text.
+-- Return a digest over the published documents of the active generation.
 SELECT encode(sha256(convert_to(concat_ws(E'\n', generation.id, generation.model, string_agg(
     document.uri || ' ' || encode(indexed.published_hash, 'hex'), E'\n' ORDER BY document.uri)), 'UTF8')), 'hex')
 FROM collection
@@ -14,4 +14,5 @@ WHERE collection.name = %(collection)s
 GROUP BY generation.id;
 
 -- name: evaluation_settings
+-- Return the evaluation settings of a collection.
 SELECT settings -> 'evaluation' FROM collection WHERE name = %(collection)s;

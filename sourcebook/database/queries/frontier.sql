@@ -1,4 +1,5 @@
 -- name: sites
+-- Return the live sites of a collection, or those at the given locations.
 SELECT id, location, settings, crawl_started_at, crawl_scope,
        coalesce(next_crawl_at <= now(), true) AS due
 FROM source
@@ -7,7 +8,7 @@ WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'site'
 ORDER BY id;
 
 -- name: due_pages
--- What a crawl would ask for now, one row a site: how many URLs, and since when it has been due.
+-- Return for each site how many URLs a crawl would request now, and the time since which it has been due.
 SELECT source.location,
        CASE
            WHEN cardinality(%(urls)s::text[]) > 0 THEN (
@@ -28,7 +29,7 @@ WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND sourc
 ORDER BY source.id;
 
 -- name: next_due
--- When the next page of a collection is due; NULL where there is no site.
+-- Return the time at which the next page of a collection is due; NULL without a site.
 SELECT min(coalesce(moment, now())) FROM (
     SELECT source.next_crawl_at AS moment FROM source
     WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND source.kind = 'site'
@@ -39,16 +40,21 @@ SELECT min(coalesce(moment, now())) FROM (
 ) due;
 
 -- name: request_crawl
--- Let a site be due at once.
+-- Mark a site as due now.
 UPDATE source SET next_crawl_at = now()
 WHERE collection = %(collection)s AND kind = 'site' AND location = %(location)s AND removed_at IS NULL;
 
 -- name: begin_crawl
+-- Record the start of a crawl round and the scope that it uses.
 UPDATE source SET crawl_started_at = now(), crawl_scope = %(scope)s WHERE id = %(source_id)s;
 
+-- name: transaction_time
+-- Return the time at which the transaction began.
+SELECT now();
+
 -- name: requeue_urls
--- A new round asks for everything again, and for what went away as long as it may come back. What a sitemap says counts
--- only as long as it says it. How often a URL has failed counts on.
+-- Queue every URL of a site for a new round, and removed pages for 30 days.
+-- The lastmod of a sitemap is reset: it counts only while the sitemap gives it. The attempts of failed URLs stay.
 UPDATE frontier
 SET state = 'queued', attempts = CASE state WHEN 'failed' THEN attempts ELSE 0 END, next_attempt_at = NULL, lastmod = NULL
 WHERE source_id = %(source_id)s
@@ -59,27 +65,29 @@ WHERE source_id = %(source_id)s
                  AND page.removed_at > now() - interval '30 days')));
 
 -- name: recover_urls
--- What a crawl that was killed had in its hands.
+-- Queue the URLs that a killed crawl had claimed.
 UPDATE frontier SET state = 'queued' WHERE source_id = %(source_id)s AND state = 'fetching';
 
 -- name: queue_failed_urls
--- What is due for another try, or all of it now. A round goes nowhere before its start was asked again.
+-- Queue failed URLs that are due for a retry, or all of them.
+-- A round also queues its failed start URLs: it goes no further before they have been requested again.
 UPDATE frontier SET state = 'queued', next_attempt_at = NULL
 WHERE source_id = %(source_id)s AND state = 'failed'
   AND (%(now)s OR next_attempt_at <= now() OR (%(is_round)s AND role <> 'page' AND depth >= 0));
 
 -- name: demote_starts
--- Where the start redirects to is learned anew in each round: where it led before may be gone by now.
+-- Mark the redirect targets of a start URL as plain pages: each round follows its redirects afresh.
 UPDATE frontier SET role = 'page'
 WHERE source_id = %(source_id)s AND role <> 'page' AND depth >= 0 AND url <> %(start)s;
 
 -- name: queue_named_urls
+-- Queue the given URLs.
 UPDATE frontier SET state = 'queued', next_attempt_at = NULL
 WHERE source_id = %(source_id)s AND url = ANY(%(urls)s) AND state NOT IN ('queued', 'fetching');
 
 -- name: add_urls
--- URLs that were found. What is known already may come closer to the start, turn out to be where the start leads, or come
--- back from where it was gone.
+-- Insert URLs that were found, and queue known ones again where they had gone.
+-- A known URL may also come closer to the start, or turn out to be the redirect target of the start.
 INSERT INTO frontier AS known (source_id, url, role, listed, depth, parent, lastmod)
 SELECT %(source_id)s, url, role, listed, depth, parent, lastmod
 FROM unnest(%(urls)s::text[], %(roles)s::text[], %(listed)s::boolean[], %(depths)s::integer[], %(parents)s::text[],
@@ -100,8 +108,8 @@ ON CONFLICT (source_id, url) DO UPDATE SET
 RETURNING xmax = 0 AS is_new;
 
 -- name: skip_unchanged_urls
--- The sitemap says of these pages that they are as they were when they were fetched. A date alone may hide a second change
--- on the same day, so it counts from the second day on.
+-- Mark queued pages as fetched whose lastmod in the sitemap equals the one they were fetched with.
+-- A date alone may hide a second change on the same day, so it counts from the second day on.
 UPDATE frontier SET state = 'fetched', last_error = NULL, attempts = 0
 FROM crawled_page page
 WHERE page.source_id = frontier.source_id AND page.url = frontier.url
@@ -110,6 +118,7 @@ WHERE page.source_id = frontier.source_id AND page.url = frontier.url
   AND frontier.lastmod < to_char((page.fetched_at - interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD');
 
 -- name: claim_urls
+-- Mark the next queued URLs as being fetched and return them with the validators of their pages.
 WITH next AS (
     SELECT id, source_id, url FROM frontier
     WHERE source_id = %(source_id)s AND state = 'queued' AND (next_attempt_at IS NULL OR next_attempt_at <= now())
@@ -134,11 +143,12 @@ LEFT JOIN crawled_page page ON page.source_id = claimed.source_id AND page.url =
 ORDER BY claimed.depth, claimed.id;
 
 -- name: mark_fetched
+-- Mark URLs as fetched.
 UPDATE frontier SET state = 'fetched', attempts = 0, next_attempt_at = NULL, last_error = NULL, redirects_to = NULL
 WHERE id = ANY(%(ids)s);
 
 -- name: start_urls
--- Where the site begins: at its URL, and where that one redirected to when it was last asked.
+-- Return the start URL of a site and the redirect targets it led to in the last round.
 WITH RECURSIVE start (url, role, redirects_to) AS (
     SELECT url, role, redirects_to FROM frontier
     WHERE source_id = %(source_id)s AND role <> 'page' AND depth >= 0 AND parent IS NULL
@@ -149,29 +159,33 @@ WITH RECURSIVE start (url, role, redirects_to) AS (
 SELECT url, role FROM start;
 
 -- name: set_roles
--- What the start of a site turned out to be: a page, or a list.
+-- Set the roles of start URLs: page or list.
 UPDATE frontier SET role = turned_out.role
 FROM unnest(%(ids)s::bigint[], %(roles)s::text[]) AS turned_out (id, role)
 WHERE frontier.id = turned_out.id AND frontier.role <> turned_out.role;
 
 -- name: mark_redirected
+-- Mark URLs as redirects to their targets.
 UPDATE frontier
 SET state = 'redirected', attempts = 0, next_attempt_at = NULL, last_error = NULL, redirects_to = moved.target
 FROM unnest(%(ids)s::bigint[], %(targets)s::text[]) AS moved (id, target)
 WHERE frontier.id = moved.id;
 
 -- name: mark_gone
+-- Mark URLs as gone.
 UPDATE frontier SET state = 'gone', attempts = 0, next_attempt_at = NULL, last_error = gone.reason
 FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS gone (id, reason)
 WHERE frontier.id = gone.id;
 
 -- name: mark_refused
+-- Mark URLs as refused.
 UPDATE frontier SET state = 'refused', attempts = 0, next_attempt_at = NULL, last_error = refused.reason
 FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS refused (id, reason)
 WHERE frontier.id = refused.id;
 
 -- name: mark_failed
--- A failure that may pass is tried again after 1, 2, 4 … minutes, at most a day, or when the server said.
+-- Mark URLs as failed.
+-- A transient failure is retried after 1, 2, 4 … minutes (at most a day), but not before the time in Retry-After.
 UPDATE frontier
 SET state = 'failed', attempts = frontier.attempts + 1, last_error = failed.reason,
     next_attempt_at = CASE WHEN failed.transient THEN now() + greatest(
@@ -182,7 +196,8 @@ FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(transient)s::boolean[], %(
 WHERE frontier.id = failed.id;
 
 -- name: postpone_urls
--- A round goes on with what is queued; where there is none, only what failed is looked at again at its time.
+-- Postpone URLs to a given time.
+-- During a round they stay queued; outside a round they wait as failed URLs.
 UPDATE frontier
 SET state = CASE WHEN source.crawl_started_at IS NULL THEN 'failed' ELSE 'queued' END,
     next_attempt_at = postponed.until, last_error = postponed.reason
@@ -190,26 +205,28 @@ FROM source, unnest(%(ids)s::bigint[], %(untils)s::timestamptz[], %(reasons)s::t
 WHERE frontier.id = postponed.id AND source.id = frontier.source_id;
 
 -- name: mark_beyond
--- What is left when max_pages is reached: known, counted, and not asked for.
+-- Mark the pages that are still queued when max_pages is reached: known, counted and not requested.
 UPDATE frontier SET state = 'beyond' WHERE source_id = %(source_id)s AND state = 'queued' AND role = 'page';
 
 -- name: end_crawl
+-- Record the end of a complete crawl and the time of the next one.
 UPDATE source
 SET listed_at = now(), listing_error = NULL, crawl_started_at = NULL,
     next_crawl_at = now() + make_interval(secs => %(refresh)s)
 WHERE id = %(source_id)s;
 
 -- name: interrupt_crawl
--- The crawl cannot go on now: what is queued stays queued.
+-- Record why a crawl cannot continue now and when it will; queued URLs stay queued.
 UPDATE source SET listing_error = %(error)s, next_crawl_at = %(next_crawl_at)s WHERE id = %(source_id)s;
 
 -- name: refuse_crawl
--- The crawl came to its end without a page; that is said, and tried again with the next refresh.
+-- Record that a crawl ended without any page, and the time of the next one.
 UPDATE source
 SET listing_error = %(error)s, crawl_started_at = NULL, next_crawl_at = now() + make_interval(secs => %(refresh)s)
 WHERE id = %(source_id)s;
 
 -- name: frontier_counts
+-- Return how many URLs of a site are queued, when the first of them is due, and how many pages are live.
 SELECT
     count(*) FILTER (WHERE state = 'queued') AS queued,
     min(next_attempt_at) FILTER (WHERE state = 'queued') AS next_attempt_at,
@@ -218,13 +235,17 @@ FROM frontier
 WHERE source_id = %(source_id)s;
 
 -- name: frontier_urls
+-- Return every URL that is known of a site.
 SELECT id, url, depth, role FROM frontier WHERE source_id = %(source_id)s;
 
 -- name: delete_urls
+-- Delete URLs from the frontier.
 DELETE FROM frontier WHERE id = ANY(%(ids)s);
 
 -- name: lock_host
+-- Return whether this session has obtained the lock of a host.
 SELECT pg_try_advisory_lock(hashtextextended('sourcebook host ' || %(host)s, 0));
 
 -- name: unlock_host
+-- Release the lock of a host.
 SELECT pg_advisory_unlock(hashtextextended('sourcebook host ' || %(host)s, 0));

@@ -1,5 +1,5 @@
 -- name: exclude_files
--- Take a URI out of its collections although the file still lies there: listing does not bring it back.
+-- Mark a file as excluded although its source still has it: no listing brings it back.
 UPDATE raw_file
 SET excluded_at = coalesce(excluded_at, now())
 FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
@@ -19,7 +19,7 @@ WHERE source.id = raw_file.source_id
 RETURNING source.collection;
 
 -- name: exclude_pages
--- The same for a page of a site.
+-- Mark a page as excluded although its site still has it: no crawl brings it back.
 UPDATE crawled_page page
 SET excluded_at = coalesce(excluded_at, now())
 FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
@@ -29,6 +29,7 @@ WHERE source.id = page.source_id
 RETURNING source.collection;
 
 -- name: include_pages
+-- Undo exclude_pages; the next ingest makes or restores the document.
 UPDATE crawled_page page
 SET excluded_at = NULL
 FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
@@ -38,7 +39,7 @@ WHERE source.id = page.source_id
 RETURNING source.collection;
 
 -- name: remove_excluded_document
--- And what came with it, where it is a message.
+-- Mark a document as removed, with the attachments of a message.
 UPDATE document
 SET removed_at = coalesce(document.removed_at, now()), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s
@@ -50,21 +51,23 @@ WHERE collection = %(collection)s
       WHERE message.collection = %(collection)s AND message.uri = %(uri)s));
 
 -- name: container_of
--- The message that an item came with.
+-- Return the message that an attachment belongs to.
 SELECT container FROM present_attachment
 WHERE uri = ANY(%(uris)s) AND (%(collection)s::text IS NULL OR collection = %(collection)s)
 LIMIT 1;
 
 -- name: document_at
+-- Return the id of the document at a URI of a collection.
 SELECT id FROM document WHERE collection = %(collection)s AND uri = %(uri)s;
 
 -- name: document_place
+-- Return the collection and URI of a document.
 SELECT document.collection, document.uri
 FROM document JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
 WHERE document.id = %(id)s;
 
 -- name: known_uri
--- Which of several URIs for one thing is meant: that of a live document, of one that was removed, or any that is known.
+-- Return the first of several URIs that is known: of a live document, a removed one, or any file or page.
 SELECT known.uri
 FROM (SELECT source_id, uri FROM raw_file UNION ALL SELECT source_id, url FROM crawled_page) known
 JOIN source ON source.id = known.source_id
@@ -75,7 +78,7 @@ ORDER BY document.id IS NULL, document.removed_at IS NOT NULL, array_position(%(
 LIMIT 1;
 
 -- name: count_purgeable
--- What a purge would delete: removed documents and collections, and whatever only they need.
+-- Return how many rows of each kind a purge would delete: removed ones, and those that only they need.
 WITH kept_document AS (
     SELECT document.id, document.source_id, document.content_sha256, document.content_parser
     FROM document
@@ -128,6 +131,7 @@ SELECT
     ) AS embeddings;
 
 -- name: generations_of_removed_collections
+-- Return the generations of removed collections.
 SELECT generation.id, generation.collection, generation.chunking, generation.embedding, generation.model,
        generation.dimensions
 FROM generation
@@ -136,31 +140,52 @@ WHERE collection.removed_at IS NOT NULL
 ORDER BY generation.id;
 
 -- name: delete_removed_collections
+-- Delete removed collections.
 DELETE FROM collection WHERE removed_at IS NOT NULL;
 
 -- name: delete_removed_documents
+-- Delete removed documents.
 DELETE FROM document WHERE removed_at IS NOT NULL;
 
 -- name: delete_removed_sources
--- One that still has live documents waits for the ingest that removes them.
+-- Delete removed sources; one that still has documents waits for the ingest that removes them.
 DELETE FROM source
 WHERE removed_at IS NOT NULL AND NOT EXISTS (SELECT FROM document WHERE document.source_id = source.id);
 
 -- name: delete_removed_files
--- A file that a person took out and that still lies there keeps its row: it must not come back.
+-- Delete removed files. An excluded file that its source still has keeps its row: it must not return.
 DELETE FROM raw_file WHERE removed_at IS NOT NULL;
 
 -- name: delete_removed_pages
--- Their URLs stay in the frontier: a site that still links to them is not asked in vain each time.
+-- Delete removed pages. Their URLs stay in the frontier, so that links to them are not requested each time.
 DELETE FROM crawled_page WHERE removed_at IS NOT NULL;
 
 -- name: delete_unreferenced_contents
+-- Delete parsed contents that no document uses.
 DELETE FROM parsed_content parsed
 WHERE NOT EXISTS (
     SELECT FROM document
     WHERE document.content_sha256 = parsed.sha256 AND document.content_parser = parsed.parser);
 
+-- name: delete_unreferenced_transcripts
+-- Delete transcripts that no file uses and that are not being made.
+DELETE FROM transcript
+WHERE NOT EXISTS (
+    SELECT FROM transcribed_file transcribed
+    WHERE transcribed.sound_sha256 = transcript.sound_sha256 AND transcribed.engine = transcript.engine)
+  -- An unfinished transcript of an existing recording is being made.
+  AND (finished_at IS NOT NULL OR NOT EXISTS (
+    SELECT FROM recording JOIN raw_file ON raw_file.sha256 = recording.sha256
+    WHERE recording.sound_sha256 = transcript.sound_sha256));
+
+-- name: delete_unreferenced_recordings
+-- Delete recordings that no file uses.
+DELETE FROM recording
+WHERE NOT EXISTS (SELECT FROM transcribed_file transcribed WHERE transcribed.sha256 = recording.sha256)
+  AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.sha256 = recording.sha256);
+
 -- name: delete_unreferenced_embeddings
+-- Delete vectors that no chunk uses.
 DELETE FROM embedding
 WHERE NOT EXISTS (
     SELECT FROM chunk
@@ -168,4 +193,9 @@ WHERE NOT EXISTS (
     WHERE chunk.embedding_hash = embedding.text_hash);
 
 -- name: every_collection
+-- Return the names of all collections, also removed ones.
 SELECT name FROM collection ORDER BY name;
+
+-- name: drop_partition
+-- Drop the partition of a removed collection.
+DROP TABLE IF EXISTS {partition};

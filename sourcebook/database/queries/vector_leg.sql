@@ -50,17 +50,3 @@ FROM (
 WHERE {condition}
 ORDER BY entry.distance
 LIMIT %(depth)s;
-
--- name: index_validity
-SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%(name)s);
-
--- name: prepare_vector_index
--- For this transaction: memory for the whole graph, where the server is not set to give more, and helping processes.
-SELECT set_config('maintenance_work_mem',
-                  greatest(pg_size_bytes(current_setting('maintenance_work_mem')), %(bytes)s::bigint) / 1024 || 'kB', true),
-       set_config('max_parallel_maintenance_workers',
-                  least(current_setting('max_parallel_maintenance_workers')::integer, %(most_workers)s::integer)::text, true);
-
--- name: create_vector_index
-CREATE INDEX {name} ON {partition} USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
-WITH (m = {links}, ef_construction = {breadth});

@@ -73,7 +73,7 @@ def update_documents(
     scope = {"collection": collection}
     row = connection.execute(queries["count_live_documents"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed - report.failed, 0)
-    refresh_statistics(connection, "analyze_documents", report)
+    refresh_statistics(connection, queries["analyze_documents"], report)
     row = connection.execute(queries["documents_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

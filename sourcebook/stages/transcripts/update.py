@@ -60,7 +60,7 @@ def update_transcripts(
             _Stage(connection, engine, speech, selection, report, progress).run(stale)
     row = connection.execute(queries["count_transcribed"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
-    refresh_statistics(connection, "analyze_transcripts", report)
+    refresh_statistics(connection, queries["analyze_transcripts"], report)
     row = connection.execute(queries["transcripts_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
 

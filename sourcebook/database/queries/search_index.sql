@@ -1,6 +1,6 @@
 -- name: withdraw_removed_documents
--- A removed document leaves the index. Its newest chunks and their vectors stay, so that it can come back without work;
--- where newer chunks are prepared than are published, those that were published go.
+-- Delete the entries of removed documents.
+-- Their newest chunks and vectors stay, so that they can return without work; older published chunks are deleted.
 WITH gone AS (
     SELECT indexed.document_id,
            indexed.published_hash = indexed.input_hash
@@ -26,7 +26,7 @@ WITH gone AS (
 SELECT count(*) FROM entries;
 
 -- name: documents_to_publish
--- Documents whose prepared chunks are those of their newest content, are embedded, and are not what is searchable.
+-- Return documents whose chunks are cut from their newest content, are embedded and are not published yet.
 SELECT indexed.document_id,
        indexed.published_hash IS DISTINCT FROM indexed.input_hash
        OR indexed.published_config IS DISTINCT FROM indexed.config_hash AS new_chunks
@@ -52,7 +52,8 @@ WHERE indexed.generation_id = %(generation)s
 ORDER BY indexed.document_id;
 
 -- name: keep_chunks
--- Prepared chunks that say what a published one says: the published row stays and takes the new position.
+-- Keep the published row of each chunk whose text is unchanged, and return the ids of these rows.
+-- The kept row takes the position of the prepared chunk, which is deleted.
 WITH numbered AS (
     SELECT chunk.*, entry.chunk_id IS NOT NULL AS published,
            row_number() OVER (
@@ -77,15 +78,17 @@ WITH numbered AS (
 SELECT published_id FROM pair;
 
 -- name: delete_replaced_entries
--- Entries of published chunks that the new version does not have.
+-- Delete the entries of published chunks that the new version does not have.
 DELETE FROM search_entry
 WHERE generation_id = %(generation)s AND document_id = ANY(%(documents)s) AND NOT chunk_id = ANY(%(kept)s)
 RETURNING chunk_id;
 
 -- name: delete_chunks
+-- Delete chunks by id.
 DELETE FROM chunk WHERE id = ANY(%(chunks)s);
 
 -- name: insert_entries
+-- Insert the entries of the chunks that have none.
 INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes, configuration)
 SELECT chunk.generation_id, chunk.id, chunk.document_id, embedding.vector,
        entry_lexemes(text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text),
@@ -98,7 +101,7 @@ WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documen
       SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
 
 -- name: refresh_entry_lexemes
--- A document's title or language changed: its kept entries are found by the new words.
+-- Update the lexemes of kept entries where the title or language of their document changed.
 UPDATE search_entry entry
 SET configuration = text_search_configuration(document.language)::text,
     lexemes = entry_lexemes(
@@ -113,6 +116,7 @@ WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
   AND (indexed.published_title, indexed.published_language) IS DISTINCT FROM (document.title, document.language);
 
 -- name: record_published_documents
+-- Mark documents as published in their current version.
 UPDATE indexed_document indexed
 SET published_hash = indexed.input_hash, published_config = indexed.config_hash,
     published_version = document.version, published_title = document.title,
@@ -122,31 +126,12 @@ WHERE document.id = indexed.document_id
   AND indexed.generation_id = %(generation)s AND indexed.document_id = ANY(%(documents)s);
 
 -- name: count_entries
+-- Return the number of entries of a generation.
 SELECT count(*) FROM search_entry WHERE generation_id = %(generation)s;
 
 -- name: search_index_version
+-- Return a digest over the (URI, content hash) pairs of the published documents of a generation.
 SELECT encode(sha256(convert_to(coalesce(string_agg(
     document.uri || ' ' || encode(indexed.published_hash, 'hex'), E'\n' ORDER BY document.uri), ''), 'UTF8')), 'hex')
 FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
 WHERE indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL;
-
--- name: unpublished_documents
--- Documents for which chunks, embeddings or the index have something to do.
-SELECT
-    (SELECT count(*)
-     FROM document
-     LEFT JOIN indexed_document indexed
-         ON indexed.document_id = document.id AND indexed.generation_id = %(generation)s
-     WHERE document.collection = %(collection)s AND document.removed_at IS NULL AND document.content_hash IS NOT NULL
-       AND (indexed.document_id IS NULL
-            OR indexed.input_hash <> document.content_hash
-            OR indexed.config_hash <> %(config_hash)s
-            OR indexed.published_hash IS DISTINCT FROM indexed.input_hash
-            OR indexed.published_config IS DISTINCT FROM indexed.config_hash
-            OR indexed.published_version IS DISTINCT FROM document.version
-            OR indexed.published_title IS DISTINCT FROM document.title
-            OR indexed.published_language IS DISTINCT FROM document.language)),
-    (SELECT count(*)
-     FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
-     WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NOT NULL
-       AND indexed.published_hash IS NOT NULL);

@@ -1,5 +1,6 @@
 -- name: rename_documents
--- The same bytes under a new path are the same document: it keeps its id, version, chunks and entries.
+-- Give documents the new URI of their file or page where equal content has moved.
+-- A renamed document keeps its id, version, chunks and entries.
 WITH newcomer AS (
     SELECT item.*, row_number() OVER (PARTITION BY item.sha256, item.media_type ORDER BY item.uri) AS nth
     FROM live_item item
@@ -25,11 +26,13 @@ WHERE document.id = orphan.id
 RETURNING document.id, document.uri, parsed_content.title IS NULL AS named_after_file;
 
 -- name: set_titles
+-- Set the titles of documents.
 UPDATE document SET title = named.title
 FROM unnest(%(ids)s::bigint[], %(titles)s::text[]) AS named (id, title)
 WHERE document.id = named.id;
 
 -- name: remove_documents
+-- Mark documents as removed whose file, page or attachment is gone.
 UPDATE document
 SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s AND removed_at IS NULL
@@ -37,6 +40,7 @@ WHERE collection = %(collection)s AND removed_at IS NULL
       SELECT FROM present_item item WHERE item.collection = document.collection AND item.uri = document.uri);
 
 -- name: restore_documents
+-- Mark removed documents as live whose file, page or attachment has returned.
 UPDATE document
 SET removed_at = NULL, updated_at = now()
 FROM live_item item
@@ -45,7 +49,7 @@ WHERE item.collection = document.collection AND item.uri = document.uri
 RETURNING document.uri;
 
 -- name: refresh_document_sources
--- What changes without the content: tags of the source, which source provides the item, what a page says of itself.
+-- Update the source, tags, kind and page metadata of documents whose content is unchanged.
 UPDATE document
 SET source_id = item.source_id, tags = item.tags, kind = item.kind, metadata = coalesce(item.metadata, document.metadata),
     updated_at = now()
@@ -56,7 +60,7 @@ WHERE item.collection = document.collection AND item.uri = document.uri
        OR item.metadata <> document.metadata);
 
 -- name: stale_documents
--- Items whose document is missing, was made from other bytes, by another parser, or is due for another try.
+-- Return items whose document is missing, made from other bytes or by another parser, or due for a retry.
 SELECT item.uri, item.source_id, item.sha256, item.media_type, item.format, wanted.parser, item.tags, item.kind,
        item.size, item.metadata, item.container, item.number, document.id AS document_id, document.content_hash
 FROM live_item item
@@ -68,7 +72,7 @@ WHERE item.collection = %(collection)s
   AND (cardinality(%(locations)s::text[]) = 0 OR item.source_id IN (
       SELECT id FROM source WHERE collection = %(collection)s AND location = ANY(%(locations)s)))
   AND CASE
-      -- What failed before there was a document of it has none yet, or an old one.
+      -- An item that failed before it became a document has no document, or an outdated one.
       WHEN %(only_failed)s THEN document.failure IS NOT NULL OR document.id IS NULL OR document.input_hash <> item.sha256
       ELSE document.id IS NULL
           OR document.input_hash <> item.sha256
@@ -78,28 +82,8 @@ WHERE item.collection = %(collection)s
   END
 ORDER BY item.uri;
 
--- name: pending_document_changes
--- Whether items and documents agree, without touching either: how many documents would change.
-SELECT
-    (SELECT count(*) FROM live_item item
-     JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS wanted (format, parser)
-         ON wanted.format = item.format
-     LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
-     WHERE item.collection = %(collection)s
-       AND (document.id IS NULL
-            OR document.removed_at IS NOT NULL
-            OR document.input_hash <> item.sha256
-            OR document.config_hash <> wanted.parser
-            OR (document.failure IS NOT NULL AND (%(retry_now)s OR document.next_retry_at <= now()))
-            OR (document.source_id, document.tags, document.kind)
-                IS DISTINCT FROM (item.source_id, item.tags, item.kind)
-            OR item.metadata <> document.metadata)),
-    (SELECT count(*) FROM document
-     WHERE collection = %(collection)s AND removed_at IS NULL
-       AND NOT EXISTS (
-           SELECT FROM present_item item WHERE item.collection = document.collection AND item.uri = document.uri));
-
 -- name: parsed_contents
+-- Return the parsed contents that exist for given pairs of sha256 and parser.
 SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,
        parsed.markdown <> '' AS has_text, parsed.nothing_to_read
 FROM parsed_content parsed
@@ -107,6 +91,7 @@ JOIN unnest(%(sha256s)s::bytea[], %(parsers)s::text[]) AS wanted (sha256, parser
     ON wanted.sha256 = parsed.sha256 AND wanted.parser = parsed.parser;
 
 -- name: record_parsed_contents
+-- Insert or replace parsed contents.
 INSERT INTO parsed_content
     (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash, nothing_to_read)
 VALUES (%(sha256)s, %(parser)s, %(markdown)s, %(blocks)s, %(title)s, %(page_count)s, %(language)s, %(metadata)s,
@@ -117,25 +102,29 @@ ON CONFLICT (sha256, parser) DO UPDATE SET
     content_hash = excluded.content_hash, nothing_to_read = excluded.nothing_to_read, parsed_at = now();
 
 -- name: forget_attachments
+-- Delete the attachments of a message.
 DELETE FROM attachment WHERE container_sha256 = %(sha256)s AND container_parser = %(parser)s;
 
 -- name: record_attachments
+-- Insert the attachments of a message.
 INSERT INTO attachment (container_sha256, container_parser, number, path, media_type, size, sha256, skip_reason)
 SELECT %(container_sha256)s, %(container_parser)s, *
 FROM unnest(%(numbers)s::integer[], %(paths)s::text[], %(media_types)s::text[], %(sizes)s::bigint[], %(sha256s)s::bytea[],
             %(skip_reasons)s::text[]);
 
 -- name: parsing_settings
+-- Return the parsing settings of a collection.
 SELECT settings -> 'parsing' FROM collection WHERE name = %(collection)s;
 
 -- name: page_contents
--- What a crawl kept of pages: the main content of HTML, or else the bytes.
+-- Return the stored content of crawled pages: the main content of an HTML page, the bytes of any other file.
 SELECT page.source_id, page.url, page.markdown, page.blocks, page.title, page.language, page.content
 FROM crawled_page page
 JOIN unnest(%(source_ids)s::bigint[], %(urls)s::text[]) AS wanted (source_id, url)
     ON wanted.source_id = page.source_id AND wanted.url = page.url;
 
 -- name: record_documents
+-- Insert or update documents; the version counts up where the content hash changed.
 INSERT INTO document AS known
     (collection, source_id, uri, kind, media_type, tags, title, language, metadata, input_hash, config_hash,
      content_sha256, content_parser, content_hash, version, skip_reason)
@@ -156,7 +145,7 @@ ON CONFLICT (collection, uri) DO UPDATE SET
     updated_at = now();
 
 -- name: record_document_failure
--- The attempt is recorded; what an earlier success made stays, and stays searchable.
+-- Record a failed attempt; the content of an earlier success stays and stays searchable.
 INSERT INTO document AS known
     (collection, source_id, uri, kind, media_type, tags, title, input_hash, config_hash, failure, attempts, next_retry_at)
 VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags)s, %(title)s, %(sha256)s, %(parser)s,
@@ -169,17 +158,25 @@ ON CONFLICT (collection, uri) DO UPDATE SET
     updated_at = now();
 
 -- name: record_other_bytes
--- The file changed between listing and reading: the ledger follows the bytes that are parsed.
+-- Update the file whose bytes changed between listing and parsing to the bytes that were parsed.
 UPDATE raw_file
 SET sha256 = %(sha256)s, size = %(size)s, modified = %(modified)s, media_type = %(media_type)s,
     skip_reason = %(skip_reason)s, hashed_at = now(), changed_at = now()
 WHERE source_id = %(source_id)s AND uri = %(uri)s;
 
 -- name: count_live_documents
+-- Return the number of live documents of a collection.
 SELECT count(*) FROM document WHERE collection = %(collection)s AND removed_at IS NULL;
 
 -- name: documents_version
+-- Return a digest over the (URI, content hash) pairs of the live documents of a collection.
 SELECT encode(sha256(convert_to(coalesce(string_agg(
     uri || ' ' || encode(content_hash, 'hex'), E'\n' ORDER BY uri), ''), 'UTF8')), 'hex')
 FROM document
 WHERE collection = %(collection)s AND removed_at IS NULL AND content_hash IS NOT NULL;
+
+-- name: analyze_documents
+-- Analyze the tables of this stage for the planner; see analyze_raw_files.
+ANALYZE document (
+    id, collection, source_id, uri, media_type, input_hash, config_hash, content_hash, removed_at, failure,
+    kind, tags, language, metadata, dated_at, created_at, updated_at);

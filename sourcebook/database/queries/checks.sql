@@ -1,4 +1,5 @@
 -- name: check_no_failed_items
+-- Return how many items and sources have failed, and the first ten.
 WITH failed AS (
     SELECT uri FROM item WHERE item.collection = %(collection)s AND state = 'failed'
     UNION ALL
@@ -8,6 +9,7 @@ WITH failed AS (
 SELECT count(*), (array_agg(uri ORDER BY uri))[:10] FROM failed;
 
 -- name: check_every_character_is_in_a_passage
+-- Return how many documents have characters that are in no passage, and the first ten.
 WITH incomplete AS (
     SELECT document.uri, indexed.uncovered
     FROM document
@@ -21,6 +23,7 @@ SELECT count(*),
 FROM incomplete;
 
 -- name: check_every_live_document_is_searchable
+-- Return how many documents are not published whole in their newest version, and the first ten.
 WITH unsearchable AS (
     SELECT document.uri
     FROM document
@@ -36,6 +39,7 @@ WITH unsearchable AS (
 SELECT count(*), (array_agg(uri ORDER BY uri))[:10] FROM unsearchable;
 
 -- name: check_no_orphan_or_null_vector
+-- Return how many entries have no live chunk or no proper vector, and the first ten of their documents.
 WITH wrong AS (
     SELECT coalesce(document.uri, 'chunk ' || entry.chunk_id) AS uri
     FROM search_entry entry

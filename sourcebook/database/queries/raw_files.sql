@@ -1,4 +1,5 @@
 -- name: collection_sources
+-- Return the live folders of a collection, or those at the given locations.
 SELECT id, location, include, exclude, max_bytes,
        coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s), listing_error
 FROM source JOIN collection ON collection.name = source.collection
@@ -7,6 +8,7 @@ WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND kind 
 ORDER BY id;
 
 -- name: known_files
+-- Return every file that the ledger knows of a source, also removed ones.
 SELECT uri, size, modified,
        removed_at IS NULL AS live,
        failure IS NOT NULL AND (%(retry_now)s OR next_retry_at <= now()) AS retry_due,
@@ -17,7 +19,7 @@ FROM raw_file
 WHERE source_id = %(source_id)s;
 
 -- name: record_files
--- One row a file that is new, changed, returned, failed or skipped.
+-- Insert or update the rows of files that are new, changed, returned, failed or skipped.
 INSERT INTO raw_file AS known
     (source_id, uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, attempts, next_retry_at)
 SELECT %(source_id)s, uri, size, modified, sha256, media_type, to_timestamp(hashed_at), skip_reason, failure,
@@ -30,7 +32,7 @@ FROM unnest(
 ON CONFLICT (source_id, uri) DO UPDATE SET
     size = excluded.size,
     modified = excluded.modified,
-    -- A file that cannot be read now keeps what was known of it: it is not gone.
+    -- A file that cannot be read now keeps its last hash and type: it is not gone.
     sha256 = CASE WHEN excluded.failure IS NULL THEN excluded.sha256 ELSE known.sha256 END,
     media_type = CASE WHEN excluded.failure IS NULL THEN excluded.media_type ELSE known.media_type END,
     hashed_at = excluded.hashed_at,
@@ -44,15 +46,18 @@ ON CONFLICT (source_id, uri) DO UPDATE SET
 RETURNING uri;
 
 -- name: confirm_files
--- Hashed once more, and the same: their modification time tells their content from now on.
+-- Mark files as unchanged after a second look at their content.
+-- From then on an equal modification time means equal content.
 UPDATE raw_file SET hashed_at = now() WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s);
 
 -- name: remove_files
+-- Mark files of a source as removed.
 UPDATE raw_file
 SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL
 WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s) AND removed_at IS NULL;
 
 -- name: remove_files_of_removed_sources
+-- Mark the files of removed sources as removed.
 UPDATE raw_file
 SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL
 FROM source
@@ -60,12 +65,19 @@ WHERE source.id = raw_file.source_id AND source.collection = %(collection)s AND 
   AND raw_file.removed_at IS NULL;
 
 -- name: record_listing
+-- Record when a source was listed, or why it could not be listed completely.
 UPDATE source
 SET listed_at = CASE WHEN %(error)s::text IS NULL THEN now() ELSE listed_at END, listing_error = %(error)s
 WHERE id = %(source_id)s;
 
 -- name: raw_files_version
+-- Return a digest over the (URI, sha256) pairs of the live files of a collection.
 SELECT encode(sha256(convert_to(coalesce(string_agg(
     raw_file.uri || ' ' || encode(raw_file.sha256, 'hex'), E'\n' ORDER BY raw_file.uri, source.location), ''), 'UTF8')), 'hex')
 FROM raw_file JOIN source ON source.id = raw_file.source_id
 WHERE source.collection = %(collection)s AND raw_file.removed_at IS NULL AND source.removed_at IS NULL;
+
+-- name: analyze_raw_files
+-- Analyze the tables of this stage for the planner.
+-- Without this, the first passes over a new knowledge base are planned for an empty one, long before autovacuum runs.
+ANALYZE raw_file, source;

@@ -1,19 +1,5 @@
--- name: active_generation
-SELECT generation.id, generation.collection, generation.chunking, generation.embedding, generation.model,
-       generation.dimensions
-FROM collection JOIN generation ON generation.id = collection.active_generation_id
-WHERE collection.name = %(collection)s;
-
--- name: insert_generation
-INSERT INTO generation (collection, chunking, embedding, model, dimensions)
-VALUES (%(collection)s, %(chunking)s, %(embedding)s, %(model)s, %(dimensions)s)
-RETURNING id;
-
--- name: activate_generation
-UPDATE collection SET active_generation_id = %(generation)s WHERE name = %(collection)s;
-
 -- name: unprepared_documents
--- Documents whose chunks were cut from other content or by other rules.
+-- Return documents whose chunks are missing, or cut from other content or by other rules.
 SELECT document.id, length(parsed.markdown) AS size
 FROM document
 JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
@@ -27,6 +13,7 @@ WHERE document.collection = %(collection)s AND document.removed_at IS NULL
 ORDER BY document.id;
 
 -- name: contents_to_cut
+-- Return the parsed contents of documents.
 SELECT document.id AS document_id, document.uri, document.content_hash,
        parsed.markdown, parsed.blocks, parsed.title, parsed.page_count, parsed.language
 FROM document
@@ -34,23 +21,27 @@ JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed
 WHERE document.id = ANY(%(documents)s);
 
 -- name: published_chunk_hashes
+-- Return the hashes of the published chunks of documents.
 SELECT chunk.document_id, chunk.hash
 FROM chunk
 JOIN search_entry entry ON entry.chunk_id = chunk.id AND entry.generation_id = %(generation)s
 WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s);
 
 -- name: drop_prepared_chunks
+-- Delete the chunks of documents that are not published.
 DELETE FROM chunk
 WHERE generation_id = %(generation)s AND document_id = ANY(%(documents)s)
   AND NOT EXISTS (
       SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
 
 -- name: copy_chunks
+-- Copy chunks into the table.
 COPY chunk (generation_id, document_id, ordinal, text, context, heading_path, anchor, page, start_char, end_char,
             token_count, hash, embedding_hash, start_seconds, end_seconds)
 FROM STDIN (FORMAT binary);
 
 -- name: record_prepared_documents
+-- Record from which content and by which rules the chunks of documents were cut.
 INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered)
 SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered
 FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[], %(uncovered)s::int[])
@@ -58,16 +49,22 @@ FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s
 ON CONFLICT (generation_id, document_id) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash,
     chunk_count = excluded.chunk_count, uncovered = excluded.uncovered,
-    published_config = NULL;           -- whatever is published is no longer what is prepared
+    published_config = NULL;           -- the published chunks are no longer the prepared ones
 
 -- name: count_chunks
+-- Return the number of chunks of the live documents of a generation.
 SELECT coalesce(sum(indexed.chunk_count), 0)
 FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
 WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NULL;
 
 -- name: chunks_version
+-- Return a digest over what the chunks of a generation were cut from.
 SELECT encode(sha256(convert_to(coalesce(string_agg(
     document.uri || ' ' || encode(indexed.input_hash, 'hex') || ' ' || indexed.config_hash, E'\n' ORDER BY document.uri),
     ''), 'UTF8')), 'hex')
 FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
 WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NULL;
+
+-- name: analyze_chunks
+-- Analyze the tables of this stage for the planner; see analyze_raw_files.
+ANALYZE chunk (id, generation_id, document_id, ordinal, hash, embedding_hash), indexed_document;

@@ -1,4 +1,5 @@
 -- name: record_pages
+-- Insert or update the rows of fetched pages.
 INSERT INTO crawled_page AS known
     (source_id, url, status, media_type, etag, last_modified, lastmod, title, language, metadata, canonical_url, markdown,
      blocks, content, size, sha256, links, rendered, cleaner)
@@ -15,33 +16,36 @@ ON CONFLICT (source_id, url) DO UPDATE SET
     changed_at = CASE WHEN known.sha256 <> excluded.sha256 THEN now() ELSE known.changed_at END;
 
 -- name: confirm_pages
--- The server says that they are as they were.
+-- Mark pages as fetched now without a new body: the server answered that they are unmodified.
 UPDATE crawled_page page SET fetched_at = now(), lastmod = confirmed.lastmod
 FROM unnest(%(urls)s::text[], %(lastmods)s::text[]) AS confirmed (url, lastmod)
 WHERE page.source_id = %(source_id)s AND page.url = confirmed.url;
 
 -- name: remove_pages
+-- Mark pages of a site as removed.
 UPDATE crawled_page SET removed_at = now()
 WHERE source_id = %(source_id)s AND url = ANY(%(urls)s) AND removed_at IS NULL;
 
 -- name: remove_pages_of_removed_sources
+-- Mark the pages of removed sites as removed.
 UPDATE crawled_page page SET removed_at = now()
 FROM source
 WHERE source.id = page.source_id AND source.collection = %(collection)s AND source.removed_at IS NOT NULL
   AND page.removed_at IS NULL;
 
 -- name: page_hashes
+-- Return the content hashes of the live pages of a site.
 SELECT sha256 FROM crawled_page WHERE source_id = %(source_id)s AND removed_at IS NULL;
 
 -- name: page_links
--- The links of every live page: what belongs to a site is decided anew where its settings changed.
+-- Return the links of every live page of a site, to decide which URLs belong to it after its settings changed.
 SELECT page.url, frontier.depth, page.links
 FROM crawled_page page
 JOIN frontier ON frontier.source_id = page.source_id AND frontier.url = page.url
 WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL;
 
 -- name: other_urls
--- Where URLs lead that may be no documents themselves: by redirects, a canonical link, or the same content.
+-- Return the URLs that given URLs lead to by redirects, a canonical link or equal content.
 WITH RECURSIVE other (url) AS (
     SELECT unnest(%(urls)s::text[])
     UNION
@@ -62,11 +66,17 @@ WITH RECURSIVE other (url) AS (
 SELECT url FROM other WHERE url <> ALL(%(urls)s::text[]);
 
 -- name: count_pages
+-- Return the number of live pages of a collection.
 SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
 WHERE source.collection = %(collection)s AND page.removed_at IS NULL AND source.removed_at IS NULL;
 
 -- name: crawled_pages_version
+-- Return a digest over the (URL, sha256) pairs of the live pages of a collection.
 SELECT encode(sha256(convert_to(coalesce(string_agg(
     page.url || ' ' || encode(page.sha256, 'hex'), E'\n' ORDER BY page.url, source.location), ''), 'UTF8')), 'hex')
 FROM crawled_page page JOIN source ON source.id = page.source_id
 WHERE source.collection = %(collection)s AND page.removed_at IS NULL AND source.removed_at IS NULL;
+
+-- name: analyze_crawled_pages
+-- Analyze the tables of this stage for the planner; see analyze_raw_files.
+ANALYZE crawled_page (source_id, url, sha256, removed_at, first_seen_at, canonical_url, media_type), frontier, source;

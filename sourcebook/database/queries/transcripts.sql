@@ -1,14 +1,15 @@
 -- name: has_recordings
--- Whether transcription has anything to do with a collection.
+-- Return whether a collection has recordings.
 SELECT EXISTS (
     SELECT FROM raw_file file JOIN source ON source.id = file.source_id
     WHERE source.collection = %(collection)s AND file.removed_at IS NULL AND is_recording(file.media_type));
 
 -- name: speech_settings
+-- Return the speech settings of a collection.
 SELECT settings -> 'speech' FROM collection WHERE name = %(collection)s;
 
 -- name: stale_recordings
--- Recordings without a transcript of their present bytes by the present engine, or that are due for another try.
+-- Return recordings without a transcript of their current bytes by the current engine, and those due for a retry.
 SELECT file.source_id, file.uri, file.sha256, file.size, file.modified, transcribed.content_hash
 FROM raw_file file
 JOIN source ON source.id = file.source_id
@@ -25,17 +26,19 @@ WHERE source.collection = %(collection)s AND source.removed_at IS NULL
       ELSE transcribed.uri IS NULL
           OR transcribed.input_hash <> file.sha256
           OR transcribed.config_hash <> %(engine)s
-          OR (transcribed.engine IS NOT NULL AND transcript.finished_at IS NULL)  -- it was being made anew
+          OR (transcribed.engine IS NOT NULL AND transcript.finished_at IS NULL)  -- it is being made again
           OR (transcribed.failure IS NOT NULL AND transcribed.next_retry_at <= now())
           OR %(force)s
   END
 ORDER BY file.uri, file.source_id;
 
 -- name: recordings
+-- Return what is known of recordings by the hashes of their files.
 SELECT sha256, sound_sha256, duration, title, metadata FROM recording
 WHERE sha256 = ANY(%(sha256s)s) AND probe = %(probe)s;
 
 -- name: record_recording
+-- Insert or update the duration, title and metadata of a recording.
 INSERT INTO recording (sha256, probe, sound_sha256, duration, title, metadata)
 VALUES (%(sha256)s, %(probe)s, %(sound_sha256)s, %(duration)s, %(title)s, %(metadata)s)
 ON CONFLICT (sha256) DO UPDATE SET
@@ -43,13 +46,14 @@ ON CONFLICT (sha256) DO UPDATE SET
     metadata = excluded.metadata;
 
 -- name: forget_transcript
--- Its windows only: files may have it, and keep what they have until it is finished again.
+-- Delete the windows of a transcript; files that refer to it keep its row until it is finished again.
 WITH forgotten AS (
     DELETE FROM transcript_window WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s
 )
 UPDATE transcript SET finished_at = NULL WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
 
 -- name: transcript_state
+-- Return how far a transcript has come, in seconds of sound, and its language.
 SELECT transcript.finished_at IS NOT NULL AS finished, transcript.language, transcript.language_probability,
        coalesce((SELECT max(ends_at) FROM transcript_window part
                  WHERE part.sound_sha256 = transcript.sound_sha256 AND part.engine = transcript.engine), 0) AS heard
@@ -57,25 +61,30 @@ FROM transcript
 WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
 
 -- name: record_transcript
+-- Insert a transcript or update its language.
 INSERT INTO transcript (sound_sha256, engine, language, language_probability)
 VALUES (%(sound_sha256)s, %(engine)s, %(language)s, %(language_probability)s)
 ON CONFLICT (sound_sha256, engine) DO UPDATE SET
     language = excluded.language, language_probability = excluded.language_probability;
 
 -- name: record_window
+-- Insert or replace the segments of one window of sound.
 INSERT INTO transcript_window (sound_sha256, engine, starts_at, ends_at, segments)
 VALUES (%(sound_sha256)s, %(engine)s, %(starts_at)s, %(ends_at)s, %(segments)s)
 ON CONFLICT (sound_sha256, engine, starts_at) DO UPDATE SET ends_at = excluded.ends_at, segments = excluded.segments;
 
 -- name: finish_transcript
+-- Mark a transcript as finished.
 UPDATE transcript SET finished_at = now() WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
 
 -- name: transcript_segments
+-- Return the segments of a transcript, one array per window, in order of time.
 SELECT part.segments FROM transcript_window part
 WHERE part.sound_sha256 = %(sound_sha256)s AND part.engine = %(engine)s
 ORDER BY part.starts_at;
 
 -- name: record_transcribed_file
+-- Record the transcript of a file and clear its failure.
 INSERT INTO transcribed_file
     (source_id, uri, input_hash, config_hash, sha256, sound_sha256, engine, content_hash)
 VALUES (%(source_id)s, %(uri)s, %(sha256)s, %(engine)s, %(sha256)s, %(sound_sha256)s, %(engine)s, %(content_hash)s)
@@ -85,7 +94,7 @@ ON CONFLICT (source_id, uri) DO UPDATE SET
     failure = NULL, attempts = 0, next_retry_at = NULL;
 
 -- name: record_transcription_failure
--- The attempt is recorded; what an earlier success made stays, and stays searchable.
+-- Record a failed attempt; an earlier transcript stays and stays searchable.
 INSERT INTO transcribed_file AS known (source_id, uri, input_hash, config_hash, failure, attempts, next_retry_at)
 VALUES (%(source_id)s, %(uri)s, %(sha256)s, %(engine)s, %(failure)s, 1, now() + interval '1 minute')
 ON CONFLICT (source_id, uri) DO UPDATE SET
@@ -94,6 +103,7 @@ ON CONFLICT (source_id, uri) DO UPDATE SET
     next_retry_at = now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours');
 
 -- name: count_transcribed
+-- Return the number of live recordings of a collection that have a transcript.
 SELECT count(*) FROM transcribed_file transcribed
 JOIN raw_file file ON file.source_id = transcribed.source_id AND file.uri = transcribed.uri
 JOIN source ON source.id = file.source_id
@@ -101,6 +111,7 @@ WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND file.
   AND transcribed.content_hash IS NOT NULL;
 
 -- name: transcripts_version
+-- Return a digest over the (URI, content hash) pairs of the transcripts of a collection.
 SELECT encode(sha256(convert_to(coalesce(string_agg(
     transcribed.uri || ' ' || encode(transcribed.content_hash, 'hex'), E'\n' ORDER BY transcribed.uri, source.location),
     ''), 'UTF8')), 'hex')
@@ -111,7 +122,7 @@ WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND file.
   AND transcribed.content_hash IS NOT NULL;
 
 -- name: transcripts_of_files
--- What the documents of recordings are made of: their titles, languages and segments.
+-- Return title, language and segments of the transcripts of given files.
 SELECT transcribed.source_id, transcribed.uri, recording.title, transcript.language, transcript.language_probability,
        coalesce((SELECT jsonb_agg(segment ORDER BY part.starts_at, place)
                  FROM transcript_window part
@@ -124,23 +135,12 @@ JOIN recording ON recording.sha256 = transcribed.sha256
 JOIN transcript ON transcript.sound_sha256 = transcribed.sound_sha256 AND transcript.engine = transcribed.engine;
 
 -- name: transcript_of_document
--- The segments a document of a recording was made of.
+-- Return the transcript that a document was made from.
 SELECT transcribed.sound_sha256, transcribed.engine
 FROM document
 JOIN transcribed_file transcribed ON transcribed.source_id = document.source_id AND transcribed.uri = document.uri
 WHERE document.id = %(document_id)s AND transcribed.content_hash = document.input_hash;
 
--- name: delete_unreferenced_transcripts
-DELETE FROM transcript
-WHERE NOT EXISTS (
-    SELECT FROM transcribed_file transcribed
-    WHERE transcribed.sound_sha256 = transcript.sound_sha256 AND transcribed.engine = transcript.engine)
-  -- One that is not finished, of a recording that is there, is being made.
-  AND (finished_at IS NOT NULL OR NOT EXISTS (
-    SELECT FROM recording JOIN raw_file ON raw_file.sha256 = recording.sha256
-    WHERE recording.sound_sha256 = transcript.sound_sha256));
-
--- name: delete_unreferenced_recordings
-DELETE FROM recording
-WHERE NOT EXISTS (SELECT FROM transcribed_file transcribed WHERE transcribed.sha256 = recording.sha256)
-  AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.sha256 = recording.sha256);
+-- name: analyze_transcripts
+-- Analyze the tables of this stage for the planner; see analyze_raw_files.
+ANALYZE recording, transcript, transcript_window, transcribed_file;

@@ -1,5 +1,5 @@
 -- name: count_embedding_needs
--- Distinct texts of documents that wait to be published: all of them, and those that have a vector already.
+-- Return how many distinct texts of unpublished documents there are, and how many of them have a vector.
 SELECT count(DISTINCT chunk.embedding_hash),
        count(DISTINCT chunk.embedding_hash) FILTER (WHERE embedding.text_hash IS NOT NULL)
 FROM indexed_document indexed
@@ -13,7 +13,8 @@ WHERE indexed.generation_id = %(generation)s
       SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
 
 -- name: texts_to_embed
--- Longest first: batches hold texts of like length, and memory is highest at the start.
+-- Return the texts of unpublished documents that have no vector, the longest first.
+-- Texts of like length share a batch, and memory use is highest at the start.
 SELECT needed.embedding_hash, needed.text
 FROM (
     SELECT DISTINCT ON (chunk.embedding_hash)
@@ -31,18 +32,26 @@ FROM (
 ORDER BY needed.token_count DESC, needed.embedding_hash;
 
 -- name: create_vector_staging
+-- Create the temporary table that vectors are copied into.
 CREATE TEMPORARY TABLE IF NOT EXISTS new_embedding (text_hash bytea, vector halfvec) ON COMMIT DELETE ROWS;
 
 -- name: copy_vectors
+-- Copy vectors into the temporary table.
 COPY pg_temp.new_embedding (text_hash, vector) FROM STDIN (FORMAT binary);
 
 -- name: keep_vectors
+-- Insert the copied vectors that are not stored yet.
 INSERT INTO embedding (model, text_hash, vector)
 SELECT %(model)s, text_hash, vector FROM pg_temp.new_embedding
 ON CONFLICT (model, text_hash) DO NOTHING;
 
 -- name: embeddings_version
+-- Return a digest over the distinct texts of a generation and its model.
 SELECT encode(sha256(convert_to(coalesce(string_agg(DISTINCT encode(chunk.embedding_hash, 'hex'), E'\n'), '')
     || ' ' || %(model)s::text, 'UTF8')), 'hex')
 FROM chunk JOIN document ON document.id = chunk.document_id AND document.removed_at IS NULL
 WHERE chunk.generation_id = %(generation)s;
+
+-- name: analyze_embeddings
+-- Analyze the tables of this stage for the planner; see analyze_raw_files.
+ANALYZE embedding (model, text_hash);

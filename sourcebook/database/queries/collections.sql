@@ -1,0 +1,44 @@
+-- name: collections
+-- Return the live collections with the settings of their active generations.
+SELECT collection.name, generation.chunking, generation.embedding
+FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
+WHERE collection.removed_at IS NULL
+ORDER BY collection.name;
+
+-- name: record_collection
+-- Insert a collection or update its settings.
+INSERT INTO collection (name, settings) VALUES (%(name)s, %(settings)s)
+ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, applied_at = now(), removed_at = NULL
+    WHERE (collection.settings, collection.removed_at) IS DISTINCT FROM (excluded.settings, NULL);
+
+-- name: record_source
+-- Insert a source or update its settings; a site whose settings changed is due at once.
+INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes, settings)
+VALUES (%(collection)s, %(kind)s, %(location)s, %(include)s, %(exclude)s, %(tags)s, %(max_bytes)s, %(settings)s)
+ON CONFLICT (collection, kind, location) DO UPDATE SET
+    include = excluded.include, exclude = excluded.exclude, tags = excluded.tags, max_bytes = excluded.max_bytes,
+    settings = excluded.settings, removed_at = NULL,
+    next_crawl_at = CASE WHEN source.kind = 'site' THEN now() END
+    WHERE (source.include, source.exclude, source.tags, source.max_bytes, source.settings, source.removed_at)
+        IS DISTINCT FROM
+        (excluded.include, excluded.exclude, excluded.tags, excluded.max_bytes, excluded.settings, NULL);
+
+-- name: remove_sources
+-- Mark the sources of a collection as removed that its configuration no longer names.
+UPDATE source SET removed_at = now()
+WHERE collection = %(collection)s AND removed_at IS NULL
+  AND NOT location = ANY(CASE kind WHEN 'files' THEN %(folders)s::text[] ELSE %(sites)s::text[] END);
+
+-- name: remove_collections
+-- Mark collections as removed that the configuration no longer names.
+UPDATE collection SET removed_at = now()
+WHERE removed_at IS NULL AND NOT name = ANY(%(names)s)
+RETURNING name;
+
+-- name: has_sites
+-- Return whether a collection has sites, or pages of a site that left it.
+SELECT EXISTS (
+    SELECT FROM source
+    WHERE collection = %(collection)s AND kind = 'site'
+      AND (removed_at IS NULL OR EXISTS (
+          SELECT FROM crawled_page page WHERE page.source_id = source.id AND page.removed_at IS NULL)));

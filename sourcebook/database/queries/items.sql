@@ -1,0 +1,51 @@
+-- name: items
+-- Return the items of collections: documents, and files and pages that are no documents.
+SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.media_type, item.language,
+       item.version, item.tags,
+       coalesce((SELECT count(*) FROM search_entry entry
+                 JOIN collection ON collection.active_generation_id = entry.generation_id
+                 WHERE collection.name = item.collection AND entry.document_id = item.document_id), 0) AS chunks,
+       item.state, item.error
+FROM item
+JOIN collection ON collection.name = item.collection AND collection.removed_at IS NULL
+WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(collections)s))
+  AND CASE WHEN %(failed)s THEN item.state IN ('failed', 'skipped') ELSE item.state <> 'removed' OR %(removed)s END
+ORDER BY item.collection, item.uri;
+
+-- name: find_documents
+-- Return documents by id or URI; a URI may be in several collections.
+SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.media_type, item.language,
+       item.version, item.tags, item.state, item.error, document.metadata, parsed.markdown AS text
+FROM item
+JOIN document ON document.id = item.document_id
+LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+WHERE (document.id = %(id)s OR document.uri = %(uri)s)
+ORDER BY item.state = 'removed', item.collection;
+
+-- name: document_chunks
+-- Return the published chunks of a document in reading order.
+SELECT chunk.ordinal, chunk.text, chunk.heading_path, chunk.anchor, chunk.page, chunk.start_seconds, chunk.end_seconds,
+       chunk.start_char, chunk.end_char, chunk.token_count
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+JOIN document ON document.id = entry.document_id
+JOIN collection ON collection.name = document.collection AND collection.active_generation_id = entry.generation_id
+WHERE entry.document_id = %(document_id)s
+ORDER BY chunk.ordinal;
+
+-- name: unlisted_sources
+-- Return the sources that could not be listed, in the form of items.
+SELECT NULL::bigint AS document_id, source.collection, source.location AS uri, NULL AS title, 'source' AS kind,
+       NULL AS media_type, NULL AS language, 0 AS version, 0 AS chunks, 'failed' AS state, source.listing_error AS error
+FROM source
+JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+WHERE source.removed_at IS NULL AND source.listing_error IS NOT NULL
+  AND (cardinality(%(collections)s::text[]) = 0 OR source.collection = ANY(%(collections)s))
+ORDER BY source.collection, source.location;
+
+-- name: items_without_document
+-- Return files and pages with a URI that never became a document, with the reason.
+SELECT collection, state, error
+FROM item
+WHERE document_id IS NULL AND uri = %(uri)s AND (%(collection)s::text IS NULL OR collection = %(collection)s)
+ORDER BY collection;

@@ -1,0 +1,19 @@
+-- name: lock_collection
+-- Return whether this session has obtained the lock of a collection.
+SELECT pg_try_advisory_lock(hashtextextended('sourcebook collection ' || %(collection)s, 0));
+
+-- name: unlock_collection
+-- Release the lock of a collection.
+SELECT pg_advisory_unlock(hashtextextended('sourcebook collection ' || %(collection)s, 0));
+
+-- name: collection_is_locked
+-- Return whether a session holds the lock of a collection.
+SELECT EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND ((classid::bigint << 32) | objid::bigint) = hashtextextended('sourcebook collection ' || %(collection)s, 0));
+
+-- name: lock_dagster_storage
+-- Lock Dagster's storage until the session ends: one process at a time creates its tables.
+SELECT pg_advisory_lock(%(lock)s);

@@ -1,0 +1,31 @@
+-- name: lock_schema
+-- Lock the schema until the transaction ends: one process at a time changes it.
+SELECT pg_advisory_xact_lock(%(lock)s);
+
+-- name: create_schema
+-- Create the schema where it is missing.
+CREATE SCHEMA IF NOT EXISTS sourcebook;
+
+-- name: schema_exists
+-- Return whether the schema has been built.
+SELECT to_regclass('sourcebook.schema_migration') IS NOT NULL;
+
+-- name: schema_version
+-- Return the version of the newest migration that was applied.
+SELECT coalesce(max(version), 0) FROM sourcebook.schema_migration;
+
+-- name: record_migration
+-- Record a migration as applied.
+INSERT INTO sourcebook.schema_migration (version, name) VALUES (%(version)s, %(name)s);
+
+-- name: create_pgvector
+-- Enable pgvector in the database.
+CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
+
+-- name: enabled_pgvector
+-- Return the version of pgvector that the database uses.
+SELECT extversion FROM pg_extension WHERE extname = 'vector';
+
+-- name: available_pgvector
+-- Return the version of pgvector that the database uses, or else the one that its server has.
+SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector';

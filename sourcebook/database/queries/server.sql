@@ -1,0 +1,21 @@
+-- name: configure_connection
+-- Set the search path and the planner settings of a session.
+--
+-- HNSW: the breadth of a scan, and continuing it where a search wants more. Plans are made for the values at hand: a
+-- generic plan prunes no partition. Set once per session, these cost no statement in a search.
+SET search_path TO sourcebook, public;
+SET hnsw.iterative_scan = relaxed_order;
+SET hnsw.ef_search = 200;
+SET plan_cache_mode = force_custom_plan;
+
+-- name: set_search_path
+-- Set the search path of a session whose database may lack pgvector.
+SET search_path TO sourcebook, public;
+
+-- name: find_database
+-- Return a row where the server has a database of a name.
+SELECT 1 FROM pg_database WHERE datname = %(name)s;
+
+-- name: create_database
+-- Create a database.
+CREATE DATABASE {name};

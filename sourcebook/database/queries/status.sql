@@ -1,0 +1,74 @@
+-- name: collection_status
+-- Return the counts of each collection: documents, entries, vectors, failed, skipped and removed items.
+SELECT collection.name,
+       (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL)
+           AS documents,
+       (SELECT count(*) FROM search_entry entry WHERE entry.generation_id = generation.id) AS chunks,
+       (SELECT count(DISTINCT chunk.embedding_hash)
+        FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
+        WHERE entry.generation_id = generation.id) AS embeddings,
+       (SELECT count(*) FROM item WHERE item.collection = collection.name AND item.state = 'failed') AS failed,
+       (SELECT count(*) FROM item WHERE item.collection = collection.name AND item.state = 'skipped') AS skipped,
+       (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NOT NULL)
+           AS removed,
+       generation.id AS generation,
+       generation.embedding ->> 'model' AS embedding_model
+FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
+WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
+ORDER BY collection.name;
+
+-- name: collection_problems
+-- Return the items and sources of a collection that are not searchable, with the reason.
+SELECT uri, state, error, attempts, next_retry_at FROM item
+WHERE collection = %(collection)s AND state IN ('failed', 'skipped')
+UNION ALL
+SELECT location, 'failed', listing_error, 0, NULL FROM source
+WHERE collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL
+ORDER BY uri;
+
+-- name: source_listings
+-- Return each source of a collection with its last listing, and the state of the crawl where it is a site.
+SELECT kind, location, listed_at, listing_error, next_crawl_at,
+       CASE WHEN kind = 'site' THEN (
+           SELECT count(*) FROM crawled_page page WHERE page.source_id = source.id AND page.removed_at IS NULL) END AS pages,
+       CASE WHEN kind = 'site' THEN (
+           SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND state IN ('queued', 'fetching')) END AS queued,
+       CASE WHEN kind = 'site' THEN (
+           SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND state = 'beyond') END AS beyond
+FROM source
+WHERE collection = %(collection)s AND removed_at IS NULL
+ORDER BY id;
+
+-- name: totals
+-- Return how many rows each of the eight assets has for a collection, in the order of the graph.
+SELECT
+    (SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
+     WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL),
+    (SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
+     WHERE source.collection = collection.name AND page.removed_at IS NULL AND source.removed_at IS NULL),
+    (SELECT count(*) FROM transcribed_file transcribed
+     JOIN raw_file ON raw_file.source_id = transcribed.source_id AND raw_file.uri = transcribed.uri
+     JOIN source ON source.id = raw_file.source_id
+     WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL
+       AND transcribed.content_hash IS NOT NULL),
+    (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL),
+    entries.chunks, entries.texts, entries.chunks, entries.chunks
+FROM collection
+CROSS JOIN LATERAL (
+    SELECT count(*) AS chunks, count(DISTINCT chunk.embedding_hash) AS texts
+    FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
+    WHERE entry.generation_id = collection.active_generation_id
+) entries
+WHERE collection.name = %(collection)s;
+
+-- name: unread_sites
+-- Return the sites of a collection that could not be read, with the reason.
+SELECT location || ': ' || listing_error FROM source
+WHERE collection = %(collection)s AND kind = 'site' AND removed_at IS NULL AND listing_error IS NOT NULL
+ORDER BY id;
+
+-- name: count_failed
+-- Return the number of failed items and sources of a collection.
+SELECT (SELECT count(*) FROM item WHERE item.collection = %(collection)s AND state = 'failed')
+     + (SELECT count(*) FROM source
+        WHERE source.collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL);
