@@ -323,7 +323,7 @@ class WebServer:
             await response.prepare(request)
             while not self._stop.is_set():
                 await response.write(block)
-                await asyncio.sleep(seconds)
+                await asyncio.sleep(seconds)  # a slow answer
             return response
 
         self.route(path, stream)

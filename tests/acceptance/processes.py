@@ -1,18 +1,14 @@
-"""Start what runs for long, wait for what it does, and end it with everything it started."""
+"""Start services, and end them with everything it started."""
 
 import os
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 import psutil
-
-T = TypeVar("T")
 
 
 def free_port() -> int:
@@ -26,17 +22,6 @@ def listens(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_for(reached: Callable[[], T], *, seconds: float, what: str) -> T:
-    """Wait until something is true, and return what it is."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = reached()
-        if found:
-            return found
-        time.sleep(0.25)
-    raise AssertionError(f"after {seconds:.0f} s: not yet {what}")
 
 
 def family(pid: int) -> list[psutil.Process]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from sourcebook.config.configuration import load_configuration
-from tests.acceptance.processes import wait_for
 from tests.acceptance.workplace import Workplace, rows
+from tests.waiting import wait_until
 from tests.web_server import WebServer
 
 PAGES = 60
@@ -99,12 +99,12 @@ def test_a_crawl_that_is_killed_goes_on_where_it_was(workplace: Workplace, site:
     for number in range(KILLS):
         before = len(site.requests)
         with workplace.start(*command) as process:
-            wait_for(
+            wait_until(
                 lambda before=before: len(site.requests) > before + 3,  # type: ignore[misc]
                 seconds=60,
                 what=f"the crawl after kill {number} asks for pages",
             )
-            time.sleep(chance.uniform(0.05, 0.5))
+            time.sleep(chance.uniform(0.05, 0.5))  # it is killed at any moment
             process.kill()
             process.communicate(timeout=60)
         with workplace.database() as database:

@@ -1,6 +1,5 @@
 """Kill -9 while the embedded database is being made: the next command makes it."""
 
-import time
 from contextlib import suppress
 
 import psutil
@@ -8,6 +7,7 @@ import pytest
 
 from tests.acceptance.processes import family
 from tests.acceptance.workplace import Workplace
+from tests.waiting import wait_until
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,7 @@ def test_a_database_half_made_is_made_whole(workplace: Workplace, stage: str, wi
     workplace.write("docs/a.md", "The tide is high.\n")
     mark = workplace.home / "postgres" / stage
     with workplace.start("apply", "--json") as process:
-        deadline = time.monotonic() + 60
-        while not mark.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.001)
+        wait_until(lambda: mark.exists() or process.poll() is not None, what=stage, seconds=60, every=0.001)
         doomed = family(process.pid)
         for one in doomed if with_children else doomed[:1]:
             with suppress(psutil.NoSuchProcess):

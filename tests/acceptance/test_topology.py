@@ -14,9 +14,10 @@ import pytest
 
 from sourcebook import KnowledgeBase
 from sourcebook.database.embedded import EmbeddedServer
-from tests.acceptance.processes import free_port, listens, service, wait_for
+from tests.acceptance.processes import free_port, listens, service
 from tests.acceptance.workplace import Json, Workplace
 from tests.checkout import CHECKOUT
+from tests.waiting import wait_until
 
 ASSETS = (
     "raw_files",
@@ -113,17 +114,17 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
 
         start("code", "dagster", "code-server", "start", "-h", "127.0.0.1", "-p", str(code_port),
               "-m", "orchestration.definitions")  # fmt: skip
-        wait_for(lambda: listens(code_port), seconds=SECONDS, what="the code server listens")
+        wait_until(lambda: listens(code_port), seconds=SECONDS, what="the code server listens")
         start("webserver", "dagster_webserver", "-h", "127.0.0.1", "-p", str(web_port), "-w", "deploy/workspace.yaml")
         start("daemon", "dagster._daemon", "run", "-w", "deploy/workspace.yaml")
-        wait_for(lambda: listens(web_port), seconds=SECONDS, what="the web server listens")
+        wait_until(lambda: listens(web_port), seconds=SECONDS, what="the web server listens")
         yield Deployment(deployed, web_port)
 
 
 @pytest.mark.timeout(900)
 def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment: Deployment) -> None:
     workplace = deployment.workplace
-    wait_for(
+    wait_until(
         lambda: deployment.ask(PARTITIONS)["assetNodeOrError"]["partitionKeys"] == ["handbook", "other"],
         seconds=SECONDS,
         what="the sensor `collections` made the partitions",
@@ -134,7 +135,7 @@ def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment
             return bool(knowledge.search(word, mode="keyword"))
 
         workplace.write("docs/a.md", "# Flags\n\nThe flag is white.\n")
-        wait_for(lambda: found("white") and found("strong"), seconds=SECONDS, what="the change is searchable")
+        wait_until(lambda: found("white") and found("strong"), seconds=SECONDS, what="the change is searchable")
         assert not found("green")
     (latest, *_) = deployment.runs(dagster__sensor_name="changed_files", dagster__partition="handbook")
     tags = {tag["key"]: tag["value"] for tag in latest["tags"]}
@@ -156,7 +157,7 @@ def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment
         assert told["status"] not in {"FAILED", "COMPLETED_FAILED", "CANCELED"}, told
         return bool(told["status"] == "COMPLETED_SUCCESS")
 
-    wait_for(over, seconds=SECONDS, what="the backfill is complete")
+    wait_until(over, seconds=SECONDS, what="the backfill is complete")
     runs = deployment.runs(dagster__backfill=backfill)
     assert {run["status"] for run in runs} == {"SUCCESS"}
     done = {tag["value"] for run in runs for tag in run["tags"] if tag["key"] == "dagster/partition"}

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import decode
 from tests.acceptance.workplace import Workplace, rows
 from tests.sounds import NOTE, NOTE_WORD, write_sound
+from tests.waiting import wait_until
 
 CONFIGURATION = """\
 collections:
@@ -58,11 +58,8 @@ def test_an_ingest_that_is_killed_while_it_transcribes_goes_on(notes: Workplace)
     write_sound(notes.docs / "long.mp3", long, codec="libmp3lame")
     with notes.database() as database:
         with notes.start("ingest") as process:
-            until = time.monotonic() + 180
-            while not rows(database, WINDOWS):
-                assert process.poll() is None, process.communicate()
-                assert time.monotonic() < until
-                time.sleep(0.1)
+            wait_until(lambda: process.poll() is not None or rows(database, WINDOWS), what="a window", seconds=180)
+            assert process.poll() is None, process.communicate()
             process.kill()
         written = rows(database, WINDOWS)
         assert written[-1]["ends_at"] < len(long) / SAMPLE_RATE - 60, "it was killed in the middle"

@@ -11,8 +11,9 @@ import psutil
 import pytest
 
 from sourcebook import KnowledgeBase
-from tests.acceptance.processes import family, free_port, wait_for
+from tests.acceptance.processes import family, free_port
 from tests.acceptance.workplace import Workplace
+from tests.waiting import wait_until
 from tests.web_server import WebServer
 
 SECONDS_UNTIL_SEARCHABLE = 60
@@ -61,12 +62,12 @@ def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: 
                 workplace.write("docs/a.md", "# Flags\n\nThe flag is white.\n")
                 site.page("/", "<html><title>Tides</title><h1 id=high>High water</h1><p>The mark is red.</p></html>")
                 changed = time.monotonic()
-                wait_for(lambda: found("white"), seconds=180, what="the change is searchable")
+                wait_until(lambda: found("white"), seconds=180, what="the change is searchable")
                 seconds = time.monotonic() - changed
                 print(f"\nsearchable {seconds:.0f} s after the change")
                 assert seconds <= SECONDS_UNTIL_SEARCHABLE
                 assert not found("green")
-                wait_for(lambda: found("red"), seconds=180, what="the changed page is searchable")
+                wait_until(lambda: found("red"), seconds=180, what="the changed page is searchable")
                 assert not found("blue")
             started = family(process.pid)
             assert len(started) > 3

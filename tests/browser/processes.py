@@ -1,8 +1,6 @@
 """The Chromium processes of a test."""
 
 import os
-import time
-from collections.abc import Callable
 
 import psutil
 
@@ -27,16 +25,6 @@ def browsers() -> list[psutil.Process]:
 def renderers() -> list[psutil.Process]:
     """Return the processes that show pages."""
     return [each for each in chromium_processes() if "--type=renderer" in _command(each)]
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Wait for a condition and return whether it came."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def _group(process: psutil.Process) -> int:

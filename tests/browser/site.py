@@ -127,7 +127,7 @@ class Site:
         if path in PAGES:
             return web.Response(text=PAGES[path], content_type="text/html", charset="utf-8")
         if name == "data":
-            await asyncio.sleep(float(path.rpartition("/")[2]))
+            await asyncio.sleep(float(path.rpartition("/")[2]))  # a slow answer
             return web.Response(text=f"{request.query_string}: {WORDS}")
         if name == "status":
             status = int(path.split("/")[2])
@@ -165,7 +165,7 @@ class Site:
         return web.Response(status=404)
 
     async def _hang(self, _: web.Request) -> web.Response:
-        await asyncio.sleep(30)
+        await asyncio.sleep(30)  # longer than any page may take
         return web.Response(text="late")
 
     async def _drip(self, request: web.Request) -> web.StreamResponse:
@@ -173,14 +173,15 @@ class Site:
         await response.prepare(request)
         while True:
             await response.write(b"<p>drop</p>")
-            await asyncio.sleep(0.2)
+            self.hits["/drip drops"] += 1
+            await asyncio.sleep(0.2)  # a drop now and then
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/html"})
         await response.prepare(request)
         while True:
             await response.write(b"<p>stream</p>" * 5000)
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.005)  # faster than anyone reads
 
     async def _reset(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/html", "Content-Length": "100000"})

@@ -13,9 +13,10 @@ import pytest
 
 from sourcebook.model.http_types import FetchError, Response
 from tests.browser.conftest import Rendering
-from tests.browser.processes import browsers, chromium_processes, renderers, wait_until
+from tests.browser.processes import browsers, chromium_processes, renderers
 from tests.browser.site import WORDS
 from tests.checkout import CHECKOUT
+from tests.waiting import until, wait_until
 
 SCRIPT = """
 import asyncio, sys
@@ -30,7 +31,7 @@ async def render(url, folder, stay):
         page = await renderer.render(url)
         if stay:
             print(page.status, flush=True)
-            await asyncio.sleep(60)
+            await asyncio.sleep(60)  # until it is killed
 
 asyncio.run(render(sys.argv[1], sys.argv[2], sys.argv[3] == "stay"))
 """
@@ -71,8 +72,8 @@ def test_chromium_ends_with_a_killed_parent(rendering: Rendering, public_folder:
         children = chromium_processes(process.pid)
         assert len(children) > 3
         process.kill()
-    assert wait_until(lambda: not any(child.is_running() and child.status() != "zombie" for child in children))
-    assert wait_until(lambda: list((public_folder / "temporary").glob("sourcebook-*")) == [])
+    wait_until(lambda: not any(child.is_running() and child.status() != "zombie" for child in children))
+    wait_until(lambda: list((public_folder / "temporary").glob("sourcebook-*")) == [])
 
 
 def test_browser_killed_while_it_shows_pages(rendering: Rendering) -> None:
@@ -83,8 +84,9 @@ def test_browser_killed_while_it_shows_pages(rendering: Rendering) -> None:
             before = browsers()
             await renderer.render(rendering.site.url("/text"))
             (own,) = [each for each in browsers() if each not in before]
+            rendering.site.hits.clear()
             work = asyncio.gather(*(renderer.render(rendering.site.url(f"/slow?{n}")) for n in range(3)))
-            await asyncio.sleep(1)
+            await until(lambda: rendering.site.hits["/data/2"] == 3, what="the pages ask for their data")
             own.kill()
             pages = await work
             assert own not in browsers()
@@ -104,9 +106,7 @@ def test_crashed_page(rendering: Rendering) -> None:
             rendering.site.hits.clear()
             await renderer.render(url)
             work = asyncio.create_task(renderer.render(rendering.site.url("/drip")))
-            while rendering.site.hits["/drip"] == 0:  # noqa: ASYNC110 - the server's counter wakes nobody
-                await asyncio.sleep(0.05)
-            await asyncio.sleep(0.5)
+            await until(lambda: rendering.site.hits["/drip drops"] > 2, what="the page is shown")
             for each in renderers():
                 if each not in before:
                     each.kill()
@@ -130,8 +130,7 @@ def test_a_browser_that_no_longer_reacts(rendering: Rendering) -> None:
             rendering.site.hits.clear()
             begun = time.monotonic()
             work = asyncio.create_task(renderer.render(rendering.site.url("/drip")))
-            while rendering.site.hits["/drip"] == 0:  # noqa: ASYNC110 - the server's counter wakes nobody
-                await asyncio.sleep(0.05)
+            await until(lambda: rendering.site.hits["/drip"] > 0)
             stopped.suspend()
             with pytest.raises(FetchError, match="did not load in time"):
                 await work
@@ -152,7 +151,7 @@ def test_browsers_are_replaced(rendering: Rendering) -> None:
     async def render() -> list[Response]:
         async with rendering.renderer(pages_per_browser=3, concurrency=3) as renderer:
             pages = await asyncio.gather(*(renderer.render(rendering.site.url(f"/shell?{n}")) for n in range(8)))
-            assert await asyncio.to_thread(wait_until, lambda: len(browsers()) == before + 1)
+            await until(lambda: len(browsers()) == before + 1)
             return pages
 
     rendering.site.hits.clear()
@@ -187,7 +186,7 @@ def test_a_page_that_was_read_runs_no_more(rendering: Rendering) -> None:
             assert renderer._current is not None
             assert renderer._current._idle_tabs, "its tab waits for the next page"
             before = rendering.site.hits["/tick"]
-            await asyncio.sleep(1)
+            await asyncio.sleep(1)  # time in which nothing must come
             return before, rendering.site.hits["/tick"]
 
     before, after = rendering.loop.run(render())
@@ -203,7 +202,7 @@ def test_a_page_that_was_read_loads_no_more(rendering: Rendering) -> None:
             await renderer.render(rendering.site.url("/moves-later"))
             assert renderer._current is not None
             assert renderer._current._idle_tabs, "its tab waits for the next page"
-            await asyncio.sleep(3)
+            await asyncio.sleep(3)  # time in which nothing must come
 
     rendering.site.hits.clear()
     rendering.loop.run(render())
@@ -217,8 +216,9 @@ def test_cancelled_page_is_closed(rendering: Rendering) -> None:
     async def render() -> Response:
         async with rendering.renderer(concurrency=1) as renderer:
             await renderer.render(rendering.site.url("/text"))
+            rendering.site.hits.clear()
             work = asyncio.create_task(renderer.render(rendering.site.url("/slow")))
-            await asyncio.sleep(1)
+            await until(lambda: rendering.site.hits["/data/2"] > 0, what="the page asks for its data")
             work.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await work

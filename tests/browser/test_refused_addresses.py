@@ -71,7 +71,7 @@ def test_requests_wait_for_permission(rendering: Rendering) -> None:
 
     async def before_request(host: str) -> None:
         asked.append(host)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.1)  # the permission takes its time
         if len(asked) > 3:
             raise FetchError("the host is left alone", transient=True)
 

@@ -7,16 +7,17 @@ import time
 
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock, is_locked
+from tests.waiting import wait_until
 
 _HOLDER = """
-import sys, time
+import signal, sys
 from pathlib import Path
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.lock import collection_lock
 with Database(DatabaseLocation(Path("."), sys.argv[1])) as database, collection_lock(database, "handbook"):
     print("held", flush=True)
-    time.sleep(60)
+    signal.pause()
 """
 
 
@@ -30,9 +31,7 @@ def test_the_second_waits_until_the_first_lets_go(database: Database) -> None:
     with collection_lock(database, "handbook"):
         thread = threading.Thread(target=second)
         thread.start()
-        deadline = time.monotonic() + 10
-        while not order and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: order, what="the second waits")
         with database.connection() as connection:
             assert is_locked(connection, "handbook")
             assert not is_locked(connection, "another")

@@ -6,7 +6,6 @@ import random
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +17,7 @@ from sourcebook.database.lock import collection_lock
 from sourcebook.stages.crawled_pages import update_crawled_pages
 from sourcebook.web.fetching.host_lock import host_lock
 from tests.integration.stages import Stages, html
+from tests.waiting import wait_until
 
 PAGES = 150
 KILLS = 6
@@ -58,11 +58,16 @@ def kill_after(process: subprocess.Popen[str], seconds: float) -> bool:
         return process.wait() == -9
 
 
+def wait_for_requests(stages: Stages, number: int) -> None:
+    """Wait until the site was asked so many times; look often, as a page takes 10 ms."""
+    wait_until(lambda: len(stages.web.requests) >= number, what=f"{number} requests", every=0.002)
+
+
 def serve_slowly(stages: Stages, pages: int, links: int = 7) -> None:
     """Serve pages that link to each other; each takes 10 ms, and one of ten redirects."""
 
     async def page(request: web.BaseRequest) -> web.Response:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # a page takes so long
         number = int(request.path.strip("/") or 0)
         if number % 10 == 9:
             return web.Response(status=301, headers={"Location": f"/{number - 1}"})
@@ -83,10 +88,8 @@ def test_a_crawl_that_is_killed_goes_on_where_it_was(stages: Stages, tmp_path: P
     while killed < KILLS:
         process = crawler(stages, tmp_path)
         before = len(stages.web.requests)
-        deadline = time.monotonic() + 20
-        pages_before_the_kill = chance.randrange(1, PAGES // KILLS)
-        while len(stages.web.requests) < before + pages_before_the_kill and time.monotonic() < deadline:
-            time.sleep(0.002)
+        requests_before_the_kill = before + chance.randrange(1, PAGES // KILLS)
+        wait_for_requests(stages, requests_before_the_kill)
         if not kill_after(process, 0):
             break
         killed += 1
@@ -117,8 +120,7 @@ def test_a_killed_refresh_goes_on_too(stages: Stages, tmp_path: Path) -> None:
     stages.rows("UPDATE source SET next_crawl_at = now() RETURNING 1")
     stages.web.requests.clear()
     process = crawler(stages, tmp_path)
-    while len(stages.web.requests) < 25:
-        time.sleep(0.002)
+    wait_for_requests(stages, 25)
     assert kill_after(process, 0)
     report = stages.crawl()
     assert (report.added, report.removed, report.failed) == (0, 0, 0)
@@ -166,8 +168,7 @@ def test_the_lock_of_a_killed_crawl_is_free(stages: Stages, tmp_path: Path) -> N
     serve_slowly(stages, 40)
     stages.configure_site("/0", requests_per_second=5)
     process = crawler(stages, tmp_path)
-    while len(stages.web.requests) < 3:
-        time.sleep(0.002)
+    wait_for_requests(stages, 3)
     assert kill_after(process, 0)
     waited: list[str] = []
     stages.configure_site("/0")

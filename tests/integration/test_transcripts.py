@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from sourcebook.speech.samples import Samples
 from sourcebook.stages.transcripts.reading import transcript_of
 from tests.integration.stages import Stages
 from tests.sounds import NOTE, NOTE_WORD, write_sound
+from tests.waiting import wait_until
 
 SETTINGS = {"engine": "faster-whisper"}
 BRIEF_SECONDS = 10.15
@@ -279,9 +279,8 @@ def test_a_killed_run_goes_on_behind_its_last_window(stages: Stages, note: Sampl
     stages.raw_files()
     command = [sys.executable, "-c", _TRANSCRIBER, str(tmp_path), str(stages.database.url), str(stages.speech_home)]
     process = subprocess.Popen(command)
-    while not windows(stages):
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: process.poll() is not None or windows(stages), what="a window is written", seconds=180)
+    assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()
     written = windows(stages)

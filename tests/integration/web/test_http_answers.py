@@ -168,7 +168,7 @@ def test_many_at_once_keep_apart(server: WebServer) -> None:
 
     async def numbered(request: web.BaseRequest) -> str:
         number = int(request.path.rpartition("/")[2])
-        await asyncio.sleep(number % 7 / 100)
+        await asyncio.sleep(number % 7 / 100)  # later ones answer first
         return f"page {number}"
 
     server.route("/n/*", numbered)

@@ -47,7 +47,7 @@ def test_a_slow_response_ends_at_the_timeout(server: WebServer, path: str) -> No
     server.slow_drip("/drip")
 
     async def silent(_: web.BaseRequest) -> str:
-        await asyncio.sleep(5)
+        await asyncio.sleep(5)  # longer than the timeout
         return PAGE
 
     server.route("/silent", silent)

@@ -16,6 +16,7 @@ from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.fetcher import HttpFetcher
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import fetch_with_retries
+from tests.waiting import until
 from tests.web_server import WebServer
 
 T = TypeVar("T")
@@ -91,7 +92,7 @@ def test_a_429_is_waited_for_as_told_by_everything(server: WebServer, tmp_path: 
 
     async def both(fetch: Fetch) -> list[bytes]:
         first = asyncio.create_task(fetch("/a"))
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.3)  # time in which nothing else must come
         assert server.paths() == ["/a"]
         second = await fetch("/b")
         return [(await first).body, second.body]
@@ -137,8 +138,7 @@ def test_a_connection_that_breaks_is_tried_again(server: WebServer, tmp_path: Pa
 
     async def come_back(fetch: Fetch) -> Response:
         page = asyncio.create_task(fetch("/a"))
-        await asyncio.sleep(0.3)
-        assert server.paths() == ["/a"]
+        await until(lambda: server.paths() == ["/a"])
         server.down = False
         return await page
 

@@ -180,14 +180,14 @@ def test_an_exporter_that_is_killed_leaves_nothing_that_counts(tmp_path: Path) -
     """Its lock goes with it, what it had written is cleared by the next one, and no search takes it for an export."""
     model = find_model(str(tiny_model(tmp_path / "tiny")))
     code = (
-        "import sys, time; from pathlib import Path\n"
+        "import signal, sys; from pathlib import Path\n"
         "from sourcebook.embedding.onnx.files import files_of_export\n"
         "from sourcebook.embedding.onnx.store import exclusively\n"
         "with exclusively(Path(sys.argv[1]), sys.argv[2]) as folder, files_of_export(folder) as target:\n"
         "    (target / 'model.onnx').write_bytes(b'half')\n"
         "    (folder / 'export.jsonx1').write_bytes(b'{')\n"
         "    print('writing', flush=True)\n"
-        "    time.sleep(60)\n"
+        "    signal.pause()\n"
     )
     exporter = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path), model.identity], stdout=subprocess.PIPE, text=True

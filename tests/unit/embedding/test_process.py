@@ -16,6 +16,7 @@ from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError
 from tests.unit.embedding.mixed_texts import mixed_texts
+from tests.waiting import is_running, seconds_until_gone
 
 PARENT = """
 import sys, time
@@ -48,24 +49,6 @@ def run_parent(*, wait: bool, then: str) -> tuple[subprocess.Popen[str], int]:
     )
     assert parent.stdout is not None
     return parent, int(parent.stdout.readline())
-
-
-def is_running(pid: int) -> bool:
-    """Tell whether a process runs; one that has ended and waits for its parent to notice does not."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def seconds_until_gone(pid: int, most: float = 10.0) -> float:
-    """Wait until a process is gone and return how long that took."""
-    start = time.monotonic()
-    while is_running(pid):
-        assert time.monotonic() - start < most, f"process {pid} is still there after {most} seconds"
-        time.sleep(0.05)
-    return time.monotonic() - start
 
 
 def test_it_gives_the_vectors_of_the_embedder_in_process(

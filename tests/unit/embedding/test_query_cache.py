@@ -1,5 +1,4 @@
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from sourcebook.embedding.query_cache import QueryCache
 from sourcebook.errors import ModelError
+from tests.waiting import wait_until
 
 
 def vector_of(text: str) -> NDArray[np.float32]:
@@ -52,8 +52,7 @@ def test_threads_that_ask_the_same_at_once_wait_for_one_vector() -> None:
 
     def compute(text: str) -> NDArray[np.float32]:
         computed.append(text)
-        while cache.hits < threads - 1:
-            time.sleep(0.001)
+        wait_until(lambda: cache.hits == threads - 1, every=0.001)
         return vector_of(text)
 
     def ask(_: int) -> NDArray[np.float32]:
@@ -72,15 +71,13 @@ def test_a_failure_is_told_and_not_kept() -> None:
     cache = QueryCache()
 
     def fail(_: str) -> NDArray[np.float32]:
-        while waiting.is_alive() and not cache.hits:
-            time.sleep(0.001)
+        wait_until(lambda: cache.hits or not waiting.is_alive(), every=0.001)
         raise ModelError("closed")
 
     heard: list[str] = []
 
     def wait() -> None:
-        while not cache.misses:
-            time.sleep(0.001)
+        wait_until(lambda: cache.misses, every=0.001)
         with pytest.raises(ModelError) as error:
             cache.embed("model", "battery", pytest.fail)
         heard.append(str(error.value))

@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +17,7 @@ from sourcebook.errors import ParseError
 from sourcebook.model.media_types import CSV, HTML, MARKDOWN, PDF
 from sourcebook.parsing.parser_pool import ParserPool
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
+from tests.waiting import seconds_until_gone, wait_until
 
 SETTINGS = ParsingSettings()
 SLOW = b"1,2,3,4,5,6,7,8\n" * 1_500_000
@@ -29,14 +29,12 @@ def children() -> set[int]:
 
 
 def wait_for_child(before: set[int]) -> int:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    def parsing() -> list[int]:
         # The other child that there may be is multiprocessing's own, which parses nothing.
-        for pid in children() - before:
-            if "loky" in " ".join(psutil.Process(pid).cmdline()) and psutil.Process(pid).cpu_times().user > 1:
-                return pid
-        time.sleep(0.05)
-    pytest.fail("no process parses")
+        candidates = [psutil.Process(pid) for pid in children() - before]
+        return [each.pid for each in candidates if "loky" in " ".join(each.cmdline()) and each.cpu_times().user > 1]
+
+    return wait_until(parsing, what="a process parses", seconds=60)[0]
 
 
 def test_documents_come_back_as_parse_returns_them() -> None:
@@ -156,9 +154,7 @@ def test_a_process_that_dies_before_its_first_document_takes_none_along() -> Non
     )  # the pipe holds two of these, the pool forgets the others
     with ParserPool(documents=1) as parsers:
         started = [parsers.start(content, name="a.md", media_type=MARKDOWN, settings=SETTINGS) for _ in range(8)]
-        while not (found := processes(before)):
-            time.sleep(0.01)
-        for process in found:
+        for process in wait_until(lambda: processes(before), what="processes of the pool"):
             process.kill()
         assert [parsing.result().title for parsing in started] == ["Large"] * 8
 
@@ -172,7 +168,7 @@ def test_a_process_that_dies_with_nothing_to_do_is_replaced() -> None:
             assert first.result().title == "First"
             for process in processes(before):
                 process.kill()
-            time.sleep(1)
+                seconds_until_gone(process.pid)
             content = pdf([[Shown(72, 700, "Second")]]) if media_type == PDF else b"Second\n"
             second = parsers.start(content, name="a", media_type=media_type, settings=SETTINGS)
             assert "Second" in second.result().markdown
@@ -289,16 +285,15 @@ def test_processes_leave_when_their_parent_is_killed(tmp_path: Path) -> None:
     folder.mkdir()
     parent = subprocess.Popen([sys.executable, program], env={**os.environ, "TMPDIR": str(folder)})
     try:
-        deadline = time.monotonic() + 60
-        workers: list[psutil.Process] = []
-        while not workers and time.monotonic() < deadline:
-            workers = [
+        workers = wait_until(
+            lambda: [
                 child
                 for child in psutil.Process(parent.pid).children()
                 if child.cpu_times().user > 1 and "loky" in " ".join(child.cmdline())
-            ]
-            time.sleep(0.05)
-        assert workers, "no process parses"
+            ],
+            what="a process parses",
+            seconds=60,
+        )
     finally:
         parent.kill()
         parent.wait()
@@ -306,10 +301,7 @@ def test_processes_leave_when_their_parent_is_killed(tmp_path: Path) -> None:
     for process in alive:
         process.kill()
     assert not alive
-    deadline = time.monotonic() + 10
-    while list(folder.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not list(folder.iterdir()), "the document is left behind"
+    wait_until(lambda: not list(folder.iterdir()), what="the document's file is removed")
 
 
 def test_a_main_module_is_not_imported(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class Slow(torch.nn.Module):
     def forward(self, **features: torch.Tensor) -> object:
         self.batches.append(len(features["input_ids"]))
         self.reading.set()
-        time.sleep(self.seconds)
+        time.sleep(self.seconds)  # the time that reading takes
         return self.model(**features)
 
 

@@ -17,6 +17,7 @@ from sourcebook.model.transcript import SAMPLE_RATE, Window
 from sourcebook.speech.process import SpeechProcess
 from tests.sounds import tone, write_sound
 from tests.unit.speech.clips import error_rate, needs_clips, silence, sound, text_of, words
+from tests.waiting import is_running, seconds_until_gone
 
 FASTER = SpeechSettings(engine="faster-whisper")
 PARENT = """
@@ -66,22 +67,6 @@ def run_parent(first: str, then: str, home: Path, path: Path) -> tuple[subproces
     )
     assert parent.stdout is not None
     return parent, int(parent.stdout.readline())
-
-
-def is_running(pid: int) -> bool:
-    """Tell whether a process runs; one that has ended and waits for its parent to notice does not."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def wait_until_gone(pid: int, most: float = 20.0) -> None:
-    start = time.monotonic()
-    while is_running(pid):
-        assert time.monotonic() - start < most, f"process {pid} is still there after {most} seconds"
-        time.sleep(0.05)
 
 
 @needs_clips
@@ -151,7 +136,7 @@ def test_windows_that_nobody_reads_are_not_computed(home: Path, recording: Path,
         pid = left.pid
         assert pid is not None
         windows.close()  # type: ignore[attr-defined]
-        wait_until_gone(pid)
+        seconds_until_gone(pid)
         assert left.probe(str(short)).duration == pytest.approx(2.0)
 
 
@@ -196,7 +181,7 @@ def test_the_child_leaves_when_its_parent_is_killed(first: str, home: Path, reco
     parent, child = run_parent(first, "time.sleep(60)", home, recording)
     parent.kill()
     parent.communicate()
-    wait_until_gone(child)
+    seconds_until_gone(child)
 
 
 @needs_clips
@@ -209,7 +194,7 @@ def test_ctrl_c_prints_nothing_of_the_child_s(home: Path, recording: Path) -> No
     os.killpg(parent.pid, signal.SIGINT)
     out, errors = parent.communicate(timeout=30)
     assert (out, errors, parent.returncode) == ("stopped\n", "", 0)
-    wait_until_gone(child)
+    seconds_until_gone(child)
 
 
 def test_a_parent_that_forgets_to_close_ends_cleanly(home: Path, short: Path) -> None:
@@ -217,4 +202,4 @@ def test_a_parent_that_forgets_to_close_ends_cleanly(home: Path, short: Path) ->
     parent, child = run_parent(PROBE, "", home, short)
     _, errors = parent.communicate(timeout=60)
     assert (errors, parent.returncode) == ("", 0)
-    wait_until_gone(child)
+    seconds_until_gone(child)

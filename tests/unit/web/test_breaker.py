@@ -1,12 +1,12 @@
 """A host that fails again and again is left alone."""
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from sourcebook.model.http_types import FetchError
 from sourcebook.web.fetching.breaker import CircuitBreaker
+from tests.waiting import wait_until
 
 HOST = "docs.example.com"
 
@@ -52,8 +52,7 @@ def test_one_request_tries_the_host_when_the_time_is_over() -> None:
     """While the trial is under way nothing else goes through; its success ends the refusals."""
     breaker = CircuitBreaker(failures=2, pause=0.05)
     fail(breaker, 2)
-    time.sleep(0.06)
-    assert breaker.refusal(HOST) is None
+    wait_until(lambda: breaker.refusal(HOST) is None, every=0.001)
     with breaker.admission(HOST):
         assert breaker.refusal(HOST) is not None
         breaker.succeeded(HOST)
@@ -72,7 +71,7 @@ def test_a_trial_that_fails_doubles_the_time_up_to_the_longest() -> None:
         assert refusal is not None
         assert refusal.retry_after is not None
         pauses.append(refusal.retry_after.total_seconds())
-        time.sleep(pauses[-1] + 0.005)
+        wait_until(lambda: breaker.refusal(HOST) is None, every=0.001)
     assert pauses == pytest.approx([0.02, 0.04, 0.05, 0.05], abs=0.01)
 
 
@@ -80,7 +79,7 @@ def test_a_trial_that_is_given_up_lets_the_next_one_try() -> None:
     """A cancelled request does not keep the host shut for ever."""
     breaker = CircuitBreaker(failures=1, pause=0.01)
     fail(breaker, 1)
-    time.sleep(0.02)
+    wait_until(lambda: breaker.refusal(HOST) is None, every=0.001)
     with pytest.raises(KeyboardInterrupt), breaker.admission(HOST):
         raise KeyboardInterrupt
     with breaker.admission(HOST):

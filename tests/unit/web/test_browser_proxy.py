@@ -272,7 +272,7 @@ def test_permission() -> None:
 
     async def before_request(host: str) -> None:
         asked.append(host)
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(0.6)  # the permission takes its time
         given.append(host)
 
     async def work() -> None:
@@ -283,7 +283,7 @@ def test_permission() -> None:
             writer.write(get(f"http://gone.test:{server.port}/").encode())
             writer.close()
             await writer.wait_closed()
-            await asyncio.sleep(1)
+            await asyncio.sleep(1)  # time in which it must not be given
         assert asked == ["docs.test", "gone.test"]
         assert given == ["docs.test"]
         assert server.connections == 1

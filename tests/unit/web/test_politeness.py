@@ -86,7 +86,7 @@ def test_who_gives_up_waiting_takes_no_turn() -> None:
         await limiter.acquire("h")
         begin = time.monotonic()
         waiting = [asyncio.create_task(limiter.acquire("h")) for _ in range(5)]
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # each waits
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
@@ -129,7 +129,7 @@ def test_what_counts_is_when_a_request_was_sent() -> None:
 
         async def slow() -> None:
             async with limiter.leave("h") as sent:
-                await asyncio.sleep(0.8)
+                await asyncio.sleep(0.8)  # the time that connecting takes
                 moments.append(time.monotonic())
                 sent()
                 await answered.wait()
@@ -152,7 +152,7 @@ def test_a_request_that_could_not_be_sent_counts_from_its_end() -> None:
 
     async def fail(limiter: HostLimiter) -> None:
         async with limiter.leave("h"):
-            await asyncio.sleep(0.8)
+            await asyncio.sleep(0.8)  # the time until it fails
             raise ConnectionRefusedError
 
     async def after_a_failure() -> float:
@@ -174,7 +174,7 @@ def test_a_crawl_delay_counts_from_the_first_request_also_where_there_is_no_rate
         limiter = HostLimiter(None)
         first = time.monotonic()
         await limiter.acquire("h")
-        await asyncio.sleep(1)
+        await asyncio.sleep(1)  # the time that the first request takes
         limiter.slow_down("h", 1.2)
         told = time.monotonic()
         await limiter.acquire("h")
@@ -194,7 +194,7 @@ def test_a_pause_holds_also_who_waits_already() -> None:
         await limiter.acquire("h")
         begin = time.monotonic()
         waiting = asyncio.create_task(limiter.acquire("h"))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # it waits
         limiter.pause("h", begin + 0.2)
         limiter.pause("h", begin + 0.1)
         await waiting

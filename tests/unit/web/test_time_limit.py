@@ -49,16 +49,18 @@ def test_what_does_not_let_itself_be_cancelled() -> None:
 def test_the_waiting_is_cancelled() -> None:
     """Who is cancelled while waiting waits no longer, and what was waited for is cancelled as well."""
     ended = []
+    begun = asyncio.Event()
 
     async def long() -> None:
         try:
-            await asyncio.sleep(3600)
+            begun.set()
+            await asyncio.Event().wait()
         finally:
             ended.append(True)
 
     async def wait() -> None:
         waiting = asyncio.create_task(within(3600, long()))
-        await asyncio.sleep(0.05)
+        await begun.wait()
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from sourcebook.parsing.office.legacy.conversion import convert
 from sourcebook.parsing.office.legacy.read_legacy import parse_legacy
 from sourcebook.parsing.registry import libreoffice
 from tests.unit.parsing.office.office_files import ole_file, slides_file, word_file, workbook_file
+from tests.waiting import seconds_until_gone, wait_until
 
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
 linux = pytest.mark.skipif(sys.platform == "win32", reason="needs process groups")
@@ -70,27 +70,13 @@ def sleeper(folder: Path) -> tuple[Path, Path]:
     return program, number
 
 
-def is_gone(number: Path) -> bool:
-    process = int(number.read_text())
-    for _ in range(200):
-        try:
-            os.kill(process, 0)
-            state = Path(f"/proc/{process}/stat")
-            if state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] == "Z":
-                return True
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.05)
-    return False
-
-
 @linux
 def test_a_conversion_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     """After its time, with a reason."""
     program, number = sleeper(tmp_path)
     with pytest.raises(ParseError, match="did not convert it within 1 s"):
         convert(b"x", program=str(program), ending="doc", target="docx", seconds=1)
-    assert is_gone(number)
+    seconds_until_gone(int(number.read_text()))
 
 
 @linux
@@ -103,11 +89,9 @@ def test_a_conversion_ends_with_the_process_that_asked_for_it(tmp_path: Path) ->
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", code], env=environment) as asker:
-        deadline = time.monotonic() + 60
-        while not number.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: number.exists() and number.read_text().strip(), what="the program runs", seconds=60)
         asker.send_signal(signal.SIGKILL)
-    assert is_gone(number)
+    seconds_until_gone(int(number.read_text()))
 
 
 @linux

@@ -1,0 +1,57 @@
+"""Wait for what a test needs to have happened, and fail with its name where it does not happen."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def wait_until(
+    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 20.0, every: float = 0.02
+) -> T:
+    """Wait until a condition is true, and return its value.
+
+    Args:
+        condition: asked again and again; a true value ends the wait.
+        what: the event, for the failure's message.
+        seconds: the longest wait; generous, as only a failing test spends it.
+        every: seconds between two looks.
+
+    Raises:
+        AssertionError: the condition did not hold in time.
+    """
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"after {seconds:g} s: not yet {what}"
+        time.sleep(every)  # between two looks
+    return found
+
+
+async def until(
+    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 20.0, every: float = 0.02
+) -> T:
+    """Wait as `wait_until` does, while the event loop goes on."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"after {seconds:g} s: not yet {what}"
+        await asyncio.sleep(every)  # between two looks
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process runs; a zombie does not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def seconds_until_gone(pid: int, most: float = 20.0) -> float:
+    """Wait until a process has ended, and return the seconds that took."""
+    start = time.monotonic()
+    wait_until(lambda: not is_running(pid), what=f"process {pid} is gone", seconds=most)
+    return time.monotonic() - start
