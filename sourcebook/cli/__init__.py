@@ -14,7 +14,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"typer", "rich"}:
             raise
-        sys.stderr.write(f"sourcebook: {error.name} is not installed: run  pip install 'sourcebook[cli]'\n")
+        from sourcebook.installation import install_command
+
+        sys.stderr.write(f"sourcebook: {error.name} is not installed: run  {install_command('cli')}\n")
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

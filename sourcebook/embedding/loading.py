@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
 from sourcebook.embedding.precision import Precision
 from sourcebook.errors import ModelError
+from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -30,7 +31,7 @@ def load_folder(name: str, folder: Path, precision: Precision) -> "SentenceTrans
     except ImportError as error:
         raise ModelError(
             f"The embedding model {name!r} needs sentence-transformers and torch, which cannot be imported ({error}): "
-            "install them with pip install 'sourcebook[embedding]'."
+            f"install them with  {install_command('embedding')}"
         ) from error
     dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
     try:

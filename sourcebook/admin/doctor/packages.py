@@ -5,6 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
+from sourcebook.installation import install_command
 
 MODULES = {
     "embedding": (
@@ -94,8 +95,8 @@ def _check_extra(extra: str, *, needed: bool) -> Check:
         return ok(name, PURPOSES[extra])
     detail = f"{PURPOSES[extra]}: {', '.join(missing)} not installed"
     if needed:
-        return fail(name, detail, f"make install, or  pip install 'sourcebook[{extra}]'")
-    return warn(name, detail, f"pip install 'sourcebook[{extra}]'")
+        return fail(name, detail, install_command(extra))
+    return warn(name, detail, install_command(extra))
 
 
 def _is_there(module: str) -> bool:

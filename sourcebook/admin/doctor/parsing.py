@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError, ParserError
+from sourcebook.installation import install_command
 from sourcebook.model.media_types import DOCX, PDF
 from sourcebook.parsing.registry import libreoffice
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from sourcebook.parsing.parser_pool import ParserPool
 
 SENTENCE = "A sentence to be read."
-_INSTALL = "pip install 'sourcebook[parsing]'"
-_INSTALL_AGAIN = "pip install --force-reinstall 'sourcebook[parsing]'"
 _OFFLINE = "HF_HUB_OFFLINE"
 
 
@@ -35,7 +34,7 @@ def check_parsing(configuration: "Configuration | None") -> list[Check]:
     try:
         from sourcebook.parsing.parser_pool import ParserPool
     except ImportError as error:
-        return [warn("parsers", f"documents cannot be read: {error.name} is not installed", _INSTALL)]
+        return [warn("parsers", f"documents cannot be read: {error.name} is not installed", install_command("parsing"))]
     with _no_hub(), ParserPool(documents=2) as pool:
         return [
             _check("parser of PDF files", lambda: _converted(pool, _pdf(), "try.pdf", PDF, ParsingSettings())),
@@ -53,12 +52,12 @@ def _check(name: str, convert: Callable[[], str], *, needed: bool = True) -> Che
     try:
         text = convert()
     except ImportError as error:
-        return report(name, f"{error.name} is not installed", _INSTALL)
+        return report(name, f"{error.name} is not installed", install_command("parsing"))
     except (MissingDependencyError, ParseError, ParserError) as error:
         detail, _, remedy = str(error).partition("; ")
-        return report(name, detail, remedy or _INSTALL_AGAIN)
+        return report(name, detail, remedy or install_command("parsing", again=True))
     if SENTENCE not in text:
-        return report(name, f"it read {text[:60]!r} in a file made to be read", _INSTALL_AGAIN)
+        return report(name, f"it read {text[:60]!r} in a file made to be read", install_command("parsing", again=True))
     return ok(name, f"one converted in {time.perf_counter() - started:.1f} s")
 
 

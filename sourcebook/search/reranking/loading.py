@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from sourcebook.embedding.loading import first_line, quiet
 from sourcebook.errors import ModelError
+from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -28,7 +29,7 @@ def load_cross_encoder(name: str, max_length: int | None) -> "CrossEncoder":
     except ImportError as error:
         raise ModelError(
             f"The reranking model {name!r} needs sentence-transformers and torch, which cannot be imported ({error}): "
-            "install them with pip install 'sourcebook[embedding]'."
+            f"install them with  {install_command('embedding')}"
         ) from error
     folder = Path(name).expanduser()
     if not folder.is_dir() and (name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name):

