@@ -6,7 +6,7 @@ from typing import Any
 from sourcebook.model.block_rows import blocks_of
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.text.headings import document_title
+from sourcebook.parsing.text.titles import document_title
 
 
 def parse_page(

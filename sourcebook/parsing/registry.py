@@ -1,6 +1,7 @@
-"""Which parser reads which media type, and why the others are skipped."""
+"""The table of formats: the parser of each media type, and the reasons why other types are skipped."""
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -38,154 +39,126 @@ from sourcebook.model.media_types import (
     is_recording,
 )
 
-ParserName = Literal[
-    "markdown",
-    "text",
-    "code",
-    "json",
-    "jsonl",
-    "yaml",
-    "toml",
-    "html",
-    "csv",
-    "asciidoc",
-    "latex",
-    "docx",
-    "pptx",
-    "xlsx",
-    "epub",
-    "mail",
-    "pdf",
-    "docling",
-    "image",
-    "legacy",
-    "page",
-    "transcript",
-]
-PAGE: ParserName = "page"
-"""Not a parser of a media type: takes on the main content that a crawl keeps of an HTML page."""
-TRANSCRIPT: ParserName = "transcript"
-"""Not a parser of a media type either: makes a document of what was said in a recording."""
+PAGE = "page"
+"""Name of the parser of crawled HTML pages, whose main content the crawl keeps; it has no media type."""
+TRANSCRIPT = "transcript"
+"""Name of the parser of transcripts; it has no media type, because recordings are transcribed first."""
+
+Argument = Literal["name", "media_type", "settings"]
 
 
 @dataclass(frozen=True, slots=True)
-class ParserInfo:
-    """A parser and what its output depends on."""
+class Parser:
+    """A function that turns a file's bytes into a `ParsedDocument`."""
 
-    name: ParserName
-    identity: str
-    """Changes whenever the parser may give another result for the same bytes."""
+    name: str
+    function: str
+    """Module below `sourcebook.parsing` and function, imported when the first file needs it."""
+    arguments: tuple[Argument, ...] = ()
+    """Keyword arguments of the function; its only positional argument is the file's content."""
+    media_types: tuple[str, ...] = ()
+    revision: int = 1
+    """Number to be counted up when a change of the parser's own code changes its result."""
+    packages: tuple[str, ...] = ()
+    """Distributions on whose versions the result depends."""
+    detects_language: bool = True
+    uses_ocr: bool = False
 
 
-_DOCLING = ("docling-slim", "docling-core")
-_MARKUP = ("html-to-markdown", "lxml")
-_RECOGNITION = ("rapidocr", "onnxruntime")
-_REVISIONS: dict[ParserName, tuple[int, tuple[str, ...]]] = {
-    # Count the revision up when the parser's own code changes what it returns.
-    "markdown": (2, ("markdown-it-py",)),
-    "text": (2, ()),
-    "code": (2, ("tree-sitter-language-pack",)),
-    "json": (1, ()),
-    "jsonl": (1, ()),
-    "yaml": (1, ()),
-    "toml": (1, ()),
-    "html": (2, _DOCLING),
-    "csv": (2, ()),
-    "asciidoc": (1, ("markdown-it-py",)),
-    "latex": (1, ("markdown-it-py", "pylatexenc")),
-    "docx": (2, (*_DOCLING, "python-docx")),
-    "pptx": (2, (*_DOCLING, "python-pptx")),
-    "xlsx": (2, (*_DOCLING, "openpyxl")),
-    "epub": (1, _MARKUP),
-    "mail": (2, (*_MARKUP, "python-oxmsg", "striprtf")),
-    "pdf": (2, ("docling-parse", "docling-core", "pypdfium2")),
-    "docling": (1, ("docling", "docling-ibm-models", "docling-core")),
-    "image": (1, ("docling-core", "pillow")),
-    "legacy": (1, _DOCLING),
-    "page": (2, ()),
-    "transcript": (1, ()),
-}
-_TELL_LANGUAGE = frozenset(_REVISIONS) - {"code", "json", "jsonl", "yaml", "toml", "transcript"}
-_RECOGNISES = frozenset({"pdf", "docling", "image"})
 _CONVERTED = (DOC, PPT, XLS, RTF, ODT, ODP, ODS)
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp")
-_PARSERS: dict[str, ParserName] = {
-    MARKDOWN: "markdown",
-    PLAIN_TEXT: "text",
-    HTML: "html",
-    CSV: "csv",
-    ASCIIDOC: "asciidoc",
-    LATEX: "latex",
-    PDF: "pdf",
-    DOCX: "docx",
-    PPTX: "pptx",
-    XLSX: "xlsx",
-    EPUB: "epub",
-    EMAIL: "mail",
-    OUTLOOK: "mail",
-    JSON: "json",
-    JSON_LINES: "jsonl",
-    YAML: "yaml",
-    TOML: "toml",
-    OLE: "legacy",
-    **dict.fromkeys(_CONVERTED, "legacy"),
-    **dict.fromkeys(_IMAGES, "image"),
-    **{f"text/x-{language}": "code" for language in CODE_LANGUAGES},
-}
+_CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES)
+_DOCLING = ("docling-slim", "docling-core")
+_MARKUP = ("html-to-markdown", "lxml")
+_OFFICE: tuple[Argument, ...] = ("name", "media_type")
+_RECOGNITION = ("rapidocr", "onnxruntime")
+
+# fmt: off
+PARSERS = (
+    Parser("markdown", "text.markdown:parse_markdown", (), (MARKDOWN,), 2, ("markdown-it-py",)),
+    Parser("text", "text.plain_text:parse_plain_text", (), (PLAIN_TEXT,), 2),
+    Parser("csv", "text.comma_separated:parse_csv", (), (CSV,), 2),
+    Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 2, ("tree-sitter-language-pack",), False),
+    Parser("json", "text.fenced:parse_json", (), (JSON,), detects_language=False),
+    Parser("jsonl", "text.fenced:parse_json_lines", (), (JSON_LINES,), detects_language=False),
+    Parser("yaml", "text.fenced:parse_yaml", (), (YAML,), detects_language=False),
+    Parser("toml", "text.fenced:parse_toml", (), (TOML,), detects_language=False),
+    Parser("html", "html.saved_page:parse_html", ("name",), (HTML,), 2, _DOCLING),
+    Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 1, ("markdown-it-py",)),
+    Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 1, ("markdown-it-py", "pylatexenc")),
+    Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 2, (*_DOCLING, "python-docx")),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 2, (*_DOCLING, "python-pptx")),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
+    Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 1, _MARKUP),
+    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 2,
+           (*_MARKUP, "python-oxmsg", "striprtf")),
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 2, ("docling-parse", "docling-core", "pypdfium2"),
+           uses_ocr=True),
+    Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 1,
+           ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
+    Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 1, ("docling-core", "pillow"),
+           uses_ocr=True),
+    Parser(PAGE, "page:parse_page", revision=2),
+    Parser(TRANSCRIPT, "transcript:parse_transcript", detects_language=False),
+)
+"""Every parser, each with the media types of its formats."""
+# fmt: on
+_BY_NAME = {parser.name: parser for parser in PARSERS}
+_BY_MEDIA_TYPE = {media_type: parser for parser in PARSERS for media_type in parser.media_types}
 _REASONS = {
     "application/vnd.ms-excel.sheet.binary": "the binary Excel format is not read; convert it to .xlsx",
     "application/vnd.sqlite3": "databases are not read; export the tables to .csv",
     "application/vnd.apache.parquet": "Parquet files are not read; export the table to .csv",
-    "application/x-executable": "programs are not read",
-    "application/wasm": "programs are not read",
-    "application/java-vm": "programs are not read",
-    "application/x-python-bytecode": "programs are not read",
     "image/svg+xml": "SVG images are not read in this version",
     BINARY: "binary file of unknown type",
     **dict.fromkeys(
+        ("application/x-executable", "application/wasm", "application/java-vm", "application/x-python-bytecode"),
+        "programs are not read",
+    ),
+    **dict.fromkeys(
         _CONVERTED, "it is read where LibreOffice is installed; install that, or convert it to .docx, .pptx or .xlsx"
     ),
+    **dict.fromkeys(
+        (
+            "application/zip",
+            "application/gzip",
+            "application/x-bzip2",
+            "application/x-xz",
+            "application/zstd",
+            "application/x-7z-compressed",
+            "application/vnd.rar",
+            "application/x-tar",
+        ),
+        "archives are not opened; unpack it into the source",
+    ),
 }
-_ARCHIVES = frozenset(
-    {
-        "application/zip",
-        "application/gzip",
-        "application/x-bzip2",
-        "application/x-xz",
-        "application/zstd",
-        "application/x-7z-compressed",
-        "application/vnd.rar",
-        "application/x-tar",
-    },
-)
 _DEFAULT = ParsingSettings()
 
 
-def parser_for(media_type: str, settings: ParsingSettings = _DEFAULT) -> ParserInfo | None:
-    """Return the parser of a media type, None where there is none; imports no parser."""
+def parser_for(media_type: str, settings: ParsingSettings = _DEFAULT) -> Parser | None:
+    """Return the parser of a media type, or None where there is none; imports no parser."""
     if media_type in _CONVERTED and libreoffice() is None:
         return None
-    name = _PARSERS.get(media_type)
-    return None if name is None else _info(_chosen(name, settings), ocr=settings.ocr, models=settings.models)
+    parser = _BY_MEDIA_TYPE.get(media_type)
+    return _BY_NAME["docling"] if media_type == PDF and settings.parser == "docling" else parser
 
 
 def is_taken(media_type: str) -> bool:
-    """Whether files of this type become documents: they are parsed or transcribed."""
+    """Tell whether files of a media type become documents, parsed or transcribed."""
     return parser_for(media_type) is not None or is_recording(media_type)
 
 
 def libreoffice() -> str | None:
-    """Return the LibreOffice program that converts old office formats, None where there is none."""
+    """Return the path of the LibreOffice program, or None where it is not installed."""
     return shutil.which("soffice") or shutil.which("libreoffice")
 
 
 def skip_reason(media_type: str) -> str:
-    """Say why files of an unsupported type are skipped, and where it helps, what to do."""
+    """Return the reason why files of an unsupported media type are skipped, with a remedy where there is one."""
     known = _REASONS.get(media_type)
     if known is not None:
         return known
-    if media_type in _ARCHIVES:
-        return "archives are not opened; unpack it into the source"
     family, _, kind = media_type.partition("/")
     match family:
         case "image":
@@ -196,33 +169,40 @@ def skip_reason(media_type: str) -> str:
             return f"files of type {media_type} are not read in this version"
 
 
-def parser_identities(settings: ParsingSettings = _DEFAULT) -> dict[str, str]:
-    """Return the identity of the parser of every format: what a document's `config_hash` should be.
+def parser_identity(media_type: str, settings: ParsingSettings = _DEFAULT) -> str | None:
+    """Return the identity of a media type's parser, or None where there is none.
 
-    A format is a media type, or `page` for the main content of a crawled HTML page, or `transcript` for the
-    segments of a recording.
+    The identity changes whenever the parser may give another result for the same bytes.
     """
-    found = {media_type: parser_for(media_type, settings) for media_type in _PARSERS}
-    identities = {media_type: parser.identity for media_type, parser in found.items() if parser is not None}
-    return identities | {name: _info(name, ocr=False, models=None).identity for name in (PAGE, TRANSCRIPT)}
+    parser = parser_for(media_type, settings)
+    return None if parser is None else _identity(parser, ocr=settings.ocr, models=settings.models)
 
 
-def _chosen(name: ParserName, settings: ParsingSettings) -> ParserName:
-    return "docling" if name == "pdf" and settings.parser == "docling" else name
+def parser_identities(settings: ParsingSettings = _DEFAULT) -> dict[str, str]:
+    """Return the identity of the parser of each format, which a current document has as its `config_hash`.
+
+    A format is a media type, `page` for the main content of a crawled HTML page, or `transcript` for the segments of
+    a recording.
+    """
+    found = {media_type: parser_identity(media_type, settings) for media_type in _BY_MEDIA_TYPE}
+    without_type = {name: _identity(_BY_NAME[name], ocr=False, models=None) for name in (PAGE, TRANSCRIPT)}
+    return {format_: identity for format_, identity in found.items() if identity is not None} | without_type
 
 
 @cache
-def _info(name: ParserName, *, ocr: bool, models: str | None) -> ParserInfo:
-    revision, distributions = _REVISIONS[name]
-    distributions += ("py3langid",) if name in _TELL_LANGUAGE else ()
-    distributions += _RECOGNITION if name in _RECOGNISES and ocr else ()
-    versions = [f"{distribution}-{_version(distribution)}" for distribution in distributions]
-    named = [f"models-{models}"] if name == "docling" and models else []
-    return ParserInfo(name, "+".join([f"{name}/{revision}", *versions, *named]))
+def _identity(parser: Parser, *, ocr: bool, models: str | None) -> str:
+    packages: Sequence[str] = (
+        *parser.packages,
+        *(("py3langid",) if parser.detects_language else ()),
+        *(_RECOGNITION if parser.uses_ocr and ocr else ()),
+    )
+    versions = [f"{package}-{_version(package)}" for package in packages]
+    named = [f"models-{models}"] if parser.name == "docling" and models else []
+    return "+".join([f"{parser.name}/{parser.revision}", *versions, *named])
 
 
-def _version(distribution: str) -> str:
+def _version(package: str) -> str:
     try:
-        return version(distribution)
+        return version(package)
     except PackageNotFoundError:
         return "absent"

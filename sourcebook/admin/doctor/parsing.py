@@ -39,7 +39,7 @@ def check_parsing(configuration: "Configuration | None") -> list[Check]:
         return [
             _check("parser of PDF files", lambda: _converted(pool, _pdf(), "try.pdf", PDF, ParsingSettings())),
             _check("parser of office files", lambda: _converted(pool, _docx(), "try.docx", DOCX, ParsingSettings())),
-            _check("OCR", _recognised),
+            _check("OCR", lambda: _converted(pool, _png(), "try.png", "image/png", ParsingSettings())),
             *_check_docling(pool, with_models),
             _check_libreoffice(),
         ]
@@ -63,13 +63,6 @@ def _check(name: str, convert: Callable[[], str], *, needed: bool = True) -> Che
 
 def _converted(pool: "ParserPool", content: bytes, name: str, media_type: str, settings: ParsingSettings) -> str:
     return pool.start(content, name=name, media_type=media_type, settings=settings).result().markdown
-
-
-def _recognised() -> str:
-    from sourcebook.parsing.pdf.ocr.check import check_recognition
-
-    found = check_recognition()
-    return SENTENCE if found.works else found.text
 
 
 def _check_docling(pool: "ParserPool", with_models: Sequence[str | None]) -> Iterator[Check]:
@@ -137,4 +130,15 @@ def _docx() -> bytes:
     document.add_paragraph(SENTENCE)
     buffer = BytesIO()
     document.save(buffer)
+    return buffer.getvalue()
+
+
+def _png() -> bytes:
+    """Return a picture with `SENTENCE` on it."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    picture = Image.new("RGB", (480, 96), "white")
+    ImageDraw.Draw(picture).text((30, 28), SENTENCE, fill="black", font=ImageFont.load_default(size=32))
+    buffer = BytesIO()
+    picture.save(buffer, "PNG")
     return buffer.getvalue()

@@ -10,8 +10,8 @@ from sourcebook.parsing.html.embedded import html_body, html_markdown
 from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.media_type import looks_like_text
-from sourcebook.parsing.text.headings import document_title
 from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.titles import document_title
 
 _SHORT = 200
 _NOTE_REFERENCE = "noteref"

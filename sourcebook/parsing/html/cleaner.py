@@ -14,7 +14,7 @@ from sourcebook.parsing.html.links import base_url, links
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
 from sourcebook.parsing.html.tree import Element, body_of, parse_page, plain_text, subelement
-from sourcebook.parsing.text.headings import document_title
+from sourcebook.parsing.text.titles import document_title
 
 CLEANER = f"cleaner/1+html-to-markdown-{version('html-to-markdown')}"
 """What cleaned a page; it changes when the same page may come out differently."""

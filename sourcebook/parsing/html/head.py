@@ -11,7 +11,7 @@ from sourcebook.parsing.dates import iso_date
 from sourcebook.parsing.html.links import absolute
 from sourcebook.parsing.html.tree import Element, plain_text
 from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.headings import LONGEST_TITLE
+from sourcebook.parsing.text.titles import LONGEST_TITLE
 
 _LONGEST_VALUE = 2000
 _LONGEST_DATA = 500_000

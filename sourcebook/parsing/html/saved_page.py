@@ -6,7 +6,7 @@ from sourcebook.parsing.docling.backends import import_without_models, open_back
 from sourcebook.parsing.html.nesting import nesting
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import clean, decode
-from sourcebook.parsing.text.headings import LONGEST_TITLE, document_title
+from sourcebook.parsing.text.titles import LONGEST_TITLE, document_title
 
 _DEEPEST = 400
 _LONGEST_KEYWORDS = 2000
@@ -25,7 +25,7 @@ def parse_html(content: bytes, *, name: str) -> ParsedDocument:
     import_without_models()
     from docling.backend.html_backend import HTMLDocumentBackend
 
-    from sourcebook.parsing.docling.markdown import write_markdown
+    from sourcebook.parsing.docling.markdown_serializer import write_markdown
 
     written = write_markdown(open_backend(content, HTMLDocumentBackend, name=name, docling_format="html").convert())
     title, declared_language, metadata = _head(decode(content).text)

@@ -12,10 +12,10 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.attachments import attachments_of, read_message
 from sourcebook.parsing.mail.message import Body, MailMessage
 from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.headings import plain_title
 from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.spans import trimmed
+from sourcebook.parsing.text.titles import plain_title
 
 _MOST_NAMED = 50
 """Recipients or attachments listed by name."""

@@ -1,24 +1,28 @@
 """Word, PowerPoint and Excel files."""
 
 from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.media_types import DOCX, PPTX, XLSX
 from sourcebook.parsing.docling.backends import import_without_models
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.office.archive import OfficeArchive, OfficeFormat, open_office_archive
-from sourcebook.parsing.office.properties import read_properties
-from sourcebook.parsing.text.headings import document_title
+from sourcebook.parsing.office.core_properties import read_properties
+from sourcebook.parsing.office.office_archive import OfficeArchive, open_office_archive
+from sourcebook.parsing.text.titles import document_title
+
+_EXTENSIONS = {DOCX: "docx", PPTX: "pptx", XLSX: "xlsx"}
 
 
-def parse_office(content: bytes, *, name: str, office_format: OfficeFormat) -> ParsedDocument:
+def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     """Parse a document, presentation or workbook; slides and sheets count as pages.
 
-    What the file holds decides, not `office_format`: a workbook named .docx is read as a workbook. Nothing that it
+    What the file holds decides, not `media_type`: a workbook named .docx is read as a workbook. Nothing that it
     refers to is fetched, and its macros are never looked at.
 
     Raises:
         ParseError: The file is damaged, protected, too large, or no office document.
     """
-    archive = open_office_archive(content, named=office_format)
-    properties = dict(read_properties(archive.content, named=office_format))
+    named = _EXTENSIONS[media_type]
+    archive = open_office_archive(content, named=named)
+    properties = dict(read_properties(archive.content, named=named))
     title = properties.pop("title", None)
     markdown, blocks, pages = _read(archive, name)
     if not isinstance(title, str):
@@ -52,7 +56,7 @@ def _read(archive: OfficeArchive, name: str) -> tuple[str, tuple[Block, ...], in
 
             document = read_word(archive.content, name=name)
             pages = None
-    from sourcebook.parsing.docling.markdown import write_markdown
+    from sourcebook.parsing.docling.markdown_serializer import write_markdown
 
     written = write_markdown(document)
     return written.markdown, written.blocks, pages

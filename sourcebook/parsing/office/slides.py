@@ -14,7 +14,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 )
 
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.office.remarks import comment_sentence
+from sourcebook.parsing.office.notes_and_comments import comment_sentence
 
 _COMMENT = "comment-slide"
 

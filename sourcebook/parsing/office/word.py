@@ -16,7 +16,7 @@ from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.office.remarks import place_remarks
+from sourcebook.parsing.office.notes_and_comments import place_remarks
 
 _NOTES = {
     qn("w:footnoteReference"): ("footnotes", qn("w:footnote")),

@@ -10,12 +10,12 @@ from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untype
 
 from sourcebook.model.document import Block, BlockKind
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.tables import LONGEST_REPEATED, chart_title, table_text
-from sourcebook.parsing.office.numbers import cell_text
-from sourcebook.parsing.office.regions import Position, find_regions
+from sourcebook.parsing.docling.table_serializer import LONGEST_REPEATED, chart_title, table_text
+from sourcebook.parsing.office.cell_text import cell_text
+from sourcebook.parsing.office.sheet_regions import Position, find_regions
 from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.headings import plain_title
-from sourcebook.parsing.text.markdown_table import markdown_table
+from sourcebook.parsing.text.markdown_writing import markdown_table
+from sourcebook.parsing.text.titles import plain_title
 
 _Piece = tuple[BlockKind, str]
 _THREADED = re.compile(r"^\[Threaded comment\].*?^Comment:\s*", re.DOTALL | re.MULTILINE)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from sourcebook.parsing.pdf.decoded import Box, DecodedPage
+from sourcebook.parsing.pdf.decoded_pages import Box, DecodedPage
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.lines import BULLET
+from sourcebook.parsing.pdf.text_runs import BULLET
 
 _SMALLEST, _LARGEST = 1.2, 8.0
 _FEWEST_POINTS = 3

@@ -9,6 +9,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError, ParserError
 from sourcebook.model.document import JsonValue, ParsedDocument
 
@@ -22,31 +23,31 @@ _WITHOUT = "or take  parser: sourcebook, which needs no models"
 _PACKAGES = ("docling_ibm_models", "torch", "torchvision", "transformers")
 
 
-def parse_with_models(content: bytes, *, name: str, models: str | None, ocr: bool) -> ParsedDocument:
+def parse_with_models(content: bytes, *, name: str, settings: ParsingSettings) -> ParsedDocument:
     """Parse a PDF; blocks know their page and box. The models are loaded once a process.
 
     Args:
         content: The whole file.
         name: File name, path or URI.
-        models: The folder that `docling-tools models download` fills; where None, docling takes its models from the
-            hub's cache, or downloads them unless HF_HUB_OFFLINE is 1.
-        ocr: Whether pages without text are recognised.
+        settings: `models` is the folder that `docling-tools models download` fills; where None, docling takes its
+            models from the hub's cache, or downloads them unless HF_HUB_OFFLINE is 1. With `ocr`, pages without text
+            are recognised.
 
     Raises:
         ParseError: The file is protected or damaged, or holds no text.
         MissingDependencyError: docling is not installed with what its models need.
         ParserError: The models cannot be found or loaded.
     """
-    from sourcebook.parsing.pdf.properties import read_properties
+    from sourcebook.parsing.pdf.document_information import read_properties
 
     properties = read_properties(content)
     require_packages()
-    converter = load_converter(models, ocr=ocr)
+    converter = load_converter(settings.models, ocr=settings.ocr)
     result = _convert(converter, content, name)
 
-    from sourcebook.parsing.docling.markdown import write_markdown
+    from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.language import detect_language
-    from sourcebook.parsing.text.headings import document_title
+    from sourcebook.parsing.text.titles import document_title
 
     written = write_markdown(result.document, boxes=True)
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
@@ -58,7 +59,7 @@ def parse_with_models(content: bytes, *, name: str, models: str | None, ocr: boo
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
         metadata={**metadata, **_page_facts(result)},
-        nothing_to_read=None if written.blocks else _why_empty(ocr=ocr),
+        nothing_to_read=None if written.blocks else _why_empty(ocr=settings.ocr),
     )
 
 

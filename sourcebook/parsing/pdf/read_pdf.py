@@ -2,39 +2,42 @@
 
 from collections.abc import Mapping, Sequence
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.model.document import Block, JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.pdf.pages import TextPage, read_pages
-from sourcebook.parsing.pdf.properties import read_properties
-from sourcebook.parsing.pdf.recognised import readable_pages
-from sourcebook.parsing.text.headings import document_title
+from sourcebook.parsing.pdf.document_information import read_properties
+from sourcebook.parsing.pdf.readable_pages import readable_pages
+from sourcebook.parsing.pdf.text_pages import TextPage, read_pages
+from sourcebook.parsing.text.titles import document_title
 
 _FILE_ENDINGS = (".doc", ".docx", ".indd", ".tex", ".ppt", ".pptx", ".qxd", ".xls", ".xlsx", ".odt")
 
 
-def parse_pdf(content: bytes, *, ocr: bool) -> ParsedDocument:
+def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     """Parse a PDF page by page; blocks know their page and box.
 
     Args:
         content: The whole file.
-        ocr: Whether pages without a usable text layer are recognised; otherwise they are left out, and named in the
-            metadata as `unread_pages`.
+        settings: With `ocr`, pages without a usable text layer are recognised; otherwise they are left out, and named
+            in the metadata as `unread_pages`.
 
     Raises:
         ParseError: The file needs a password, is damaged so that nothing can be read, or has no pages.
     """
-    from sourcebook.parsing.docling.markdown import write_markdown
-    from sourcebook.parsing.pdf.layout.build import build_document
+    from sourcebook.parsing.docling.markdown_serializer import write_markdown
+    from sourcebook.parsing.pdf.layout.build_document import build_document
 
     properties = read_properties(content)
     if properties.page_count == 0:
         raise ParseError("the PDF has no pages; it was cut off or written wrongly, so save it again")
     found = list(read_pages(content))
-    readable = readable_pages(content, found, ocr=ocr)
+    readable = readable_pages(content, found, ocr=settings.ocr)
     written = write_markdown(build_document(readable.pages, outline=properties.outline), boxes=True)
     empty = not written.markdown.strip()
-    if empty and (any(one.layer == "unreadable" for one in found) or (ocr and "unread_pages" in readable.metadata)):
+    if empty and (
+        any(one.layer == "unreadable" for one in found) or (settings.ocr and "unread_pages" in readable.metadata)
+    ):
         raise ParseError("the PDF's pages are damaged; open it in a viewer and print it to a new PDF")
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     return ParsedDocument(
@@ -44,7 +47,7 @@ def parse_pdf(content: bytes, *, ocr: bool) -> ParsedDocument:
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
         metadata={**metadata, **readable.metadata},
-        nothing_to_read=_why_empty(found, ocr=ocr) if empty else None,
+        nothing_to_read=_why_empty(found, ocr=settings.ocr) if empty else None,
     )
 
 

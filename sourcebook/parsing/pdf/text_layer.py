@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from sourcebook.parsing.pdf.decoded import DecodedPage
+from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.words import Word
 
 TextLayer = Literal["usable", "damaged", "blank", "none", "garbage", "unreadable"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import atan2, degrees, hypot, isfinite
 
-from sourcebook.parsing.pdf.decoded import Cell, DecodedPage
+from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
 from sourcebook.parsing.text.decode import clean
 
 _BOLD = re.compile(r"bold|black|heavy|demi|medium|cmbx|cmssbx|-b$|[,-]bd", re.IGNORECASE)

@@ -16,8 +16,7 @@ from sourcebook.parsing.text.code_grammars import (
     parser_of,
     parts,
 )
-from sourcebook.parsing.text.fenced import Cut
-from sourcebook.parsing.text.line_patterns import margin_cuts
+from sourcebook.parsing.text.data_cuts import Cut
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,6 +28,7 @@ _LARGEST_OF = {"fsharp": 60_000}
 _DEEPEST_BRACKETS = 500
 """Some grammars take time that grows with the square of brackets that are never closed; people nest a few dozen."""
 _STATEMENT_END = re.compile(r"[;{}]")
+_AFTER_BLANK_LINE = re.compile(r"(?<=\n)[ \t]*\n(?=[^\s)\]}])")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _LONG = 1500
 """Bytes of a class above which its members are cut apart."""
@@ -48,11 +48,11 @@ def code_cuts(text: str, *, language: str) -> list[Cut]:
     largest = _LARGEST_OF.get(language, _LARGEST)
     parser = parser_of(language) if len(text) <= largest and not _is_nested_too_deeply(text, language) else None
     if parser is None:
-        return list(margin_cuts(text))
+        return list(_margin_cuts(text))
     encoded = text.encode("utf-8", "surrogatepass")
     root = parser.parse(encoded).root_node
     found = list(_cuts(parts(root), language, within="", depth=0))
-    return list(_in_characters(encoded, found)) or list(margin_cuts(text))
+    return list(_in_characters(encoded, found)) or list(_margin_cuts(text))
 
 
 def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) -> Iterator[Cut]:
@@ -85,6 +85,12 @@ def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) ->
         last_name = name
         if depth < _DEEPEST and is_container(definition, language) and node.end_byte - node.start_byte > _LONG:
             yield from _cuts(members(definition), language, within=name, depth=depth + 1)
+
+
+def _margin_cuts(text: str) -> Iterator[Cut]:
+    """Yield where, after a blank line, code begins at the left margin."""
+    for match in _AFTER_BLANK_LINE.finditer(text):
+        yield match.end(), ""
 
 
 def _is_nested_too_deeply(text: str, language: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
-from sourcebook.parsing.text.markdown_table import markdown_table
+from sourcebook.parsing.text.markdown_writing import markdown_table
 
 _DELIMITERS = ";\t|,"
 _HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)

@@ -1,31 +1,51 @@
-"""Code and data stay as written, inside one Markdown fence, with blocks cut at their structure."""
+"""Code and data as Markdown: one fence around the text as written, with blocks cut at its structure."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from sourcebook.model.document import Block, BlockKind, ParsedDocument
+from sourcebook.model.media_types import CODE_LANGUAGES, extension_of
+from sourcebook.parsing.text.code_cuts import code_cuts
+from sourcebook.parsing.text.data_cuts import Cut, json_cuts, line_cuts, toml_cuts, yaml_cuts
 from sourcebook.parsing.text.decode import decode
+from sourcebook.parsing.text.markdown_writing import fence_for
 from sourcebook.parsing.text.spans import trimmed
 
-Cut = tuple[int, str]
-"""Where a block begins, and its title ("" where it has none)."""
 
-_BACKTICKS = re.compile("`{3,}")
+def parse_json(content: bytes) -> ParsedDocument:
+    """Parse JSON."""
+    return _fenced(content, "json", "data", json_cuts)
 
 
-def parse_fenced(
-    content: bytes,
-    *,
-    language: str,
-    kind: BlockKind,
-    cuts: Callable[[str], Iterable[Cut]],
-) -> ParsedDocument:
-    """Wrap a file's text in a fence that names its language; `cuts` says where its blocks begin."""
+def parse_json_lines(content: bytes) -> ParsedDocument:
+    """Parse JSON Lines."""
+    return _fenced(content, "json", "data", line_cuts)
+
+
+def parse_yaml(content: bytes) -> ParsedDocument:
+    """Parse YAML."""
+    return _fenced(content, "yaml", "data", yaml_cuts)
+
+
+def parse_toml(content: bytes) -> ParsedDocument:
+    """Parse TOML."""
+    return _fenced(content, "toml", "data", toml_cuts)
+
+
+def parse_code(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
+    """Parse source code in the language of `media_type`, or else of the extension of `name`."""
+    language = media_type.removeprefix("text/x-")
+    if language not in CODE_LANGUAGES:
+        language = extension_of(name)
+    return _fenced(content, language, "code", lambda text: code_cuts(text, language=language))
+
+
+def _fenced(content: bytes, language: str, kind: BlockKind, cuts: Callable[[str], Iterable[Cut]]) -> ParsedDocument:
+    """Wrap a file's text in a fence with the name of its language; `cuts` returns where its blocks begin."""
     decoded = decode(content)
     text = decoded.text
     if not text.strip():
         return ParsedDocument(markdown="", blocks=(), metadata={"encoding": decoded.encoding})
-    fence = "`" * max(3, 1 + max((len(run[0]) for run in _BACKTICKS.finditer(text)), default=0))
+    fence = fence_for(text)
     opening = f"{fence}{language}\n"
     ending = fence if text.endswith("\n") else f"\n{fence}"
     return ParsedDocument(

@@ -11,9 +11,8 @@ from sourcebook.model.document import Block, BlockKind, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.front_matter import read_front_matter
-from sourcebook.parsing.text.headings import document_title, plain_title
-from sourcebook.parsing.text.markdown_sections import sections
 from sourcebook.parsing.text.spans import cover, trimmed
+from sourcebook.parsing.text.titles import document_title, plain_title
 
 _KINDS: dict[str, BlockKind] = {
     "heading_open": "heading",
@@ -25,6 +24,12 @@ _KINDS: dict[str, BlockKind] = {
     "blockquote_open": "quote",
 }
 _LINE_END = re.compile("\n")
+_SECTION = 1_000_000
+"""Characters; markdown-it keeps about 400 bytes a line while it parses."""
+_LANDMARK = re.compile(
+    r"^[ ]{0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})|^(?P<heading>\#{1,6}[ \t])|^(?P<blank>[ \t]*\n)",
+    re.MULTILINE,
+)
 
 
 def parse_markdown(content: bytes) -> ParsedDocument:
@@ -44,8 +49,38 @@ def parse_markdown(content: bytes) -> ParsedDocument:
 
 def markdown_blocks(text: str, *, start: int = 0) -> Iterator[Block]:
     """Yield the top-level blocks of the Markdown `text[start:]`, with offsets into `text`."""
-    for begin, end in sections(text, start):
+    for begin, end in _sections(text, start):
         yield from cover(text, _section_blocks(text, begin, end), start=begin, end=end)
+
+
+def _sections(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield spans that cover `text[start:]`, cut before a heading or, failing that, at a blank line.
+
+    Fenced code is never cut. Text without any such place stays one span.
+    """
+    begin, last_blank = start, 0
+    fence = ""
+    if len(text) - start > _SECTION:
+        for landmark in _LANDMARK.finditer(text, start):
+            mark = landmark["fence"]
+            if mark is not None:
+                if not fence:
+                    fence = mark
+                elif mark[0] == fence[0] and len(mark) >= len(fence):
+                    fence = ""
+            elif fence:
+                continue
+            elif landmark["heading"] is not None:
+                if landmark.start() - begin >= _SECTION // 2:
+                    yield begin, landmark.start()
+                    begin, last_blank = landmark.start(), 0
+            else:
+                last_blank = landmark.end()
+                if last_blank - begin >= _SECTION:
+                    yield begin, last_blank
+                    begin, last_blank = last_blank, 0
+    if begin < len(text):
+        yield begin, len(text)
 
 
 def _section_blocks(text: str, begin: int, end: int) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from sourcebook.model.transcript import Transcript
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.page import parse_page
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.parsing.registry import is_taken, parser_for, skip_reason
+from sourcebook.parsing.registry import is_taken, parser_identity, skip_reason
 from sourcebook.parsing.transcript import parse_transcript
 from sourcebook.parsing.worker import AttachmentPlace
 from sourcebook.stages.documents.rows import CrawledContent, StaleDocument
@@ -109,13 +109,12 @@ class ItemReader:
         if digest == stale.sha256:
             return stale, None
         media_type = detect_media_type(file_name(stale.uri), content[:HEAD_BYTES])
-        parser = parser_for(media_type, self._settings)
         item = replace(
             stale,
             sha256=digest,
             media_type=media_type,
             format=media_type,
-            parser=parser.identity if parser else stale.parser,
+            parser=parser_identity(media_type, self._settings) or stale.parser,
             size=len(content),
         )
         return item, {

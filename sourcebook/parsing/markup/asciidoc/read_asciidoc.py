@@ -9,11 +9,10 @@ from sourcebook.parsing.markup.asciidoc.header import ATTRIBUTE, read_header
 from sourcebook.parsing.markup.asciidoc.inline import Inline
 from sourcebook.parsing.markup.asciidoc.lists import list_item, markdown_list
 from sourcebook.parsing.markup.asciidoc.tables import table_rows
-from sourcebook.parsing.text.code_fence import code_fence
 from sourcebook.parsing.text.decode import decode
-from sourcebook.parsing.text.headings import document_title, plain_title
 from sourcebook.parsing.text.markdown import markdown_blocks
-from sourcebook.parsing.text.markdown_table import markdown_table
+from sourcebook.parsing.text.markdown_writing import code_fence, markdown_table
+from sourcebook.parsing.text.titles import document_title, plain_title
 
 _DEEPEST = 20
 _ADMONITIONS = ("NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION")

@@ -6,8 +6,8 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.markup.latex.macros import expanded
 from sourcebook.parsing.markup.latex.writer import LatexWriter
 from sourcebook.parsing.text.decode import decode
-from sourcebook.parsing.text.headings import document_title, plain_title
 from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.titles import document_title, plain_title
 
 
 def parse_latex(content: bytes, *, name: str) -> ParsedDocument:

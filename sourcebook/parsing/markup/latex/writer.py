@@ -25,8 +25,7 @@ from sourcebook.parsing.markup.latex.commands import (
 from sourcebook.parsing.markup.latex.flow import Flow
 from sourcebook.parsing.markup.latex.macros import VERBATIM
 from sourcebook.parsing.markup.latex.structure import Structure
-from sourcebook.parsing.text.code_fence import code_fence
-from sourcebook.parsing.text.markdown_table import markdown_table
+from sourcebook.parsing.text.markdown_writing import code_fence, markdown_table
 
 _TOKEN = re.compile(
     r"\\(?P<verb>verb)\*?(?P<quote>[^a-zA-Z\s*])|\\(?P<edge>begin|end)\s*\{(?P<environment>[^{}\n]{1,100})\}"

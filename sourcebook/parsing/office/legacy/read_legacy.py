@@ -5,8 +5,8 @@ from typing import Final
 
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import DOC, ODP, ODS, ODT, OLE, OUTLOOK, PPT, RTF, XLS
-from sourcebook.parsing.office.archive import OfficeFormat
+from sourcebook.model.media_types import DOC, DOCX, ODP, ODS, ODT, OLE, OUTLOOK, PPT, PPTX, RTF, XLS, XLSX
+from sourcebook.parsing.office.office_archive import OfficeFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ _KINDS: Final = {
     ODP: _Kind("odp", "pptx", "the OpenDocument presentation format"),
     ODS: _Kind("ods", "xlsx", "the OpenDocument spreadsheet format"),
 }
+_TARGETS: Final[dict[OfficeFormat, str]] = {"docx": DOCX, "pptx": PPTX, "xlsx": XLSX}
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PROTECTED = "it is protected by a password; save a copy without one"
 
@@ -56,7 +57,7 @@ def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
     from sourcebook.parsing.office.read_office import parse_office
 
     converted = convert(content, program=program, ending=kind.ending, target=kind.target)
-    return parse_office(converted, name=name, office_format=kind.target)
+    return parse_office(converted, name=name, media_type=_TARGETS[kind.target])
 
 
 def _ole_type(content: bytes, named: str) -> str:
@@ -87,7 +88,7 @@ def _ole_type(content: bytes, named: str) -> str:
 
 
 def _refuse_protected_opendocument(content: bytes, ending: str) -> None:
-    from sourcebook.parsing.office.archive import reading
+    from sourcebook.parsing.office.office_archive import reading
 
     with reading(content, named=ending) as archive:
         manifest = "META-INF/manifest.xml"

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from sourcebook.parsing.pdf.layout.contents import contents_table, has_leader
-from sourcebook.parsing.pdf.layout.elements import Row, Table
-from sourcebook.parsing.pdf.layout.joining import joined_text
+from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
+from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.rows import joined
-from sourcebook.parsing.pdf.layout.table_of_rows import table_of
 
 _NARROWEST_GAP = 0.55
 """Of the letters' size."""
@@ -22,6 +20,8 @@ _FARTHEST_ROW = 2.6
 """Of the letters' size: white space above a row of the same table."""
 _LONGEST_CELL = 90
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
+_LEADERS = re.compile(r"(?:[.·…‥_]\s?){4,}")
+_PAGE_NUMBER = re.compile(r"(?:[\s.·…‥_]*)([ivxlcdm]{1,7}|[A-Z]?-?\d{1,4})\s*$")
 _NUMBER = re.compile(r"[(\-–+]?[€$£]?\d[\d.,\s]*[%)]?")
 
 
@@ -42,7 +42,7 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
     index = 0
     while index < len(rows):
         end, gaps = _stretch(rows, index)
-        table = contents_table(rows[index:end]) or _table(rows[index:end], gaps, levels) if end - index > 1 else None
+        table = _contents_table(rows[index:end]) or _table(rows[index:end], gaps, levels) if end - index > 1 else None
         if table is not None and not table.contents and _is_justified(rows, index, end):
             table = None
         if table is None:
@@ -56,9 +56,9 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
 
 def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
     """Return where the rows that share white space with the first end, and that space."""
-    if has_leader(rows[start]):
+    if _has_leader(rows[start]):
         end = start
-        while end < len(rows) and (has_leader(rows[end]) or (end + 1 < len(rows) and has_leader(rows[end + 1]))):
+        while end < len(rows) and (_has_leader(rows[end]) or (end + 1 < len(rows) and _has_leader(rows[end + 1]))):
             end += 1
         return end, []
     gaps = _gaps(rows[start])
@@ -67,7 +67,7 @@ def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
     end = start + 1
     while end < len(rows):
         row, previous = rows[end], rows[end - 1]
-        if row.line.top - previous.line.bottom > _FARTHEST_ROW * row.line.size or has_leader(row) or _is_text(row):
+        if row.line.top - previous.line.bottom > _FARTHEST_ROW * row.line.size or _has_leader(row) or _is_text(row):
             break
         common = _common(gaps, row)
         if len(common) < max(1, len(gaps) // 2) or (len(row.runs) == 1 and _crosses(row.line, gaps)):
@@ -178,7 +178,7 @@ def _table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -
         return None
     if sum(map(bool, (text for row in texts for text in row))) < 0.4 * len(texts) * width:
         return None
-    return table_of(rows, texts)
+    return _table_of(rows, texts)
 
 
 def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> list[list[list[Line]]]:
@@ -231,3 +231,52 @@ def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
         else:
             grid.append(parts)
     return grid
+
+
+def _has_leader(row: Row) -> bool:
+    """Whether dots lead from a title to a page number."""
+    return _LEADERS.search(row.line.text) is not None and _PAGE_NUMBER.search(row.line.text) is not None
+
+
+def _contents_table(rows: Sequence[Row]) -> Table | None:
+    """Return the table of contents that rows with dot leaders make: titles and page numbers."""
+    if sum(map(_has_leader, rows)) < 2:
+        return None
+    texts: list[list[str]] = []
+    pending = ""
+    for row in rows:
+        text = f"{pending} {row.line.text}".strip()
+        number = _PAGE_NUMBER.search(text)
+        if not _has_leader(row) or number is None:
+            pending = text
+            continue
+        texts.append([_LEADERS.sub(" ", text[: number.start()]).strip(" ."), number[1]])
+        pending = ""
+    if pending:
+        texts.append([pending, ""])
+    # No entry is a heading of the others.
+    return _table_of(rows, [["", ""], *texts], contents=True)
+
+
+def _table_of(rows: Sequence[Row], texts: Sequence[Sequence[str]], *, contents: bool = False) -> Table:
+    """Return the table of these rows.
+
+    Args:
+        rows: what it covers of the page.
+        texts: its cells, row by row; the first row is its header unless it is a table of contents.
+        contents: whether it is one.
+    """
+    return Table(
+        left=min(row.line.left for row in rows),
+        top=min(row.line.top for row in rows),
+        right=max(row.line.right for row in rows),
+        bottom=max(row.line.bottom for row in rows),
+        cells=tuple(
+            Cell(index, column, text, header=index == 0 and not contents)
+            for index, row in enumerate(texts)
+            for column, text in enumerate(row)
+        ),
+        rows=len(texts),
+        columns=len(texts[0]),
+        contents=contents,
+    )

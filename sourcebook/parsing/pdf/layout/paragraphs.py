@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 
-from sourcebook.parsing.pdf.layout.code import code_element
 from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
 from sourcebook.parsing.pdf.layout.headings import is_caption, is_heading, is_section_title
-from sourcebook.parsing.pdf.layout.joining import joined_text
+from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
@@ -20,6 +20,8 @@ _WIDEST_IN_HEADING = 8.0
 """Times the letters' size: between the parts of a heading, such as its number and its words."""
 _WIDER_SPACE = 1.3
 """Times the usual distance between lines: what is farther begins a paragraph."""
+_WIDEST_INDENT = 80
+"""Characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _ends_short(last: Line, line: Line, edge: float) -> bool:
 def _element(group: _Group, page: int, column: tuple[float, float], context: Context) -> Element:
     lines = [row.line for row in group.rows]
     if lines[0].monospaced and not context.from_right:
-        return code_element(lines, page, column, context.style)
+        return _code_element(lines, page, column, context.style)
     text = joined_text(lines, context.hyphenated)
     where = (place(page, lines),)
     if context.from_right:
@@ -161,3 +163,19 @@ def _spread(row: Row) -> bool:
     """Whether a row's parts stand at both ends of it, as a page's head and a date beside a name do."""
     ordered = sorted(row.runs, key=lambda run: run.left)
     return any(after.left - before.right > _WIDEST_IN_HEADING * row.line.size for before, after in pairwise(ordered))
+
+
+def _code_element(lines: Sequence[Line], page: int, column: tuple[float, float], style: TextStyle) -> Element:
+    """Return the lines as one piece of code."""
+    widths = [line.width / len(line.text) for line in lines if line.text and line.width > 0]
+    width = median(widths) if widths else 0.5 * lines[0].size
+    margin = min(line.left for line in lines)
+    distances = [after.top - before.top for before, after in pairwise(lines)]
+    pitch = min((one for one in distances if one > 0.5 * lines[0].size), default=style.pitch(lines[0].size))
+    text: list[str] = []
+    for index, line in enumerate(lines):
+        if index and distances[index - 1] > 1.7 * pitch:
+            text.append("")
+        indent = round((line.left - margin) / width) if width > 0 else 0
+        text.append(" " * min(indent, _WIDEST_INDENT) + line.text)
+    return Element("code", "\n".join(text), (place(page, lines),), lines[0], lines[-1], column, len(lines))

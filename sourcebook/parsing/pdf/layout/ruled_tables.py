@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
 from sourcebook.parsing.pdf.layout.grid import Grid, grids
-from sourcebook.parsing.pdf.layout.joining import joined_text
+from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.rows import rows
 

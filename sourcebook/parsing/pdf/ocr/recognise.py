@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from sourcebook.parsing.pdf.ocr.recognised import RecognisedLine, RecognisedPage
+from sourcebook.parsing.pdf.ocr.recognised_page import RecognisedLine, RecognisedPage
 
 if TYPE_CHECKING:
     from PIL.Image import Image

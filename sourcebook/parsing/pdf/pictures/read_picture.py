@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.pdf.layout.page_parts import Page
 from sourcebook.parsing.pdf.pictures.frames import frame_count, frames, open_picture
-from sourcebook.parsing.pdf.pictures.properties import read_properties, resolution
-from sourcebook.parsing.text.headings import document_title
+from sourcebook.parsing.pdf.pictures.picture_metadata import read_properties, resolution
+from sourcebook.parsing.text.titles import document_title
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -19,7 +20,7 @@ _EMPTY = "no text is seen in the picture"
 _UNREADABLE = "what is written in the picture cannot be read: OCR knows Latin, Chinese and Japanese letters"
 
 
-def parse_image(content: bytes, *, ocr: bool) -> ParsedDocument:
+def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     """Read the text in a PNG, JPEG, TIFF, GIF, WebP or BMP file; each frame of a TIFF is a page.
 
     The boxes of blocks are in points of the upright page; a picture that does not tell its resolution has 72 pixels
@@ -27,7 +28,7 @@ def parse_image(content: bytes, *, ocr: bool) -> ParsedDocument:
 
     Args:
         content: The whole file.
-        ocr: Whether the picture is read; otherwise only its properties are.
+        settings: With `ocr`, the picture is read; otherwise only its properties are.
 
     Raises:
         ParseError: The picture is damaged, cut off, of another kind, or has more than 100 million pixels.
@@ -37,12 +38,12 @@ def parse_image(content: bytes, *, ocr: bool) -> ParsedDocument:
         properties = read_properties(picture)
         title = properties.pop("title", None)
         count = frame_count(picture)
-        if not ocr:
+        if not settings.ocr:
             return ParsedDocument("", (), page_count=count, metadata=properties, nothing_to_read=_OFF)
         recognised = _recognise(picture)
 
-    from sourcebook.parsing.docling.markdown import write_markdown
-    from sourcebook.parsing.pdf.layout.build import build_document
+    from sourcebook.parsing.docling.markdown_serializer import write_markdown
+    from sourcebook.parsing.pdf.layout.build_document import build_document
 
     written = write_markdown(build_document(recognised.pages), boxes=True)
     reason = _UNREADABLE if recognised.unread else _EMPTY
@@ -72,8 +73,8 @@ class _Recognised:
 
 
 def _recognise(picture: "ImageFile") -> _Recognised:
-    from sourcebook.parsing.pdf.ocr.page import layout_page
     from sourcebook.parsing.pdf.ocr.recognise import recognise
+    from sourcebook.parsing.pdf.ocr.recognised_page import layout_page
 
     found = _Recognised()
     for number, (frame, shrunk) in enumerate(frames(picture), start=1):

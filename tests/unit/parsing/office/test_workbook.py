@@ -9,7 +9,7 @@ import pytest
 from openpyxl.chart import BarChart, Reference  # type: ignore[import-untyped]
 from openpyxl.comments import Comment  # type: ignore[import-untyped]
 
-from sourcebook.parsing.office.numbers import cell_text
+from sourcebook.parsing.office.cell_text import cell_text
 from tests.unit.parsing.covering import texts
 from tests.unit.parsing.office.office_files import changed, parse_named, saved
 

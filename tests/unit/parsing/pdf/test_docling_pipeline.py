@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError, ParserError
 from sourcebook.parsing.pdf.docling_pipeline import load_converter, parse_with_models
 from tests.unit.parsing.covering import assert_blocks_cover
@@ -37,14 +38,14 @@ def test_missing_packages_are_named() -> None:
     """Where docling comes without its models' package, the error names that, and what to do; nothing is loaded."""
     started = time.monotonic()
     with pytest.raises(MissingDependencyError, match=r"docling-ibm-models.*pip install docling.*parser: sourcebook"):
-        parse_with_models(pdf([[Shown(72, 700, "A page of text.")]]), name="a.pdf", models=None, ocr=False)
+        parse_with_models(pdf([[Shown(72, 700, "A page of text.")]]), name="a.pdf", settings=ParsingSettings(ocr=False))
     assert time.monotonic() - started < 10
 
 
 def test_a_damaged_file_is_the_files_fault() -> None:
     """What is wrong with the document is told before any model is asked for."""
     with pytest.raises(ParseError, match="damaged or cut off"):
-        parse_with_models(b"%PDF-1.4 and no more", name="a.pdf", models=None, ocr=False)
+        parse_with_models(b"%PDF-1.4 and no more", name="a.pdf", settings=ParsingSettings(ocr=False))
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -84,7 +85,9 @@ def test_a_document_goes_through_the_models(tmp_path: Path) -> None:
     write_layout_model(tmp_path / LAYOUT)
     write_table_model(tmp_path / TABLES)
     pages = [[Shown(72, 700, "The first page."), Shown(72, 650, "It has two lines.")], [Shown(72, 700, "The second.")]]
-    document = parse_with_models(pdf(pages), name="https://example.org/a", models=str(tmp_path), ocr=True)
+    document = parse_with_models(
+        pdf(pages), name="https://example.org/a", settings=ParsingSettings(models=str(tmp_path))
+    )
     assert document.markdown.split() == ["The", "first", "page.", "It", "has", "two", "lines.", "The", "second."]
     assert document.page_count == 2
     assert {block.page for block in document.blocks} == {1, 2}

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.pdf.pictures.read_picture import parse_image
 from tests.unit.parsing.covering import assert_blocks_cover
@@ -27,7 +28,7 @@ def saved(image: Image.Image, file_format: str = "PNG", **options: object) -> by
 
 
 def read(content: bytes) -> ParsedDocument:
-    document = parse_image(content, ocr=True)
+    document = parse_image(content, settings=ParsingSettings())
     assert_blocks_cover(document)
     return document
 
@@ -99,7 +100,7 @@ def test_tells_who_made_it_and_when() -> None:
     exif = Image.Exif()
     exif[315] = "Ada  Lovelace"
     exif.get_ifd(0x8769)[36867] = "2024:05:17 09:30:00"
-    document = parse_image(saved(picture(), "JPEG", exif=exif), ocr=False)
+    document = parse_image(saved(picture(), "JPEG", exif=exif), settings=ParsingSettings(ocr=False))
     assert document.metadata["author"] == "Ada Lovelace"
     assert document.metadata["created"] == "2024-05-17T09:30:00"
     texts = PngInfo()
@@ -121,7 +122,9 @@ def test_a_picture_without_text_says_so() -> None:
 
 def test_ocr_can_be_switched_off() -> None:
     """Without OCR only properties are read, and the reason names the setting."""
-    document = parse_image(saved(picture(), "TIFF", save_all=True, append_images=[picture()]), ocr=False)
+    document = parse_image(
+        saved(picture(), "TIFF", save_all=True, append_images=[picture()]), settings=ParsingSettings(ocr=False)
+    )
     assert (document.markdown, document.blocks, document.page_count) == ("", (), 2)
     assert document.nothing_to_read == "it is a picture and OCR is off: set parsing.ocr to true"
     assert document.metadata["width"] == 640

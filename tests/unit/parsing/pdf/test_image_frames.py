@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.parsing.pdf.pictures.frames import frames, open_picture
 from sourcebook.parsing.pdf.pictures.read_picture import parse_image
@@ -115,7 +116,7 @@ def png_header(width: int, height: int) -> bytes:
 def test_refuses_pictures_that_are_too_large(size: tuple[int, int], *, ocr: bool) -> None:
     """The header decides, before anything is decoded; the reason tells the size and the limit."""
     with pytest.raises(ParseError, match=r"has [\dx, ]+ pixels, more than the 100 million that are read"):
-        parse_image(png_header(*size), ocr=ocr)
+        parse_image(png_header(*size), settings=ParsingSettings(ocr=ocr))
 
 
 @pytest.mark.parametrize("file_format", ["PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP"])
@@ -124,11 +125,11 @@ def test_cut_off_pictures_give_a_reason(kept: float, file_format: str) -> None:
     """Half a picture is never read as if it were whole."""
     content = saved(picture(), file_format)
     with pytest.raises(ParseError, match="damaged or cut off"):
-        parse_image(content[: int(len(content) * kept)], ocr=True)
+        parse_image(content[: int(len(content) * kept)], settings=ParsingSettings())
 
 
 def test_other_kinds_are_not_tried() -> None:
     """What is not one of the formats gives a reason, though Pillow could read it."""
     for content in (saved(picture(), "PPM"), saved(picture(), "EPS"), b"", b"GIF89a", b"\x89PNG\r\n\x1a\n"):
         with pytest.raises(ParseError, match="damaged or cut off"):
-            parse_image(content, ocr=True)
+            parse_image(content, settings=ParsingSettings())

@@ -10,7 +10,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     TitleItem,
 )
 
-from sourcebook.parsing.pdf.layout.build import build_document
+from sourcebook.parsing.pdf.layout.build_document import build_document
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 
 WORDS = "some words that were recognised on a page which was scanned not quite straight"

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from sourcebook.errors import ParseError
-from sourcebook.parsing.pdf.ocr.pdf_pages import recognise_pages
+from sourcebook.parsing.pdf.ocr.rendered_pages import recognise_pages
 
 
 def scanned(*texts: str, dpi: int = 100, turned: int = 0) -> bytes:
@@ -33,14 +33,14 @@ def test_reads_just_the_wanted_pages() -> None:
     assert page.lines[0].left == pytest.approx(60 * 0.72, abs=8)
     assert page.lines[0].top == pytest.approx(100 * 0.72, abs=8)
     assert 15 < page.lines[0].size < 35
-    assert found[1].confidence is not None
-    assert found[1].confidence > 0.9
+    assert found[1].recognised.confidence is not None
+    assert found[1].recognised.confidence > 0.9
 
 
 def test_turns_a_page_upright() -> None:
     """A page scanned on its side has the size and the places of the upright page."""
     [found] = recognise_pages(scanned("A page on its side", turned=90), [1])
-    assert found.rotation == 90
+    assert found.recognised.rotation == 90
     assert (found.page.width, found.page.height) == pytest.approx((432, 216), abs=1)
     assert [line.text for line in found.page.lines] == ["A page on its side"]
     assert found.page.lines[0].left == pytest.approx(60 * 0.72, abs=8)
@@ -64,13 +64,12 @@ def test_draws_pages_of_any_size(box: str) -> None:
     ).encode()
     [found] = recognise_pages(content, [1])
     assert found.page.lines == ()
-    assert found.confidence is None
+    assert found.recognised.confidence is None
 
 
 def test_says_what_is_wrong() -> None:
-    """A file that is no PDF gives a reason; a page that cannot be drawn is told, and the others are read."""
+    """A file that is no PDF gives a reason; a page that cannot be rendered is left out, and the others are read."""
     with pytest.raises(ParseError, match="does not open"):
         list(recognise_pages(b"no PDF at all", [1]))
-    missing, read = recognise_pages(scanned("One page"), [2, 1])
-    assert (missing.page.number, missing.drawn, missing.page.lines) == (2, False, ())
-    assert (read.page.number, read.drawn, len(read.page.lines)) == (1, True, 1)
+    [read] = recognise_pages(scanned("One page"), [2, 1])
+    assert (read.page.number, len(read.page.lines)) == (1, 1)

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from sourcebook.parsing.pdf.ocr.check import SAMPLE, check_recognition
-from sourcebook.parsing.pdf.ocr.page import layout_page
-from sourcebook.parsing.pdf.ocr.pdf_pages import recognise_pages
 from sourcebook.parsing.pdf.ocr.recognise import recognise
-from sourcebook.parsing.pdf.ocr.recognised import RecognisedLine, RecognisedPage
+from sourcebook.parsing.pdf.ocr.recognised_page import RecognisedLine, RecognisedPage, layout_page
+from sourcebook.parsing.pdf.ocr.rendered_pages import recognise_pages
 from tests.checkout import SHARED_DATA
 
 SHARED = SHARED_DATA / "documents" / "ocr"
@@ -149,14 +147,6 @@ def test_lines_of_one_size_have_one_size() -> None:
     assert (found.number, found.width, found.lines[1].top) == (3, 500, 50)
 
 
-def test_the_check_reads_its_picture() -> None:
-    """What `sourcebook doctor` tries works here."""
-    found = check_recognition()
-    assert found.text == SAMPLE
-    assert found.works
-    assert found.seconds > 0
-
-
 def test_is_silent_and_fetches_nothing() -> None:
     """Loading and reading print nothing and open no connection."""
     program = """
@@ -164,9 +154,12 @@ import socket
 def refuse(*arguments, **named):
     raise SystemExit("a connection was tried")
 socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse
-from sourcebook.parsing.pdf.ocr.check import check_recognition
+from PIL import Image, ImageDraw, ImageFont
 from sourcebook.parsing.pdf.ocr.engine import engine
-assert check_recognition().works
+from sourcebook.parsing.pdf.ocr.recognise import recognise
+picture = Image.new("RGB", (480, 96), "white")
+ImageDraw.Draw(picture).text((30, 28), "Recognition works", fill="black", font=ImageFont.load_default(size=32))
+assert [line.text for line in recognise(picture).lines] == ["Recognition works"]
 engine()._load_cls_model()
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
@@ -181,5 +174,5 @@ def test_reads_scanned_pdfs(name: str, rotation: int) -> None:
     wanted = words((SHARED / f"{name}.expected.md").read_text("utf-8"))
     read = words(" ".join(line.text for line in found.page.lines))
     assert (wanted & read).total() >= 0.9 * wanted.total()
-    assert found.rotation == rotation
+    assert found.recognised.rotation == rotation
     assert (round(found.page.width), round(found.page.height)) == (595, 842)

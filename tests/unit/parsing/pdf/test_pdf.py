@@ -2,14 +2,15 @@
 
 import pytest
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.page_seconds import page_seconds
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
-from sourcebook.parsing.pdf.pages import TextPage
-from sourcebook.parsing.pdf.properties import count_pages
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
-from sourcebook.parsing.pdf.recognised import readable_pages
+from sourcebook.parsing.pdf.readable_pages import readable_pages
+from sourcebook.parsing.pdf.text_pages import TextPage
 from tests.unit.parsing.covering import assert_blocks_cover, texts
 from tests.unit.parsing.pdf.pdf_writer import Picture, Shown, assembled, pdf
 
@@ -20,7 +21,7 @@ TEXT = (
 
 
 def parse_bytes(content: bytes) -> ParsedDocument:
-    document = parse_pdf(content, ocr=False)
+    document = parse_pdf(content, settings=ParsingSettings(ocr=False))
     assert_blocks_cover(document)
     return document
 
@@ -122,7 +123,7 @@ def test_words_that_lack_letters_are_told() -> None:
 def test_torn_words_are_recognised() -> None:
     """With recognition on, a page that lacks letters is read from its picture; where that says less, it stays."""
     page = [Shown(72, 700 - 12 * n, "w\x01rds in a \x01ow", font="unicode") for n in range(6)]
-    document = parse_pdf(pdf([[*page, *TEXT]]), ocr=True)
+    document = parse_pdf(pdf([[*page, *TEXT]]), settings=ParsingSettings())
     assert_blocks_cover(document)
     assert document.metadata["recognised_pages"] == [1]
 
@@ -154,7 +155,8 @@ def test_encryption_with_a_password_says_so() -> None:
 
 def test_pages_are_counted() -> None:
     """The time limit grows with the pages, so they are counted before they are read."""
-    assert count_pages(pdf([TEXT, [], TEXT])) == 3
+    pages = pdf([TEXT, [], TEXT])
+    assert page_seconds(pages, media_type="application/pdf", settings=ParsingSettings(ocr=False)) == 3.0
 
 
 @pytest.mark.parametrize("length", [60, 400])
@@ -220,11 +222,14 @@ def test_drawings_that_contain_themselves() -> None:
 
 def test_pages_that_were_recognised_are_named() -> None:
     """Only the page without text is recognised, and the document says which one that was."""
-    document = parse_pdf(pdf([TEXT, [Picture()]]), ocr=True)
+    document = parse_pdf(pdf([TEXT, [Picture()]]), settings=ParsingSettings())
     assert_blocks_cover(document)
     assert document.metadata == {"recognised_pages": [2]}
     assert [block.page for block in document.blocks] == [1]
-    assert parse_pdf(pdf([[Picture()]]), ocr=True).nothing_to_read == "no text was recognised on its pages"
+    assert (
+        parse_pdf(pdf([[Picture()]]), settings=ParsingSettings()).nothing_to_read
+        == "no text was recognised on its pages"
+    )
 
 
 def test_a_page_that_cannot_be_drawn_costs_only_itself() -> None:
@@ -241,6 +246,6 @@ def test_torn_words_stay_where_recognition_reads_less() -> None:
     page = [
         Shown(72, 600 - 12 * n, ("w\x01rds " if n == 0 else "words ") * 10, font="unicode", mode=3) for n in range(10)
     ]
-    document = parse_pdf(pdf([page]), ocr=True)
+    document = parse_pdf(pdf([page]), settings=ParsingSettings())
     assert document.metadata == {"damaged_pages": [1]}
     assert document.markdown.split().count("words") == 90

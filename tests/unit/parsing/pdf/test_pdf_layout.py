@@ -5,6 +5,7 @@ from typing import Literal
 
 import pytest
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.covering import assert_blocks_cover, texts
@@ -14,7 +15,7 @@ WORDS = "that is as long as lines of running text in a column usually are"
 
 
 def parse_pages(*pages: Sequence[Mark], outline: Sequence[tuple[str, int]] = ()) -> ParsedDocument:
-    document = parse_pdf(pdf(pages, outline=outline), ocr=False)
+    document = parse_pdf(pdf(pages, outline=outline), settings=ParsingSettings(ocr=False))
     assert_blocks_cover(document)
     return document
 

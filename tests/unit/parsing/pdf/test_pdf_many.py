@@ -3,6 +3,7 @@
 import re
 import time
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 
@@ -18,7 +19,7 @@ def test_a_page_with_twenty_thousand_cells() -> None:
         for column in range(100)
     ]
     started = time.monotonic()
-    document = parse_pdf(pdf([cells], media_box="0 0 6100 2900"), ocr=False)
+    document = parse_pdf(pdf([cells], media_box="0 0 6100 2900"), settings=ParsingSettings(ocr=False))
     assert time.monotonic() - started < SECONDS
     assert set(re.findall(r"\d{5}", document.markdown)) == {f"{number:05d}" for number in range(20_000)}
 
@@ -30,7 +31,7 @@ def test_a_thousand_pages() -> None:
         for number in range(1, 1001)
     ]
     started = time.monotonic()
-    document = parse_pdf(pdf(pages), ocr=False)
+    document = parse_pdf(pdf(pages), settings=ParsingSettings(ocr=False))
     assert time.monotonic() - started < SECONDS
     assert document.page_count == 1000
     for block in document.blocks:

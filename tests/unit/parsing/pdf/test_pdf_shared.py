@@ -9,6 +9,7 @@ from time import process_time
 
 import pytest
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.checkout import SHARED_DATA
@@ -24,7 +25,7 @@ PLAIN_STREAM = {"multi_page": 0.998, "normal_4pages": 0.930, "redp5110_sampled":
 
 @pytest.fixture(scope="module")
 def parsed() -> dict[str, ParsedDocument]:
-    return {name: parse_pdf((PDFS / f"{name}.pdf").read_bytes(), ocr=False) for name in NAMES}
+    return {name: parse_pdf((PDFS / f"{name}.pdf").read_bytes(), settings=ParsingSettings(ocr=False)) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def test_speed() -> None:
     """Born-digital pages take tens of milliseconds of one processor; the bound leaves room for slow ones."""
     content = (PDFS / "redp5110_sampled.pdf").read_bytes()
     begun = process_time()
-    parse_pdf(content, ocr=False)
+    parse_pdf(content, settings=ParsingSettings(ocr=False))
     assert process_time() - begun < 18 / 4
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.covering import assert_blocks_cover, texts
@@ -11,7 +12,7 @@ WORDS = "that is as long as lines of running text in a column usually are"
 
 
 def parse_page(*pages: Sequence[Mark]) -> ParsedDocument:
-    document = parse_pdf(pdf(pages), ocr=False)
+    document = parse_pdf(pdf(pages), settings=ParsingSettings(ocr=False))
     assert_blocks_cover(document)
     return document
 

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sourcebook.errors import ParseError
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.pdf.layout.page_parts import OutlineEntry
 from sourcebook.parsing.pdf.nesting import refuse_endless_nesting
-from sourcebook.parsing.pdf.outline import read_outline
 from sourcebook.parsing.text.json_values import json_mapping
 
 _NAMES = {
@@ -21,6 +21,8 @@ _NAMES = {
     "CreationDate": "created",
     "ModDate": "modified",
 }
+_MOST_ENTRIES = 20_000
+_DEEPEST = 10
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2})?)?")
 
 
@@ -46,17 +48,7 @@ def read_properties(content: bytes) -> PdfProperties:
             text = " ".join(value.split())
             if key in _NAMES and text:
                 found[_NAMES[key]] = _iso_date(text) if key.endswith("Date") else text
-        return PdfProperties(len(document), json_mapping(found), read_outline(document))
-
-
-def count_pages(content: bytes) -> int:
-    """Return how many pages a PDF has; reads none of them.
-
-    Raises:
-        ParseError: The file needs a password, or is no PDF that can be opened.
-    """
-    with _opened(content) as document:
-        return len(document)
+        return PdfProperties(len(document), json_mapping(found), _outline(document))
 
 
 @contextmanager
@@ -82,3 +74,24 @@ def _iso_date(text: str) -> str:
         return text
     day = "-".join(part for part in match.groups()[:3] if part)
     return day if match[4] is None or match[3] is None else f"{day}T{match[4]}:{match[5]}:{match[6] or '00'}"
+
+
+def _outline(document: Any) -> list[OutlineEntry]:
+    """Return the outline's entries in their order; of a damaged one, what comes before the damage.
+
+    Args:
+        document: pypdfium2's, which has no type stubs.
+    """
+    found: list[OutlineEntry] = []
+    with suppress(ValueError, RuntimeError):
+        found.extend(islice(_outline_entries(document), _MOST_ENTRIES))
+    return found
+
+
+def _outline_entries(document: Any) -> Iterator[OutlineEntry]:
+    for mark in document.get_toc(max_depth=_DEEPEST):
+        title = " ".join((mark.get_title() or "").split())
+        destination = mark.get_dest()
+        index = destination.get_index() if destination is not None else None
+        if title:
+            yield OutlineEntry(title, mark.level + 1, None if index is None or index < 0 else index + 1)

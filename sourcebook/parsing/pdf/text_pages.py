@@ -1,19 +1,24 @@
 """Read the text layer of a PDF page by page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
-from sourcebook.parsing.pdf.decoded import DecodedPage, decoded_pages
-from sourcebook.parsing.pdf.layout.page_parts import Page
-from sourcebook.parsing.pdf.lines import runs
-from sourcebook.parsing.pdf.rules import page_rules
+from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
+from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
+from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.upright import upright
 from sourcebook.parsing.pdf.words import LetterHeights, page_words
 
 _LARGEST_SIDE = 1e5
 """Points; the format ends at 14,400 units."""
+_THICKEST = 3.5
+_SHORTEST = 6.0
+_MOST_POINTS = 12
+_MOST_RULES = 5_000
+"""A page with more is a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,33 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
 def _text_page(page: DecodedPage, number: int, heights: LetterHeights) -> TextPage:
     words = page_words(page, heights)
     layer = judge(words, page)
-    turned = upright(words, page_rules(page), page.width, page.height)
+    turned = upright(words, _page_rules(page), page.width, page.height)
     lines = runs(turned.words, turned.rules)
     if turned.words is words:  # the page stands upright, and so do the shapes on it
         lines = with_drawn_bullets(lines, page)
     return TextPage(Page(number, turned.width, turned.height, tuple(lines), turned.rules), layer)
+
+
+def _page_rules(page: DecodedPage) -> tuple[Rule, ...]:
+    """Return the page's horizontal and vertical lines, in points from its upper left corner."""
+    found: list[Rule] = []
+    for points in page.shapes:
+        if not 0 < len(points) <= _MOST_POINTS:
+            continue
+        found.extend(_rules(points))
+        if len(found) > _MOST_RULES:
+            return ()
+    return tuple(found)
+
+
+def _rules(points: Sequence[Point]) -> Iterator[Rule]:
+    left, right = min(x for x, _ in points), max(x for x, _ in points)
+    top, bottom = min(y for _, y in points), max(y for _, y in points)
+    thin = min(right - left, bottom - top) <= _THICKEST
+    if thin:
+        if max(right - left, bottom - top) >= _SHORTEST:
+            yield Rule(left, top, right, bottom)
+        return
+    for (x, y), (next_x, next_y) in pairwise(points):
+        if (abs(next_x - x) < 0.5) != (abs(next_y - y) < 0.5) and abs(next_x - x) + abs(next_y - y) >= _SHORTEST:
+            yield Rule(min(x, next_x), min(y, next_y), max(x, next_x), max(y, next_y))

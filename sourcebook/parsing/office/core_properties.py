@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from sourcebook.model.document import JsonValue
-from sourcebook.parsing.office.archive import reading
+from sourcebook.parsing.office.office_archive import reading
 from sourcebook.parsing.text.json_values import json_mapping
 
 _PART = "docProps/core.xml"

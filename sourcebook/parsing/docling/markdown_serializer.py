@@ -31,9 +31,9 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 from pydantic import AnyUrl
 
 from sourcebook.model.document import Block, BlockKind, Box
-from sourcebook.parsing.docling.tables import PictureSerializer, TableSerializer, chart_table
+from sourcebook.parsing.docling.table_serializer import PictureSerializer, TableSerializer, chart_table
 from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.headings import plain_title
+from sourcebook.parsing.text.titles import plain_title
 
 _HEADING = re.compile(r"(#{1,6}) ")
 _LISTS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")

@@ -1,14 +1,14 @@
-"""Read pages of a PDF from their pictures."""
+"""OCR of PDF pages: each page is rendered to a picture, and the picture is read."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from sourcebook.errors import ParseError
 from sourcebook.parsing.pdf.layout.page_parts import Page
-from sourcebook.parsing.pdf.ocr.page import layout_page
 from sourcebook.parsing.pdf.ocr.recognise import LONGEST_SIDE, MOST_PIXELS, recognise
-from sourcebook.parsing.pdf.ocr.recognised import RecognisedPdfPage
+from sourcebook.parsing.pdf.ocr.recognised_page import RecognisedPage, layout_page
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -16,21 +16,30 @@ if TYPE_CHECKING:
 
 _POINTS_PER_INCH = 72
 _USUAL_DPI = 175
+"""Resolution of a page up to A4, in pixels per inch."""
 _SMALLEST_PICTURE = 1000
-"""Pixels of the longer side: a scan may come on a page the size of a stamp."""
+"""Fewest pixels of the longer side: a scan may come on a page the size of a stamp."""
 
 
-def recognise_pages(
-    content: bytes, numbers: Sequence[int], *, password: str | None = None
-) -> Iterator[RecognisedPdfPage]:
-    """Draw these pages and yield what can be read on them, one at a time.
+@dataclass(frozen=True, slots=True)
+class RecognisedPdfPage:
+    """A PDF page with the text of its picture."""
 
-    A page is drawn at 175 dpi; a larger one than A4 with as many pixels, so that memory is bounded for any size.
+    page: Page
+    """The page, upright; lengths in points."""
+    recognised: RecognisedPage
+    """The picture; lengths in pixels."""
+
+
+def recognise_pages(content: bytes, numbers: Sequence[int]) -> Iterator[RecognisedPdfPage]:
+    """Render pages and yield their text, one page in memory at a time.
+
+    A page up to A4 is rendered at 175 dpi, a larger page with as many pixels as A4, which bounds the memory. Pages too
+    damaged to be rendered are left out.
 
     Args:
         content: The whole file.
-        numbers: Of the wanted pages, counted from 1.
-        password: Opens an encrypted file.
+        numbers: Page numbers, counted from 1.
 
     Raises:
         ParseError: The file does not open.
@@ -39,25 +48,25 @@ def recognise_pages(
     from pypdfium2 import PdfDocument, PdfiumError
 
     try:
-        document = PdfDocument(content, password=password)
+        document = PdfDocument(content)
     except PdfiumError as error:
         raise ParseError("the PDF does not open; save a copy without a password, or print it to a new PDF") from error
     try:
         for number in numbers:
             try:
-                image, points_per_pixel = _draw(document[number - 1])
+                image, points_per_pixel = _render(document[number - 1])
             except (PdfiumError, IndexError):
-                yield RecognisedPdfPage(Page(number, 0.0, 0.0, ()), None, 0, drawn=False)
                 continue
             recognised = recognise(image)
-            page = layout_page(recognised, number=number, points_per_pixel=points_per_pixel)
-            yield RecognisedPdfPage(page, recognised.confidence, recognised.rotation, recognised.unread)
+            yield RecognisedPdfPage(
+                layout_page(recognised, number=number, points_per_pixel=points_per_pixel), recognised
+            )
     finally:
         document.close()
 
 
-def _draw(page: "PdfPage") -> tuple["Image", float]:
-    """Return the page as a viewer shows it, and how many points one of its pixels is."""
+def _render(page: "PdfPage") -> tuple["Image", float]:
+    """Return the page as a viewer shows it, and the points per pixel."""
     try:
         width, height = page.get_size()
         scale = _scale(width, height)
@@ -67,7 +76,7 @@ def _draw(page: "PdfPage") -> tuple["Image", float]:
 
 
 def _scale(width: float, height: float) -> float:
-    """Return the pixels a point, for a page of this size in points."""
+    """Return the pixels per point for a page of a width and height in points."""
     longer = max(width, height, 1.0)
     wanted = max(_USUAL_DPI / _POINTS_PER_INCH, _SMALLEST_PICTURE / longer)
     return min(wanted, sqrt(MOST_PIXELS / max(width * height, 1.0)), LONGEST_SIDE / longer)

@@ -1,4 +1,4 @@
-"""Rows of cells as a GitHub Markdown table, without padding."""
+"""Tables and code as GitHub Markdown."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 _MOST_FILLED = 8
 """Times as many cells as there are."""
 _SMALL = 10_000
+_BACKTICKS = re.compile("`{3,}")
 _NEWLINES = re.compile(r"\s*\n\s*")
 
 
@@ -32,3 +33,16 @@ def _cell(text: str) -> str:
     if "\n" in text:
         text = _NEWLINES.sub(" ", text)
     return text.strip().replace("|", "\\|")
+
+
+def code_fence(code: str, language: str = "") -> str:
+    """Return code between fences longer than any fence in it, or "" for white space only."""
+    if not code.strip():
+        return ""
+    fence = fence_for(code)
+    return f"{fence}{' '.join(language.split())}\n{code}\n{fence}"
+
+
+def fence_for(code: str) -> str:
+    """Return the backticks of a fence, one longer than any run of them in the code, at least three."""
+    return "`" * (max(map(len, _BACKTICKS.findall(code)), default=2) + 1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.pdf.layout.page_parts import Page
-from sourcebook.parsing.pdf.pages import TextPage
+from sourcebook.parsing.pdf.text_pages import TextPage
 
 _LEAST_RECOGNISED = 0.5
 """Of the letters that a damaged text layer has; less is read where the models do not know the script."""
@@ -35,20 +35,20 @@ def readable_pages(content: bytes, found: Sequence[TextPage], *, ocr: bool) -> R
     unread_lines: dict[str, JsonValue] = {}
     recognised: list[int] = []
     if ocr and wanting:
-        from sourcebook.parsing.pdf.ocr.pdf_pages import recognise_pages
+        from sourcebook.parsing.pdf.ocr.rendered_pages import recognise_pages
 
         for one in recognise_pages(content, wanting):
             number = one.page.number
             own = chosen.get(number)
-            if not one.drawn or (own is not None and _letters(one.page) < _LEAST_RECOGNISED * _letters(own)):
+            if own is not None and _letters(one.page) < _LEAST_RECOGNISED * _letters(own):
                 continue
             chosen[number] = one.page
             damaged.discard(number)
             recognised.append(number)
-            if one.confidence is not None:
-                confidence[str(number)] = round(one.confidence, 3)
-            if one.unread:
-                unread_lines[str(number)] = one.unread
+            if one.recognised.confidence is not None:
+                confidence[str(number)] = round(one.recognised.confidence, 3)
+            if one.recognised.unread:
+                unread_lines[str(number)] = one.recognised.unread
     unread = [number for number in wanting if number not in chosen]
     facts: dict[str, JsonValue] = {
         "recognised_pages": [*recognised],

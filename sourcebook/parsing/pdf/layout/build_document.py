@@ -6,21 +6,20 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sourcebook.parsing.pdf.layout.aligned_tables import with_tables
-from sourcebook.parsing.pdf.layout.boxes import Frame, boxed, frames_of
-from sourcebook.parsing.pdf.layout.captions import with_captions
 from sourcebook.parsing.pdf.layout.columns import Column, columns
-from sourcebook.parsing.pdf.layout.continued_tables import with_continued_tables
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table
+from sourcebook.parsing.pdf.layout.false_headings import without_false_headings
 from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
 from sourcebook.parsing.pdf.layout.headings import plain, with_levels
-from sourcebook.parsing.pdf.layout.joining import hyphenated_words
-from sourcebook.parsing.pdf.layout.no_headings import without_false_headings
+from sourcebook.parsing.pdf.layout.line_joining import hyphenated_words
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
+from sourcebook.parsing.pdf.layout.paragraph_continuations import join_across_columns
 from sourcebook.parsing.pdf.layout.paragraphs import Context, elements
+from sourcebook.parsing.pdf.layout.placed_tables import with_captions, with_continued_tables
 from sourcebook.parsing.pdf.layout.rows import direction, rows
 from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
 from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
-from sourcebook.parsing.pdf.layout.runs_on import join_across_columns
+from sourcebook.parsing.pdf.layout.text_frames import Frame, boxed, frames_of
 from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def build_document(
         outline: the file's own table of contents; it decides on headings and their levels.
         name: of the document.
     """
-    from sourcebook.parsing.pdf.layout.assemble import assemble
+    from sourcebook.parsing.pdf.layout.docling_document import assemble
 
     found = [column for page in without_running_heads(pages) for column in _columns(page)]
     texts = [[item for item in column.items if isinstance(item, Row)] for column in found]

@@ -1,13 +1,16 @@
-"""Where JSON may be cut: between the members of the outermost object or array, deeper where those are long."""
+"""Cuts of data files: between the members of JSON, at the keys of YAML and the tables of TOML."""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from sourcebook.parsing.text.fenced import Cut
+Cut = tuple[int, str]
+"""Offset at which a block begins, and its title ("" where it has none)."""
 
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _KEY = re.compile(r'\s*[{\[]?\s*"((?:[^"\\]|\\.){1,200}+)"\s*:', re.DOTALL)
+_YAML_KEY = re.compile(r"^(?:---.*|- |([^\s#\-\[\]{}:][^:\n]{0,200}):(?=\s|$)|[\"'\[{])", re.MULTILINE)
+_TOML_TABLE = re.compile(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE)
 _LONG = 2000
 """Characters of a member above which its own members are cut apart."""
 _DEEPEST = 5
@@ -30,6 +33,18 @@ def line_cuts(text: str) -> Iterator[Cut]:
     while 0 <= position < len(text):
         yield position, ""
         position = text.find("\n", position) + 1 or -1
+
+
+def yaml_cuts(text: str) -> Iterator[Cut]:
+    """Yield where each top-level key or list entry begins, with its comment lines above."""
+    for match in _YAML_KEY.finditer(text):
+        yield _above_comments(text, match.start()), (match[1] or "").strip("\"' ")
+
+
+def toml_cuts(text: str) -> Iterator[Cut]:
+    """Yield where each table begins, with its comment lines above."""
+    for match in _TOML_TABLE.finditer(text):
+        yield _above_comments(text, match.start()), match[1].strip()
 
 
 def _commas(text: str) -> list[list[int]] | None:
@@ -61,3 +76,13 @@ def _members(commas: list[list[int]], begin: int, end: int, *, depth: int) -> It
             yield from _members(commas, start, stop, depth=depth + 1)
         else:
             yield start, stop
+
+
+def _above_comments(text: str, line_start: int) -> int:
+    """Return where the unbroken run of comment lines above a line begins, or the line's own beginning."""
+    while line_start > 0:
+        previous = text.rfind("\n", 0, line_start - 1) + 1
+        if not text.startswith("#", previous):
+            break
+        line_start = previous
+    return line_start

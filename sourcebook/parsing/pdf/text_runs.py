@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.pdf.initials import with_initials
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 from sourcebook.parsing.pdf.layout.rows import in_order, joined, side_by_side
 from sourcebook.parsing.pdf.words import UNKNOWN, Word
@@ -14,6 +13,12 @@ _WIDEST_SPACE = 0.6
 
 _REACH = 1.5
 """Of the higher one's height: between words of different height on one line."""
+_INITIAL_LARGER = 1.7
+"""Times the size of the text beside it."""
+_MOST_INITIALS = 40
+"""A page with more large letters is a chart or a table."""
+_FARTHEST_INITIAL = 1.0
+"""Of the text's size: from the initial to its word."""
 
 
 def runs(words: Sequence[Word], rules: Sequence[Rule]) -> list[Line]:
@@ -24,7 +29,7 @@ def runs(words: Sequence[Word], rules: Sequence[Rule]) -> list[Line]:
         lines = [_turned(_line(word), angle) for word in words if word.angle == angle]
         walls = upright if angle == 0 else ()
         found += [_turned_back(run, angle) for row in side_by_side(lines, reach=_REACH) for run in _parted(row, walls)]
-    return with_initials(found)
+    return _with_initials(found)
 
 
 def _line(word: Word) -> Line:
@@ -101,3 +106,30 @@ def _alike(before: Line, word: Line) -> bool:
     level = abs(word.bottom - before.bottom) < 0.2 * word.size
     similar = level and 0.75 * before.size < word.size < before.size / 0.75
     return similar and (before.text[-1:].isascii() or word.text[:1].isascii())
+
+
+def _with_initials(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines; one that goes on from a large letter at its left begins with it, those below where it does."""
+    initials = [line for line in lines if len(line.text) == 1 and line.text.isupper() and not line.turned]
+    if not 0 < len(initials) <= _MOST_INITIALS:
+        return list(lines)
+    changed: dict[int, Line | None] = {}
+    for initial in initials:
+        beside = sorted((line for line in lines if _beside_initial(initial, line)), key=lambda line: line.top)
+        if len(beside) < 2 or id(beside[0]) in changed or not beside[0].text[0].isalpha():
+            continue
+        first = beside[0]
+        space = "" if first.text[0].islower() or first.left - initial.right < 0.3 * first.size else " "
+        changed[id(initial)] = None
+        changed[id(first)] = replace(first, text=f"{initial.text}{space}{first.text}", left=initial.left)
+        for line in beside[1:]:
+            changed[id(line)] = replace(line, left=initial.left)
+    return [kept for line in lines if (kept := changed.get(id(line), line)) is not None]
+
+
+def _beside_initial(initial: Line, line: Line) -> bool:
+    """Whether a smaller line begins directly right of the initial and within its height."""
+    if line.turned or initial.size < _INITIAL_LARGER * line.size:
+        return False
+    near = -0.3 * line.size < line.left - initial.right < _FARTHEST_INITIAL * line.size
+    return near and initial.top - 0.3 * line.size < (line.top + line.bottom) / 2 < initial.bottom
