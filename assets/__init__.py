@@ -1,1 +1,1 @@
-"""The asset graph: one asset a file, named after its key."""
+"""The assets of the pipeline, one per file, named after their keys."""

@@ -1,4 +1,4 @@
-"""Asset checks: what must hold of a collection after every run."""
+"""Asset checks of a collection, run after every ingest."""
 
 import warnings
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _SEVERITY = {"no_failed_items": dg.AssetCheckSeverity.WARN}
 
 def _spec(name: str, asset: str, description: str) -> dg.AssetCheckSpec:
     with warnings.catch_warnings():
-        # Results by partition are what a user wants; Dagster still calls them a preview, at every import.
+        # Checks by partition are a preview in this Dagster, which warns at every import.
         warnings.simplefilter("ignore", PreviewWarning)
         return dg.AssetCheckSpec(name, asset=asset, partitions_def=collection_partitions, description=description)
 
@@ -36,7 +36,7 @@ _SPECS = [
     _spec(
         "no_orphan_or_null_vector",
         "search_index",
-        "Every entry belongs to a live document's chunk and has a vector of the right length that is not null.",
+        "Every entry belongs to a chunk of a live document and has a non-zero vector of the right dimension.",
     ),
     _spec(evaluation_check.NAME, "search_index", evaluation_check.DESCRIPTION),
 ]
@@ -44,7 +44,7 @@ _SPECS = [
 
 @dg.multi_asset_check(name="collection_checks", specs=_SPECS, can_subset=True)
 def collection_checks(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -> Iterator[dg.AssetCheckResult]:
-    """Run every check that was selected over the collection."""
+    """Run the selected checks of the collection."""
     collection = context.partition_key
     selected = {key.name: key.asset_key for key in context.selected_asset_check_keys}
     with knowledge.database.connection() as connection:

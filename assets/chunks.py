@@ -1,4 +1,4 @@
-"""The asset `chunks`: passages cut along each document's structure."""
+"""The asset `chunks`: passages of each document, cut along its structure."""
 
 import dagster as dg
 
@@ -8,20 +8,19 @@ from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.indexing.generations import ensure_generation
-from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.chunks import prepare_chunks
 
 
 @dg.asset(deps=["documents"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})
 def chunks(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """Passages with heading path, anchor, page, character span and token count, prepared beside what is searchable."""
+    """Passages with heading path, anchor, page, character span and token count, prepared beside the published ones."""
     with knowledge.database.connection() as connection:
         generation = ensure_generation(connection, context.partition_key)
         report = prepare_chunks(
             connection,
             generation,
-            tokenizer_of(generation),
             selection.selection(),
             progress.reporter(context, "documents"),
         )

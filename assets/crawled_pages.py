@@ -1,4 +1,4 @@
-"""The asset `crawled_pages`: what the collection's web sites hold."""
+"""The asset `crawled_pages`: the pages of a collection's web sites."""
 
 import dagster as dg
 
@@ -8,8 +8,6 @@ from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.admin.collections import apply
-from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.stages.crawled_pages import update_crawled_pages
 
 
@@ -22,17 +20,14 @@ def crawled_pages(
     embedder: Embedder,
 ) -> dg.MaterializeResult[None]:
     """Pages of the collection's sites: main content as Markdown, title, dates, links, ETag, sha256."""
-    with knowledge.database.connection() as connection:
-        apply(connection, knowledge.configuration())
+    with knowledge.configured_connection() as connection:
         report = update_crawled_pages(
             connection,
             context.partition_key,
             selection.selection(),
             progress.reporter(context, "pages"),
             folder=knowledge.home / "crawl4ai",
-            waiting=lambda domain: context.log.info(f"waiting: another crawl works on {domain}"),
+            waiting=lambda domain: context.log.info(f"waiting: another crawl is using {domain}"),
         )
-        if report.added or report.changed:
-            settings = wanted_embedding(connection, context.partition_key)
-            embedder.start_early(settings, knowledge.home, report.added + report.changed)
+        embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
     return materialization(report)

@@ -1,4 +1,4 @@
-"""The asset `embeddings`: a vector for every distinct text."""
+"""The asset `embeddings`: one vector per distinct text."""
 
 import dagster as dg
 
@@ -20,7 +20,7 @@ from sourcebook.stages.embeddings import embed_missing
 def embeddings(
     context: dg.AssetExecutionContext, knowledge: Knowledge, embedder: Embedder, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """Vectors by (model, sha256 of the embedded text): equal texts are embedded once, wherever they stand."""
+    """Vectors by (model, sha256 of the embedded text): equal texts are embedded once."""
     with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
         generation = ensure_generation(reader, context.partition_key)
         report = embed_missing(

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import dagster as dg
-from dagster._core.event_api import PartitionKeyFilter  # no public way leads to a check's history
+from dagster._core.event_api import PartitionKeyFilter  # no public API returns the history of a check
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
 from resources.knowledge import Knowledge
@@ -20,11 +20,12 @@ DESCRIPTION = "Search reaches the floors of the collection's settings `evaluatio
 _KEY = dg.AssetCheckKey(dg.AssetKey("search_index"), NAME)
 _VERSION = "evaluated_version"
 _SECONDS_BETWEEN_LINES = 5.0
+"""Seconds between two lines of progress in the log of a run."""
 _SEVERITIES = {"error": dg.AssetCheckSeverity.ERROR, "warn": dg.AssetCheckSeverity.WARN}
 
 
 def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -> dg.AssetCheckResult:
-    """Evaluate the collection as its settings say; where nothing differs from the last time, say the same again."""
+    """Evaluate the collection by its settings; an unchanged collection keeps the result of its last evaluation."""
     collection = context.partition_key
     with knowledge.database.connection() as connection:
         settings = configured_evaluation(connection, collection)
@@ -37,7 +38,7 @@ def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -
             return _result(passed=False, severity=severity, description=str(error))
     before = _last_time(context)
     if before is not None and before.metadata.get(_VERSION) == dg.MetadataValue.text(version):
-        context.log.info(f"{NAME}: nothing that the figures follow from has changed")
+        context.log.info(f"{NAME}: neither the index nor the questions have changed")
         return _result(
             passed=before.passed, severity=severity, description=before.description, metadata=dict(before.metadata)
         )
@@ -85,7 +86,7 @@ def _result(
 
 
 def _last_time(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckEvaluation | None:
-    """Return the last finished evaluation of this collection; None where there is none."""
+    """Return the last finished evaluation of the collection, or None."""
     finished = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
     records = context.instance.event_log_storage.get_asset_check_execution_history(
         _KEY, limit=1, status=finished, partition_filter=PartitionKeyFilter(key=context.partition_key)

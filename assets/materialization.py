@@ -1,10 +1,11 @@
-"""What a materialization says: counts, seconds, a table of failures, and the content's version."""
+"""Materializations of stage reports: counts, seconds, a table of failures and the data version."""
 
 import dagster as dg
 
 from sourcebook.model.report import StageReport
 
 _MOST_FAILURES = 100
+"""Rows of the table of failures in a materialization."""
 
 
 def materialization(report: StageReport) -> dg.MaterializeResult[None]:

@@ -1,4 +1,4 @@
-"""The asset `raw_files`: what lies in the collection's sources."""
+"""The asset `raw_files`: the inventory of a collection's folders."""
 
 import dagster as dg
 
@@ -8,9 +8,7 @@ from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.admin.collections import apply
-from sourcebook.indexing.generations import wanted_embedding
-from sourcebook.stages.raw_files import update_inventory
+from sourcebook.stages.raw_files import update_raw_files
 
 
 @dg.asset(partitions_def=collection_partitions, group_name="knowledge_base", kinds={"file", "postgres"})
@@ -22,12 +20,9 @@ def raw_files(
     embedder: Embedder,
 ) -> dg.MaterializeResult[None]:
     """Inventory of every file in the collection's sources: URI, size, modification time, sha256."""
-    with knowledge.database.connection() as connection:
-        apply(connection, knowledge.configuration())
-        report = update_inventory(
+    with knowledge.configured_connection() as connection:
+        report = update_raw_files(
             connection, context.partition_key, selection.selection(), progress.reporter(context, "files")
         )
-        if report.added or report.changed:
-            settings = wanted_embedding(connection, context.partition_key)
-            embedder.start_early(settings, knowledge.home, report.added + report.changed)
+        embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
     return materialization(report)

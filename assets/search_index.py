@@ -1,4 +1,4 @@
-"""The asset `search_index`: what is searchable."""
+"""The asset `search_index`: the published entries of a collection."""
 
 import dagster as dg
 
@@ -14,7 +14,7 @@ from sourcebook.stages.search_index import publish
 def search_index(
     context: dg.AssetExecutionContext, knowledge: Knowledge, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """The published index: vectors for KNN and lexemes for full-text search, each document whole or not there."""
+    """The published index: vectors for KNN and lexemes for full-text search; documents are published whole."""
     with knowledge.database.connection() as connection:
         generation = ensure_generation(connection, context.partition_key)
         report = publish(connection, generation, progress.reporter(context, "documents"))

@@ -15,7 +15,7 @@ from sourcebook.stages.transcripts.update import update_transcripts
     partitions_def=collection_partitions,
     group_name="knowledge_base",
     kinds={"whisper", "postgres"},
-    pool="speech",  # how many of these a machine bears at once: 1 unless the instance says otherwise
+    pool="speech",  # concurrent runs per machine: 1 unless the instance sets another limit
 )
 def transcripts(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog

@@ -52,8 +52,8 @@ def crawl(
     Example: `sourcebook crawl https://docs.example.com/ -c handbook --max-pages 200`
     """
     from sourcebook.admin.collections import apply
-    from sourcebook.config.configuration import configuration_path
     from sourcebook.config.edit import add_site
+    from sourcebook.config.loading import configuration_path
     from sourcebook.config.sites import SiteSource
     from sourcebook.database.queries import queries
 

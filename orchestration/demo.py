@@ -52,7 +52,7 @@ def _ingest() -> int:
 def _search(queries: tuple[str, ...], configuration: Path) -> list[str]:
     """Return the best hit of each query as text, from one process: the model is loaded once."""
     from sourcebook import KnowledgeBase
-    from sourcebook.config.configuration import sourcebook_home
+    from sourcebook.config.loading import sourcebook_home
     from sourcebook.model.time_span import media_fragment
 
     found = []

@@ -15,7 +15,7 @@ CONFIGURATION = EXAMPLES / "sourcebook.yaml"
 
 def site_url() -> str:
     """Return where the demo's configuration says that its site is."""
-    from sourcebook.config.configuration import load_configuration
+    from sourcebook.config.loading import load_configuration
 
     collections = load_configuration(CONFIGURATION).collections.values()
     return next(site.url for collection in collections for site in collection.sites)

@@ -9,7 +9,7 @@ from psycopg import Connection
 
 from sourcebook.admin.collections import apply, collection_names
 from sourcebook.admin.pending import Pending, find_pending
-from sourcebook.config.configuration import Configuration, sourcebook_home
+from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries

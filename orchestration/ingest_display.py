@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from sourcebook.cli.errors import FAILED_ITEMS
-from sourcebook.config.configuration import Configuration
+from sourcebook.config.loading import Configuration
 from sourcebook.database.database import Database
 from sourcebook.model.selection import Selection
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from orchestration.instance import open_instance, prepare_dagster_home
-from sourcebook.config.configuration import Configuration, sourcebook_home
+from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.errors import SourcebookError
 

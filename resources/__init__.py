@@ -1,1 +1,1 @@
-"""How the assets reach the outside: one resource a file."""
+"""Dagster resources, one per file: the assets reach the database, the models and the log through them."""

@@ -5,11 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+from psycopg import Connection
 
-from sourcebook.config.configuration import EmbeddingSettings
+from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.early import embedder_for, export_beside, start_early_for, stop_all, wait_for_exports
 from sourcebook.embedding.onnx.embedder import OnnxEmbedder
 from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.indexing.generations import wanted_embedding
+from sourcebook.model.report import StageReport
 
 
 class Embedder(dg.ConfigurableResource["Embedder"]):
@@ -33,6 +36,16 @@ class Embedder(dg.ConfigurableResource["Embedder"]):
             ModelError: the model cannot be found.
         """
         start_early_for(settings, home, items)
+
+    def start_early_for(self, connection: Connection, collection: str, home: Path, report: StageReport) -> None:
+        """Begin to load a collection's model where a stage has found new or changed items.
+
+        Raises:
+            ModelError: the model cannot be found.
+        """
+        items = report.added + report.changed
+        if items:
+            self.start_early(wanted_embedding(connection, collection), home, items)
 
     def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> EmbeddingProcess | OnnxEmbedder:
         """Return what embeds so many texts: a process, or for few the exported model.

@@ -1,20 +1,22 @@
-"""The database of the knowledge base, and the configuration it follows."""
+"""The resource `knowledge`: the database of the knowledge base and its configuration."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+from psycopg import Connection
 from pydantic import Field, PrivateAttr
 
-from sourcebook.config.configuration import Configuration, configuration_path, load_configuration, sourcebook_home
+from sourcebook.admin.collections import apply
+from sourcebook.config.loading import Configuration, configuration_path, load_configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.lock import collection_lock
 
 
 class Knowledge(dg.ConfigurableResource["Knowledge"]):
-    """Lends connections; during a run it also holds the lock of the run's collection."""
+    """Connections to the database; a run also holds the lock of its collection."""
 
     config_path: str = Field(
         default="", description="Path of sourcebook.yaml; empty: SOURCEBOOK_CONFIG, else the current folder."
@@ -26,16 +28,16 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
     _database: Database | None = PrivateAttr(default=None)
 
     def configuration(self) -> Configuration:
-        """Read the configuration as it is now.
+        """Read the configuration file.
 
         Raises:
-            ConfigurationError: it is missing or malformed.
+            ConfigurationError: the file is missing or malformed.
         """
         return load_configuration(Path(self.config_path) if self.config_path else None)
 
     @property
     def database(self) -> Database:
-        """The open database; only within a run or within `opened()`."""
+        """The open database; available during a run or within `opened()`."""
         if self._database is None:
             message = "the database is open only during a run"
             raise RuntimeError(message)
@@ -43,12 +45,24 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
 
     @property
     def home(self) -> Path:
-        """The folder for state."""
+        """The state folder."""
         return sourcebook_home(configuration_path(Path(self.config_path) if self.config_path else None))
 
     @contextmanager
+    def configured_connection(self) -> Iterator[Connection]:
+        """Lend a connection after recording the collections and sources of the current configuration.
+
+        Raises:
+            ConfigurationError: the file is missing or malformed.
+            ImmutableSettingError: a setting changed that a generation depends on.
+        """
+        with self.database.connection() as connection:
+            apply(connection, self.configuration())
+            yield connection
+
+    @contextmanager
     def opened(self) -> Iterator[Database]:
-        """Open the database outside a run, as sensors do."""
+        """Open the database outside a run, for a sensor."""
         with Database(DatabaseLocation.find(self.home)) as database:
             self._database = database
             try:
@@ -58,7 +72,7 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["Knowledge"]:
-        """Open the database for a run, and wait for the collection where another run works on it."""
+        """Open the database for a run and take the lock of its collection, once no other process holds it."""
         collection = context.run.tags.get("dagster/partition") if context.run else None
         with self.opened() as database:
             if collection is None or not self.lock:

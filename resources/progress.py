@@ -1,4 +1,4 @@
-"""Where long work reports to: the run's log, and whoever listens in this process."""
+"""The resource `progress`: progress of a stage in the log of its run and to listeners in this process."""
 
 import time
 
@@ -7,18 +7,19 @@ import dagster as dg
 from sourcebook.model.progress import Progress, announce
 
 _SECONDS_BETWEEN_LINES = 5.0
+"""Seconds between two lines of progress in the log of a run."""
 
 
 class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
-    """Writes done/total and rate to the run's log every few seconds, never a line a document."""
+    """Lines with done, total and rate in the log of a run, every few seconds."""
 
     def reporter(self, context: dg.AssetExecutionContext, unit: str, *, pace: str = "a second") -> Progress:
-        """Return what a stage calls after each batch.
+        """Return the callback that a stage calls after each batch.
 
         Args:
-            context: of the asset that works.
-            unit: what is counted, in the plural.
-            pace: what so many of them in a second are called.
+            context: the context of the asset.
+            unit: the counted things, in the plural.
+            pace: the unit of the rate, such as "a second".
         """
         stage = context.asset_key.to_user_string()
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The typed run configuration: which part of a collection a run works on."""
+"""The resource `selection`: the part of a collection that a run processes."""
 
 import dagster as dg
 from pydantic import Field
@@ -7,7 +7,7 @@ from sourcebook.model.selection import Selection
 
 
 class RunSelection(dg.ConfigurableResource["RunSelection"]):
-    """Everything by default. Set it in the Launchpad under `resources: selection: config`."""
+    """The whole collection by default; set in the Launchpad under `resources: selection: config`."""
 
     documents: list[str] = Field(default=[], description="URIs of documents; empty: every document.")
     sources: list[str] = Field(default=[], description="Locations of sources; empty: every source.")
@@ -15,5 +15,5 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
     force: bool = Field(default=False, description="Redo the selected documents even where nothing changed.")
 
     def selection(self) -> Selection:
-        """Return it as the library's plain type."""
+        """Return the selection as the plain type of the library."""
         return Selection(tuple(self.documents), tuple(self.sources), self.only_failed, self.force)

@@ -201,6 +201,6 @@ class KnowledgeBase:
 
 
 def _default_home() -> Path:
-    from sourcebook.config.configuration import configuration_path, sourcebook_home
+    from sourcebook.config.loading import configuration_path, sourcebook_home
 
     return sourcebook_home(configuration_path())

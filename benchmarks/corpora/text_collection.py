@@ -11,13 +11,13 @@ from psycopg import Connection, sql
 
 from benchmarks.corpora.vectors import DIMENSIONS, Rows
 from benchmarks.harness.report import say
-from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.scope import Scope, find_scope
-from sourcebook.stages.index_upkeep import keep_up
+from sourcebook.stages.index_upkeep import maintain_index
 
 CHUNKS_OF_A_DOCUMENT = 5
 TABLES = ("search_entry", "keyword_entry", "keyword_block", "lexeme", "chunk")
@@ -68,7 +68,7 @@ class TextShelf:
         seconds["publishing"], started = time.perf_counter() - started, time.perf_counter()
         maintain_indexes(connection, generation, entries=len(texts), moved=len(texts))
         seconds["GIN and HNSW"], started = time.perf_counter() - started, time.perf_counter()
-        keep_up(connection, generation)
+        maintain_index(connection, generation)
         seconds["keyword blocks"] = time.perf_counter() - started
         connection.execute("VACUUM ANALYZE search_entry, keyword_entry, keyword_block, lexeme, chunk, document")
         grown = {table: (size - before[table]) / len(texts) for table, size in _sizes(connection).items()}

@@ -9,7 +9,7 @@ from pgvector import HalfVector
 from psycopg import Connection, sql
 
 from benchmarks.corpora.vectors import DIMENSIONS, Rows
-from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
 from sourcebook.search.scope import ScopedGeneration

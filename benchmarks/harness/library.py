@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.measure import Measurement, run
-from sourcebook.config.configuration import Configuration, load_configuration
+from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation

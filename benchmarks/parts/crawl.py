@@ -15,7 +15,7 @@ from benchmarks.harness.report import MEGABYTE, Row, middle, say, spread
 from benchmarks.harness.site_server import Arrival, SiteServer
 from sourcebook.database.queries import queries
 from sourcebook.indexing.generations import ensure_generation
-from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents
 
 _CONCURRENCY = 8
@@ -145,7 +145,7 @@ def _take_in(connection: Connection) -> int:
     """Make documents and chunks of the pages; return how many were added, changed or removed."""
     documents = update_documents(connection, COLLECTION)
     generation = ensure_generation(connection, COLLECTION)
-    chunks = prepare_chunks(connection, generation, tokenizer_of(generation))
+    chunks = prepare_chunks(connection, generation)
     return sum(report.added + report.changed + report.removed for report in (documents, chunks))
 
 

@@ -16,10 +16,10 @@ from sourcebook.admin.collections import apply
 from sourcebook.admin.pending import find_pending
 from sourcebook.database.database import Database
 from sourcebook.indexing.generations import ensure_generation
-from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
-from sourcebook.stages.raw_files import collection_sources, compare, update_inventory
+from sourcebook.stages.raw_files import collection_sources, compare, update_raw_files
 from sourcebook.stages.search_index import publish
 
 _BYTES = 400
@@ -78,10 +78,10 @@ def many_files(bench: Bench) -> Library:
 def _take_in(database: Database, library: Library) -> None:
     with database.connection() as connection, database.connection() as writer:
         apply(connection, library.configuration)
-        say(f"  raw_files: {update_inventory(connection, COLLECTION).seconds:.0f} s")
+        say(f"  raw_files: {update_raw_files(connection, COLLECTION).seconds:.0f} s")
         say(f"  documents: {update_documents(connection, COLLECTION).seconds:.0f} s")
         generation = ensure_generation(connection, COLLECTION)
-        report = prepare_chunks(connection, generation, tokenizer_of(generation))
+        report = prepare_chunks(connection, generation)
         say(f"  chunks: {report.seconds:.0f} s, {report.added:,} chunks")
         report = embed_missing(connection, writer, generation, lambda _: StandInEmbedder())
         say(f"  embeddings, stand-ins: {report.seconds:.0f} s")

@@ -1,41 +1,38 @@
-"""Bring the database's collections and sources to what the configuration says."""
+"""The collections and sources of the database, kept equal to the configuration."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.configuration import (
-    ChunkingSettings,
-    CollectionSettings,
-    Configuration,
-    EmbeddingSettings,
-    FilesSource,
-)
+from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.loading import Configuration
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
-from sourcebook.errors import ImmutableSettingError
+from sourcebook.errors import ImmutableSettingError, QueryError
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What `apply` did."""
+    """Names of collections by the effect of `apply` on each."""
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
-    """Collections no longer in the file: not updated and not searched any more; `purge` deletes them."""
+    """Collections that left the file: no longer updated or searched, until `purge` deletes them."""
 
 
 def apply(connection: Connection, configuration: Configuration) -> Applied:
     """Record the collections and sources of a configuration, in one transaction.
 
     A source that left the file loses its documents at the next ingest. A collection that left the file is kept
-    but neither updated nor searched; it comes back whole where it returns to the file.
+    but neither updated nor searched; it comes back whole when it returns to the file.
 
     Raises:
-        ImmutableSettingError: chunking or embedding of a collection with a generation was changed; nothing is applied.
+        ImmutableSettingError: chunking or embedding settings changed in a collection that has a generation; nothing is
+            applied.
     """
     with connection.transaction():
         known = {
@@ -55,12 +52,27 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
 
 
 def collection_names(connection: Connection) -> list[str]:
-    """Return the names of the collections that are in use, in order."""
+    """Return the names of the live collections in alphabetical order."""
     return [row[0] for row in connection.execute(queries["collections"])]
 
 
+def check_collections(connection: Connection, names: Sequence[str]) -> None:
+    """Check that collections exist.
+
+    Raises:
+        QueryError: a collection does not exist.
+    """
+    known = collection_names(connection)
+    missing = sorted(set(names) - set(known))
+    if missing:
+        raise QueryError(
+            f"there is no collection {', '.join(repr(name) for name in missing)}; "
+            f"there is {', '.join(known) if known else 'none yet: run sourcebook ingest'}"
+        )
+
+
 def _record(connection: Connection, name: str, settings: CollectionSettings) -> bool:
-    """Record one collection; return whether anything differed."""
+    """Record one collection and return whether anything changed."""
     touched = connection.execute(
         queries["record_collection"], {"name": name, "settings": Jsonb(settings.model_dump(mode="json"))}
     ).rowcount
@@ -102,7 +114,7 @@ def _refuse_changed_generation(connection: Connection, name: str, settings: Coll
     if row is None:
         return
     number, _, chunking, embedding = row[:4]
-    # Settings that this version knows and the generation does not were at their defaults when it was made.
+    # A setting that the generation does not have was at its default when the generation was made.
     before = {
         "chunking": ChunkingSettings.model_validate(chunking).model_dump(mode="json"),
         "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json"),

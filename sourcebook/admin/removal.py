@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from psycopg import Connection
 from psycopg.rows import class_row
 
-from sourcebook.admin.inspection import check_collections, other_urls, possible_uris
+from sourcebook.admin.collections import check_collections
+from sourcebook.admin.items import other_urls, possible_uris
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries

@@ -11,7 +11,7 @@ import typer
 from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.config.configuration import Configuration
+    from sourcebook.config.loading import Configuration
     from sourcebook.database.database import Database
     from sourcebook.database.location import DatabaseLocation
 
@@ -36,14 +36,14 @@ class CommandContext:
         Raises:
             ConfigurationError: it is missing or wrong.
         """
-        from sourcebook.config.configuration import load_configuration
+        from sourcebook.config.loading import load_configuration
 
         return load_configuration(self.config_path)
 
     @cached_property
     def home(self) -> Path:
         """The state folder; it need not exist yet."""
-        from sourcebook.config.configuration import configuration_path, sourcebook_home
+        from sourcebook.config.loading import configuration_path, sourcebook_home
 
         return sourcebook_home(configuration_path(self.config_path))
 
@@ -56,7 +56,7 @@ class CommandContext:
         """
         import os
 
-        from sourcebook.config.configuration import configuration_path
+        from sourcebook.config.loading import configuration_path
         from sourcebook.database.location import DatabaseLocation
 
         location = DatabaseLocation.find(self.home)

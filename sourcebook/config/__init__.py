@@ -1,1 +1,1 @@
-"""`sourcebook.yaml` as typed settings, and errors with line and column."""
+"""`sourcebook.yaml` as typed settings: one module per section, loading, editing, and errors with line and column."""

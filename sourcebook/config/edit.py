@@ -1,4 +1,4 @@
-"""Change a `sourcebook.yaml` for its owner: comments, order and style stay."""
+"""Edits of a `sourcebook.yaml` that keep its comments, order and style."""
 
 import os
 from collections.abc import Mapping
@@ -6,27 +6,27 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from sourcebook.config.configuration import load_configuration
+from sourcebook.config.loading import load_configuration
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import ConfigurationError
 
 
 def add_site(path: Path, collection: str, url: str, settings: Mapping[str, Any]) -> bool:
-    """Add a web site to a collection, or change the settings of one that is there; make both where they are missing.
+    """Add a web site to a collection or change its settings; create the file and the collection where they are missing.
 
-    The file is replaced at once, and only by one that is right.
+    The file is replaced atomically, and only by a valid one.
 
     Args:
-        path: of the configuration.
-        collection: its name.
-        url: of the site.
-        settings: those to set, as the file names them; others stay as they are.
+        path: the configuration file.
+        collection: the name of the collection.
+        url: the URL of the site.
+        settings: new values by the names of the file; the other settings stay.
 
     Returns:
         Whether anything changed.
 
     Raises:
-        ConfigurationError: the file is wrong, or would become so.
+        ConfigurationError: the file is invalid, or would become invalid.
     """
     from ruamel.yaml.comments import CommentedMap
 
@@ -51,7 +51,7 @@ def add_site(path: Path, collection: str, url: str, settings: Mapping[str, Any])
 
 
 def _read(text: str) -> tuple[Any, Any]:
-    """Return an editor that writes as the text is written, and the text's content."""
+    """Return an editor with the indentation of the text, and the content of the text."""
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.util import load_yaml_guess_indent
@@ -72,7 +72,7 @@ def _location(url: str) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Put a new text in the file's place, if it is a configuration."""
+    """Replace the file by a text that is a valid configuration."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_text(text, encoding="utf-8")

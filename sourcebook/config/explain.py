@@ -1,4 +1,4 @@
-"""Say what is wrong in a configuration: where it stands, what was found there, and what is allowed."""
+"""Messages about errors in a configuration: position, value found and values allowed."""
 
 import difflib
 from collections.abc import Mapping
@@ -10,10 +10,11 @@ from pydantic_core import ErrorDetails
 from sourcebook.config.yaml_file import ConfigurationText, KeyPath, Position, describe
 
 MOST_PROBLEMS = 20
+"""Lines of an error message; the remaining problems are counted."""
 
 
 def explain(error: ValidationError, text: ConfigurationText, model: type[BaseModel]) -> str:
-    """One line for each problem, in the order of the file."""
+    """Return one line per problem, in the order of the file."""
     errors = error.errors(include_url=False)
     blamed = {details["loc"][:-1] for details in errors}
     problems = sorted(
@@ -40,7 +41,7 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
             parent = describe(at[:-1]) or "the file"
             return text.position(at[:-1]), f"{parent}: the key {at[-1]} is missing; it holds {_allowed(model, at)}"
         case "collection_name":
-            at = at[:-1]  # pydantic marks a mapping's key with one part more
+            at = at[:-1]  # pydantic appends "[key]" to the location of a key
             name, rule = _found(at[-1]), context["rule"]
             return text.position(at, of_key=True), f"{describe(at)}: found the name {name}; allowed: {rule}"
         case "header" if at[-1] == "[key]":
@@ -76,7 +77,7 @@ def _keys(model: type[BaseModel], at: KeyPath) -> list[str]:
 
 
 def _declaration(model: type[BaseModel], at: KeyPath) -> tuple[Any, str]:
-    """The type that belongs at a key path, and the description of the nearest field around it."""
+    """Return the type declared for a key path, and the description of the nearest field around it."""
     annotation: Any = model
     description = ""
     for key in at:

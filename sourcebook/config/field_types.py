@@ -1,10 +1,12 @@
-"""The kinds of text and number that settings are made of."""
+"""Types of settings: names, patterns, sizes, durations and paths."""
 
+import os
 import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
@@ -14,12 +16,26 @@ _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _UNITS = {prefix: number for number, prefix in enumerate("bkmgt")}
 
 NAME_RULE = "1 to 63 letters, digits, `_`, `-` or single dots, beginning with a letter or digit"
+"""The rule for names of collections, as error messages quote it."""
 
 
 class Settings(BaseModel):
-    """Settings are read once and never changed. A field's description says what is allowed in it."""
+    """Base class of settings: immutable, without unknown keys. A field's description names the allowed values."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float")
+
+
+def expand_user(path: str) -> str:
+    """Return a path with a leading `~` replaced by the home folder; unchanged where the user is unknown."""
+    return os.path.expanduser(path)  # noqa: PTH111 - pathlib's raises where the user is unknown
+
+
+def absolute_path(path: str | None, info: ValidationInfo) -> str | None:
+    """Return a setting's path as an absolute one, relative to the folder of the configuration file."""
+    if path is None or not info.context:
+        return path
+    folder: Path = info.context["folder"]
+    return os.path.realpath(folder / expand_user(path))
 
 
 def _collection_name(name: str) -> str:
@@ -29,7 +45,7 @@ def _collection_name(name: str) -> str:
 
 
 def _byte_count(size: Any) -> Any:
-    """Read `100MB` or `1.5 GiB`; what is no size goes through and is refused as a number."""
+    """Read `100MB` or `1.5 GiB`; any other text is left to the check that follows."""
     parts = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
     if parts is None:
         return size
@@ -38,7 +54,7 @@ def _byte_count(size: Any) -> Any:
 
 
 def _duration(duration: Any) -> Any:
-    """Read `30s`, `15m`, `12h`, `1d` or `1w`; what is no duration goes through and is refused."""
+    """Read `30s`, `15m`, `12h`, `1d` or `1w`; refuse any other text."""
     if isinstance(duration, timedelta | int | float) and not isinstance(duration, bool):
         return duration
     parts = _DURATION.fullmatch(duration.strip()) if isinstance(duration, str) else None
@@ -48,7 +64,7 @@ def _duration(duration: Any) -> Any:
 
 
 def _pattern(pattern: str) -> str:
-    """Bring `./drafts/` to the form that paths are compared with, `drafts/**`."""
+    """Return a pattern in the form that matches paths: `./drafts/` becomes `drafts/**`."""
     if pattern.startswith("/") or ".." in pattern.split("/"):
         raise PydanticCustomError("pattern", "a pattern is relative to the root, without `/` in front or `..` in it")
     pattern = pattern.removeprefix("./")
@@ -62,6 +78,8 @@ def _without_repetition(texts: tuple[str, ...]) -> tuple[str, ...]:
 CollectionName = Annotated[str, AfterValidator(_collection_name)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
 Pattern = Annotated[Text, AfterValidator(_pattern)]
+FilePath = Annotated[Text | None, AfterValidator(absolute_path)]
+"""A path relative to the folder of the configuration file, made absolute; None where unset."""
 Words = Annotated[tuple[Text, ...], AfterValidator(_without_repetition)]
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0), le=timedelta(days=3650))]
 """A number of seconds, or text such as `30s`, `15m`, `12h`, `1d`, `1w`."""

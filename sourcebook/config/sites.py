@@ -15,7 +15,7 @@ _URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 USER_AGENT = "Sourcebook/0.1"
-"""What a site is told where nothing else is set; robots.txt is read for the part before the slash."""
+"""Default User-Agent header of a crawl; rules in robots.txt are matched against the part before the slash."""
 
 
 def _site_url(url: str) -> str:
@@ -32,7 +32,7 @@ def _site_url(url: str) -> str:
 
 
 def _path_pattern(pattern: str) -> str:
-    """Bring `docs/` to the form that paths are compared with, `/docs/**`."""
+    """Return a pattern in the form that matches paths: `docs/` becomes `/docs/**`."""
     pattern = pattern if pattern.startswith(("/", "**")) else f"/{pattern}"
     return f"{pattern}**" if pattern.endswith("/") else pattern
 
@@ -69,7 +69,7 @@ Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network), PlainS
 
 
 class SiteSource(Settings):
-    """A web site: where it begins, what of it is taken, and how politely."""
+    """A web site: its start URL, the pages that belong to it, and the limits of a crawl."""
 
     url: SiteUrl = Field(description="a URL of http or https: a page, a sitemap, or an llms.txt")
     max_depth: int = Field(
@@ -115,6 +115,6 @@ class SiteSource(Settings):
 
     @property
     def location(self) -> str:
-        """The URL that names the site in the ledger: scheme and host in lower case, no fragment, never without path."""
+        """The URL of the site in the ledger: scheme and host in lower case, with a path, without a fragment."""
         parts = urlsplit(self.url)
         return urlunsplit((parts.scheme.lower(), parts.netloc.lower(), parts.path or "/", parts.query, ""))

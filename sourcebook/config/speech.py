@@ -1,4 +1,4 @@
-"""The settings of how recordings are transcribed: `speech:` of a collection."""
+"""The settings of transcription: `speech:` of a collection."""
 
 from typing import Annotated, Final, Literal
 
@@ -13,8 +13,7 @@ _CODES: Final = (
     "sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo yue zh"
 )
 LANGUAGES: Final = frozenset(_CODES.split())
-"""The codes of the languages that Whisper knows: ISO 639-1, longer where that has none."""
-
+"""Codes of the languages that Whisper knows: ISO 639-1, or a longer code where that has none."""
 
 EngineName = Literal["openai-whisper", "faster-whisper"]
 
@@ -29,7 +28,7 @@ Language = Annotated[Text, AfterValidator(_language)]
 
 
 class SpeechSettings(Settings):
-    """How the collection's recordings become text. Another engine, model or language means transcribing them again."""
+    """How recordings are transcribed. A change of engine, model or language transcribes them again."""
 
     engine: EngineName = Field(default="openai-whisper", description="openai-whisper or faster-whisper")
     model: Text = Field(default="base", description="the name of a Whisper model such as base, or the path of one")

@@ -1,4 +1,4 @@
-"""Read YAML text into plain values that remember where they stood. The text is data: no tag in it builds an object."""
+"""YAML files read into plain values with the position of each. Tags in the text construct no objects."""
 
 import warnings
 from collections.abc import Mapping
@@ -13,16 +13,19 @@ if TYPE_CHECKING:
 
 KeyPath = tuple[str | int, ...]
 
-LARGEST_FILE = 1_000_000  # bytes
-MOST_VALUES = 20_000  # counted after aliases are followed, so that nested ones cannot fill the memory
+LARGEST_FILE = 1_000_000
+"""Bytes of a configuration file."""
+MOST_VALUES = 20_000
+"""Values of a file, counted after aliases are resolved, so that nested aliases cannot fill the memory."""
 DEEPEST_NESTING = 20
+"""Levels of nested mappings and lists."""
 
 _TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a text file; both numbers count from 1."""
+    """A position in a text file; line and column count from 1."""
 
     line: int
     column: int
@@ -38,7 +41,7 @@ class ConfigurationText:
     values: Mapping[KeyPath, Position]
 
     def position(self, key_path: KeyPath, *, of_key: bool = False) -> Position:
-        """Where `key_path` stands, or else the nearest thing around it that is in the file."""
+        """Return the position of `key_path`, or of the nearest value around it that the file has."""
         for length in range(len(key_path), -1, -1):
             known = self.keys if of_key and length == len(key_path) else self.values
             if key_path[:length] in known:
@@ -50,14 +53,14 @@ def read_configuration_text(path: Path) -> ConfigurationText:
     """Read one YAML file.
 
     Raises:
-        ConfigurationError: The file cannot be read, is not YAML, names a key twice, or is unreasonably big or deep.
+        ConfigurationError: the file cannot be read, is not YAML, has a key twice, or exceeds a limit.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     text = _read_text(path)
     try:
-        with warnings.catch_warnings(action="ignore"):  # an anchor may be given twice; the later one counts
+        with warnings.catch_warnings(action="ignore"):  # an anchor may be defined twice; the later one counts
             root = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -75,12 +78,12 @@ def read_configuration_text(path: Path) -> ConfigurationText:
 
 
 def refuse(path: Path, position: Position, reason: str) -> NoReturn:
-    """Raise the error that names the file, the line and the column."""
+    """Raise an error with file, line and column."""
     raise ConfigurationError(f"{path}, line {position.line}, column {position.column}: {reason}") from None
 
 
 def describe(key_path: KeyPath) -> str:
-    """A key path as a person writes it: `collections.handbook.files[0].root`."""
+    """Return a key path in the notation of error messages: `collections.handbook.files[0].root`."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in key_path).removeprefix(".")
 
 
@@ -116,7 +119,7 @@ def _refuse_character(path: Path, text: str, error: Exception) -> NoReturn:
 
 @dataclass
 class _Reader:
-    """Turns YAML nodes into dicts, lists and scalars, and notes where each stood."""
+    """Conversion of YAML nodes into dicts, lists and scalars, recording the position of each."""
 
     path: Path
     keys: dict[KeyPath, Position] = field(default_factory=dict)
@@ -125,7 +128,7 @@ class _Reader:
     def value(self, node: "Node", at: KeyPath) -> object:
         from ruamel.yaml.nodes import MappingNode, SequenceNode
 
-        empty = node.start_mark.index == node.end_mark.index  # such a node's mark is that of whatever follows
+        empty = node.start_mark.index == node.end_mark.index  # the mark of an empty node is that of the next node
         self.values[at] = self.keys.get(at, _position(node)) if empty else _position(node)
         if len(self.values) > MOST_VALUES:
             refuse(self.path, _position(node), f"there are more than {MOST_VALUES:,} values (aliases count each time)")
@@ -173,7 +176,7 @@ class _Reader:
 
 
 def _number(text: str, *, whole: bool) -> object:
-    """The number that `text` says, or `text` itself where Python cannot hold it."""
+    """Return the number that `text` denotes, or `text` itself where Python cannot represent it."""
     digits = text.replace("_", "")
     for read in (lambda: int(digits), lambda: int(digits, 0)) if whole else (lambda: float(digits),):
         try:

@@ -4,7 +4,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Final
 
-from sourcebook.config.configuration import EmbeddingSettings
+from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.onnx.embedder import OnnxEmbedder, open_exported
 from sourcebook.embedding.onnx.export import needs_export

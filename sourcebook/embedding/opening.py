@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sourcebook.config.configuration import EmbeddingSettings
+from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.errors import ModelError
 
 if TYPE_CHECKING:

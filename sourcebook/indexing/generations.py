@@ -6,7 +6,7 @@ from psycopg import Connection, sql
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.database.queries import queries
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.precision import choose_precision

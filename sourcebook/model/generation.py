@@ -5,7 +5,7 @@ from typing import Any
 
 from psycopg import sql
 
-from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 
 _PARTITIONED = ("search_entry", "keyword_entry")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from psycopg import Connection
 
-from sourcebook.config.configuration import EmbeddingSettings
+from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.search.request import SearchRequest

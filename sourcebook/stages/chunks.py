@@ -1,4 +1,9 @@
-"""The stage `chunks`: cut documents whose content or rules changed, beside what is searchable now."""
+"""The stage `chunks`: passages of documents, cut along their structure and prepared beside the published ones.
+
+Reads: `document` and its `parsed_content`, and the tokenizer of the generation's embedding model.
+Writes: `chunk`, and in `indexed_document` the content and the rules that the chunks were cut with.
+Stale: a live document without chunks, or cut from another content hash or by other rules (`chunking_rules`).
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -26,32 +31,32 @@ from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 
 BATCH = 128
+"""Documents per transaction."""
 BATCH_CHARACTERS = 16_000_000
+"""Characters of Markdown per transaction; a longer document is a batch of its own."""
 _TYPES = ["int8", "int8", "int4", "text", "text", "text[]", "text", "int4", "int4", "int4", "int4", "bytea", "bytea"]
 _TYPES += ["float8", "float8"]
-
-
-def tokenizer_of(generation: Generation) -> TokenCounter:
-    """Return the tokenizer of a generation's embedding model.
-
-    Raises:
-        ModelError: the model cannot be found.
-    """
-    model = find_model(generation.embedding_settings.model)
-    if model.folder is None:
-        raise ModelError(f"the embedding model {model.name!r} lies in no folder, so its tokenizer cannot be read")
-    return FolderTokenizer.from_folder(model.folder, model.max_tokens)
 
 
 def prepare_chunks(
     connection: Connection,
     generation: Generation,
-    tokenizer: TokenCounter,
     selection: Selection = EVERYTHING,
     progress: Progress = silent,
 ) -> StageReport:
-    """Cut every document of a generation that is not cut from its newest content."""
+    """Cut the documents of a generation whose content or chunking rules changed; `added` and `removed` count chunks.
+
+    Args:
+        connection: in autocommit mode.
+        generation: the generation whose chunks to prepare.
+        selection: with `force`, the documents to cut again even where nothing changed.
+        progress: called with (done, total) documents.
+
+    Raises:
+        ModelError: the tokenizer of the embedding model cannot be found.
+    """
     report = StageReport()
+    tokenizer = _tokenizer(generation)
     stale = connection.execute(
         queries["unprepared_documents"],
         {
@@ -73,6 +78,13 @@ def prepare_chunks(
     refresh_statistics(connection, queries["analyze_chunks"], report)
     row = connection.execute(queries["chunks_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
+
+
+def _tokenizer(generation: Generation) -> TokenCounter:
+    model = find_model(generation.embedding_settings.model)
+    if model.folder is None:
+        raise ModelError(f"the embedding model {model.name!r} has no folder from which its tokenizer can be read")
+    return FolderTokenizer.from_folder(model.folder, model.max_tokens)
 
 
 def _prepare(

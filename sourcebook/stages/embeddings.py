@@ -1,4 +1,9 @@
-"""The stage `embeddings`: a vector for every text that waits to be published and has none."""
+"""The stage `embeddings`: one vector per distinct text of the chunks that wait to be published.
+
+Reads: `chunk` and `indexed_document`.
+Writes: `embedding`, by model and sha256 of the embedded text.
+Stale: a text of an unpublished document for which the model has no vector. A vector never becomes outdated.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -17,11 +22,11 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 
 BATCH = 256
-"""Texts embedded and kept at a time: what a crash can cost."""
+"""Texts per transaction: a crash loses at most two batches of work."""
 
 
 class SubmittingEmbedder(Protocol):
-    """An embedder that computes while the caller goes on."""
+    """An embedder that computes in the background."""
 
     def submit(self, texts: Sequence[str]) -> "Future[NDArray[np.float32]]":
         """Return the future of an array of shape (n, dimensions)."""
@@ -34,13 +39,13 @@ def embed_missing(
     start_embedder: Callable[[int], SubmittingEmbedder],
     progress: Progress = silent,
 ) -> StageReport:
-    """Embed what is missing, longest texts first, and keep the vectors by the hash of their text.
+    """Embed the texts that have no vector, the longest first, and store the vectors by the hash of their text.
 
     Args:
-        reader: holds a cursor over the texts while the stage lasts.
-        writer: another connection, that commits each batch of vectors.
-        generation: whose prepared chunks to embed.
-        start_embedder: called with how many texts are missing, and only where some are: otherwise no model loads.
+        reader: a connection that holds a cursor over the texts.
+        writer: a second connection, which commits each batch of vectors.
+        generation: the generation whose prepared chunks to embed.
+        start_embedder: called with the number of missing texts, unless it is 0: then no model is loaded.
         progress: called with (done, total) texts.
 
     Raises:
@@ -74,7 +79,7 @@ def _embed(
     report: StageReport,
     progress: Progress,
 ) -> None:
-    """Keep one batch while the next is being computed."""
+    """Store one batch while the next is being computed."""
     waiting: list[tuple[tuple[tuple[bytes, str], ...], Future[NDArray[np.float32]]]] = []
 
     def keep_oldest() -> None:

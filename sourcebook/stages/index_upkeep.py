@@ -1,6 +1,11 @@
-"""What the keyword leg needs now and then: weights by the average length of today, and blocks of entries.
+"""The stage `index_upkeep`: keyword weights for the current average passage length, and blocks of entries.
 
-Neither is waited for: a search is right without, and finds the best entries faster with.
+Reads: `search_entry`, `keyword_entry` and the lengths in `generation`.
+Writes: `keyword_entry`, `keyword_block`, and the average length in `generation`.
+Stale: the weights of a generation whose average length has drifted; entries that are in no block, from 8,000 on; a
+block that has lost a fifth of its entries.
+
+Publishing does not wait for this stage: without it searches find the same entries, only more slowly.
 """
 
 from dataclasses import dataclass
@@ -13,31 +18,34 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 
 LARGEST_DRIFT = 0.1
-"""Of the average length, before all weights are computed anew."""
+"""Relative change of the average passage length at which all weights are recomputed."""
 DRIFT_AFTER_A_LOAD = 0.001
-"""The same where there are more than twice as many entries as then: renewing costs a hundredth of embedding them."""
+"""LARGEST_DRIFT after a load that has more than doubled the entries: recomputing costs 1 % of embedding them."""
 FEW = 1_000
-"""Entries whose weights are always renewed: half a second."""
+"""Entries up to which weights are recomputed at DRIFT_AFTER_A_LOAD: this takes half a second."""
 BLOCK = 8_000
-"""Entries of a block; the width of keyword_block.weights."""
+"""Entries per block; the dimension of keyword_block.weights."""
 _FEWEST_OF_A_BLOCK = BLOCK * 4 // 5
+"""Entries below which a block is dissolved."""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
     drift: float
+    """Relative change of the average length since the weights were computed."""
     entries: int
     averaged: int
-    """How many entries there were when the average length was taken."""
+    """Number of entries when the weights were computed."""
     loose: int
+    """Number of entries in no block."""
     newest_block: int
     sparse_blocks: list[int]
 
 
-def keep_up(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
-    """Renew the weights where the average length has drifted, and gather loose entries in blocks.
+def maintain_index(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
+    """Recompute the weights where the average length has drifted, and gather loose entries into blocks.
 
-    Each step is a transaction: searches see all of it or nothing. `changed` counts weights, `blocks` new blocks.
+    Each step is one transaction. `changed` counts weights, `blocks` counts new blocks.
     """
     report = StageReport()
     state = _state(connection, generation)
@@ -76,7 +84,7 @@ def _renew_weights(connection: Connection, generation: Generation) -> int:
         connection.execute(queries["delete_keyword_blocks"], scope)
         connection.execute(queries["delete_keyword_weights"], scope)
         renewed = connection.execute(queries["insert_keyword_weights"], scope).rowcount
-    _vacuum(connection, generation)  # what is written next takes the place of the old weights
+    _vacuum(connection, generation)  # so that the next rows reuse the space of the old weights
     return renewed
 
 

@@ -1,7 +1,10 @@
-"""The stage `raw_files`: bring the inventory of a collection's sources up to date.
+"""The stage `raw_files`: the inventory of a collection's folders.
 
-Size and modification time are compared first; only what differs is read and hashed. The same bytes under a new
-path and a file that returned are settled later, from the hashes this stage records.
+Reads: the folders of the collection; size and modification time first, and the content only of files that differ.
+Writes: `raw_file` (size, modification time, sha256, media type, failure), and the last listing in `source`.
+Stale: a file that is new, changed, returned, gone, due for a retry, or skipped under other settings.
+
+Renamed and returned files are recognised later, by the stage `documents`, from the hashes recorded here.
 """
 
 import time
@@ -25,12 +28,13 @@ from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.registry import is_taken, skip_reason
 
 BATCH = 256
+"""Files per transaction."""
 _RACY_NANOSECONDS = 2_000_000_000
-"""A file modified this close to when it was hashed may have been written again within one tick of its clock."""
+"""Nanoseconds between modification and hashing of a file within which a later write may leave its time unchanged."""
 
 
 class KnownFile(NamedTuple):
-    """What the ledger says of one file. A tuple, because there are many and making one is on the hot path."""
+    """The ledger's row of one file; a tuple, because one is built for every file of a source."""
 
     uri: str
     size: int
@@ -46,21 +50,21 @@ class KnownFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A source as it is against the source as the ledger knows it."""
+    """The difference between a source and the ledger."""
 
     source: Source
     listing: Listing
     to_read: list[FileEntry]
-    """New, changed, returned, or due for another try."""
+    """Files that are new, changed, returned or due for a retry."""
     known: dict[str, KnownFile]
-    """What the ledger says of those to read; nothing where they are new."""
+    """The ledger's rows of the files to read, by URI; new files have none."""
     gone: list[str]
-    """URIs; empty where the listing is not complete."""
+    """URIs of files that are gone; empty where the listing is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """One file after a look at its content."""
+    """A file after reading: its hash and type, or why it was skipped or failed."""
 
     entry: FileEntry
     sha256: bytes | None = None
@@ -71,7 +75,7 @@ class ReadFile:
 
 
 def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:
-    """Return the live sources of a collection, or those the selection names."""
+    """Return the live folders of a collection, or those that the selection names."""
     rows = connection.execute(
         queries["collection_sources"],
         {
@@ -89,8 +93,8 @@ def collection_sources(connection: Connection, collection: str, selection: Selec
 def compare(connection: Connection, source: Source, selection: Selection = EVERYTHING) -> Difference:
     """List a source and compare it with the ledger, in one query.
 
-    No content is read, but of files that were hashed so soon after they were written that their modification time
-    proves nothing; where these are the same, the ledger notes that.
+    Content is read only of files that were hashed within two seconds of their modification: an equal modification time
+    proves nothing for these. Where their content is unchanged, the ledger records that.
     """
     listing = list_source(source)
     entries = listing.entries
@@ -100,7 +104,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     gone: list[str] = []
     known: dict[str, KnownFile] = {}
     seen: set[str] = set()
-    # One pass over the ledger, some thousand rows at a time, that keeps nothing of a file which is as it was.
+    # One pass over the ledger in batches of rows; unchanged files leave nothing in memory.
     with connection.transaction(), connection.cursor(name="known_files", binary=True) as cursor:
         cursor.itersize = 5_000
         cursor.execute(
@@ -136,12 +140,12 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     return Difference(source, listing, to_read, known, [] if listing.error else gone)
 
 
-def update_inventory(
+def update_raw_files(
     connection: Connection, collection: str, selection: Selection = EVERYTHING, progress: Progress = silent
 ) -> StageReport:
-    """Bring the inventory of a collection up to date.
+    """Update the inventory of a collection.
 
-    A source that cannot be listed completely loses nothing and is reported as failed.
+    A source that cannot be listed completely loses no files and is reported as failed.
     """
     report = StageReport()
     connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
@@ -167,7 +171,7 @@ def update_inventory(
 
 
 def _is_settled(entry: FileEntry, known: KnownFile, source: Source) -> bool:
-    """Return whether a file is as it was, beyond doubt: what is true of nearly every file at nearly every look."""
+    """Return whether a file is unchanged without any doubt, as nearly every file of a source is."""
     return (
         known.live
         and entry.modified == known.modified
@@ -195,7 +199,7 @@ def _wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, se
 
 
 def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
-    """Return whether an unchanged file is now skipped, or no longer."""
+    """Return whether an unchanged file is to be skipped now, or no longer."""
     skipped_unread = entry.skip_reason is not None or entry.size > source.most_bytes(entry.path)
     if known.skip_reason is None:
         return skipped_unread

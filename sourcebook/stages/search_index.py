@@ -1,7 +1,13 @@
-"""The stage `search_index`: make prepared chunks searchable, and withdraw what is gone.
+"""The stage `search_index`: publication of prepared chunks, and withdrawal of removed documents.
+
+Reads: `chunk` and `indexed_document` as the stage `chunks` prepared them, `embedding`, and `document`.
+Writes: `search_entry`, in `indexed_document` the published content, version, title and language, and the indexes of
+the generation.
+Stale: a document whose newest chunks are embedded but not published, whose version, title or language differs from the
+published one, or that was removed.
 
 A document is published in one short transaction: old entries out, new entries in. A crash at any point leaves its old
-version searchable, whole. Several documents share a transaction, which keeps that promise with fewer round trips.
+version searchable, whole. Several documents share a transaction to save round trips.
 """
 
 from psycopg import Connection
@@ -14,10 +20,11 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 
 BATCH = 64
+"""Documents per transaction."""
 
 
 def publish(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
-    """Publish every document of a generation that is ready, and withdraw removed ones. Counts are entries."""
+    """Publish the ready documents of a generation and withdraw removed ones; the report counts entries."""
     report = StageReport()
     scope = {"generation": generation.id, "model": generation.model}
     row = connection.execute(queries["withdraw_removed_documents"], scope).fetchone()

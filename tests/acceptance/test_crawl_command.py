@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sourcebook.config.configuration import load_configuration
+from sourcebook.config.loading import load_configuration
 from tests.acceptance.workplace import Workplace, rows
 from tests.waiting import wait_until
 from tests.web_server import WebServer

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
 from tests.integration.stages import Stages

@@ -13,9 +13,10 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.admin.collections import Applied, apply
-from sourcebook.admin.inspection import CollectionStatus, collection_statuses, list_items
+from sourcebook.admin.items import list_items
 from sourcebook.admin.pending import Pending, find_pending
-from sourcebook.config.configuration import load_configuration
+from sourcebook.admin.status import CollectionStatus, collection_statuses
+from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.embedding.process import EmbeddingProcess
@@ -28,11 +29,11 @@ from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.results import SearchResults
-from sourcebook.stages.chunks import prepare_chunks, tokenizer_of
+from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.crawled_pages import update_crawled_pages
 from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
-from sourcebook.stages.raw_files import update_inventory
+from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
 from sourcebook.stages.transcripts.update import update_transcripts
 from tests.web_server import WebServer
@@ -145,7 +146,7 @@ class Stages:
 
     def raw_files(self, selection: Selection = EVERYTHING) -> StageReport:
         with self.connection() as connection:
-            return update_inventory(connection, self.collection, selection)
+            return update_raw_files(connection, self.collection, selection)
 
     def crawled_pages(self, selection: Selection = EVERYTHING) -> StageReport:
         with self.connection() as connection:
@@ -162,7 +163,7 @@ class Stages:
     def chunks(self, selection: Selection = EVERYTHING) -> StageReport:
         generation = self.generation
         with self.connection() as connection:
-            return prepare_chunks(connection, generation, tokenizer_of(generation), selection)
+            return prepare_chunks(connection, generation, selection)
 
     def embeddings(self) -> StageReport:
         generation = self.generation

@@ -4,7 +4,7 @@ import os
 import time
 
 from sourcebook.model.selection import Selection
-from sourcebook.stages.raw_files import BATCH, update_inventory
+from sourcebook.stages.raw_files import BATCH, update_raw_files
 from tests.integration.stages import Stages
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_vanishes_between_listing_and_reading_fails_alone(stages: St
         (stages.root / last).unlink(missing_ok=True)
 
     with stages.connection() as connection:
-        report = update_inventory(connection, stages.collection, progress=remove_last)
+        report = update_raw_files(connection, stages.collection, progress=remove_last)
     assert (report.added, report.failed) == (BATCH, 1)
     assert "vanished" in report.failures[0].reason
     assert stages.item(last)["state"] == "failed"

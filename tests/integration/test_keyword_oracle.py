@@ -14,7 +14,7 @@ from sourcebook.search.condition import EntryCondition
 from sourcebook.search.keyword_leg import Ranking, keyword_ranking, query_terms
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.scope import find_scope
-from sourcebook.stages.index_upkeep import keep_up
+from sourcebook.stages.index_upkeep import maintain_index
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, recount, statistics, word_database
 
 WORDS = (
@@ -81,7 +81,7 @@ def do(corpus: WordCorpus, step: tuple[str, object]) -> None:
     elif deed == "remove":
         corpus.remove(*what)  # type: ignore[misc]
     elif deed == "upkeep":
-        keep_up(corpus.connection, corpus.generation)
+        maintain_index(corpus.connection, corpus.generation)
     elif chunks := corpus.chunks():
         chunk = chunks[what % len(chunks)]  # type: ignore[operator]
         corpus.connection.execute(deeds[deed].encode(), {"generation": corpus.generation.id, "chunk": chunk})
@@ -100,7 +100,7 @@ def test_scores_and_order_are_those_of_bm25_whatever_happened(
         assert statistics(connection, corpus.generation.id) == recount(connection, corpus.generation.id)
     for average_of_today in (False, True):
         if average_of_today:
-            keep_up(connection, corpus.generation)
+            maintain_index(connection, corpus.generation)
         oracle = Oracle(connection, [corpus.generation.id])
         averages = oracle.stored_average_lengths()
         if average_of_today and any(words for _, _, words in oracle.entries.values()):

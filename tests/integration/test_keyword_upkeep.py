@@ -12,7 +12,7 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
 from sourcebook.search.keyword_leg import Ranking, keyword_ranking, query_terms
 from sourcebook.stages import index_upkeep as upkeep
-from sourcebook.stages.index_upkeep import BLOCK, keep_up
+from sourcebook.stages.index_upkeep import BLOCK, maintain_index
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, word_database
 
 RENEWING = ("renew_average_length", "delete_keyword_blocks", "delete_keyword_weights", "insert_keyword_weights")
@@ -67,18 +67,18 @@ def test_weights_follow_the_average_length(connection: Connection, monkeypatch: 
     """A tenth of drift renews every weight; less waits, except in a small collection, where it costs nothing."""
     corpus = new_corpus(connection)
     corpus.write({number: Written(("tide gauge station",)) for number in range(40)})
-    assert keep_up(connection, corpus.generation).changed == 0, "nothing has moved"
+    assert maintain_index(connection, corpus.generation).changed == 0, "nothing has moved"
     corpus.write({40: Written(("tide " * 9,))})
-    assert keep_up(connection, corpus.generation).changed == 41
+    assert maintain_index(connection, corpus.generation).changed == 41
     assert_exact(corpus, "tide", "gauge")
     oracle = Oracle(connection, [corpus.generation.id])
     assert oracle.stored_average_lengths() == pytest.approx(oracle.average_lengths(), rel=1e-6)
 
     monkeypatch.setattr(upkeep, "FEW", 0)
     corpus.write({41: Written(("tide " * 6,))})
-    assert keep_up(connection, corpus.generation).changed == 0, "2 % of drift"
+    assert maintain_index(connection, corpus.generation).changed == 0, "2 % of drift"
     corpus.write({42: Written(("tide " * 50,))})
-    assert keep_up(connection, corpus.generation).changed == 43, "more than 10 %"
+    assert maintain_index(connection, corpus.generation).changed == 43, "more than 10 %"
     assert_exact(corpus, "tide", "gauge")
 
 
@@ -88,23 +88,23 @@ def test_a_first_load_is_weighed_by_its_own_average(connection: Connection, monk
     corpus = new_corpus(connection)
     corpus.write({number: Written(("tide " * 50,)) for number in range(4)})
     corpus.write({number: Written(("tide " * 52,)) for number in range(4, 8)})
-    assert keep_up(connection, corpus.generation).changed == 0, "not yet more than twice as many"
+    assert maintain_index(connection, corpus.generation).changed == 0, "not yet more than twice as many"
     corpus.write({8: Written(("tide " * 52,))})
-    assert keep_up(connection, corpus.generation).changed == 9
+    assert maintain_index(connection, corpus.generation).changed == 9
     assert_exact(corpus, "tide")
 
 
 def test_a_collection_whose_words_are_all_gone_takes_new_ones(connection: Connection) -> None:
     """An average length of 0 is none: what is published next is weighed by its own."""
     corpus = new_corpus(connection)
-    assert keep_up(connection, corpus.generation).changed == 0
+    assert maintain_index(connection, corpus.generation).changed == 0
     corpus.write({0: Written(("tide gauge",))})
     corpus.write({0: Written(("...",))})
-    keep_up(connection, corpus.generation)
+    maintain_index(connection, corpus.generation)
     corpus.write({1: Written(("salt and ice",))})
     assert_exact(corpus, "salt", "ice", "tide")
     corpus.remove(0, 1)
-    keep_up(connection, corpus.generation)
+    maintain_index(connection, corpus.generation)
     assert ranked(corpus, "salt") == []
 
 
@@ -114,19 +114,19 @@ def test_blocks_are_built_served_and_dissolved(connection: Connection) -> None:
     insert_many(corpus, BLOCK + 100)
     asked = ("word5 common", "word1 filler", "common", "filler word96 nothing")
     before = {query: ranked(corpus, query, 50) for query in asked}
-    keep_up(connection, corpus.generation)
+    maintain_index(connection, corpus.generation)
     assert blocks(corpus) == {1}
     assert_exact(corpus, *asked)
     assert {query: ids(ranked(corpus, query, 50)) for query in asked} == {
         query: ids(ranking) for query, ranking in before.items()
     }
-    assert keep_up(connection, corpus.generation).extra.get("blocks", 0) == 0, "100 loose ones are few"
+    assert maintain_index(connection, corpus.generation).extra.get("blocks", 0) == 0, "100 loose ones are few"
 
     connection.execute(
         "DELETE FROM search_entry WHERE generation_id = %s AND chunk_id %% 4 = 0", [corpus.generation.id]
     )
     assert_exact(corpus, *asked)
-    keep_up(connection, corpus.generation)
+    maintain_index(connection, corpus.generation)
     assert blocks(corpus) == set()
     assert_exact(corpus, *asked)
 

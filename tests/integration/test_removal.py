@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.admin.inspection import collection_statuses, find_document, list_items
+from sourcebook.admin.items import find_document, list_items
 from sourcebook.admin.pending import find_pending
 from sourcebook.admin.removal import purge, purgeable, remove_items, restore_items
+from sourcebook.admin.status import collection_statuses
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 from sourcebook.errors import QueryError, UnknownDocumentError
@@ -261,7 +262,7 @@ class TestPurge:
     ) -> None:
         """A source that left the configuration is kept while its documents are still searchable."""
         from sourcebook.admin.collections import apply
-        from sourcebook.config.configuration import load_configuration
+        from sourcebook.config.loading import load_configuration
 
         ingest(configuration)
         (tmp_path / "elsewhere").mkdir()

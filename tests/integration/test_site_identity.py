@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 from aiohttp import web
 
-from sourcebook.admin.inspection import Document, find_document
+from sourcebook.admin.items import Document, find_document
 from sourcebook.admin.removal import purge, remove_items, restore_items
 from sourcebook.errors import UnknownDocumentError
 from tests.integration.stages import Stages, html

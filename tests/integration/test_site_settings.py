@@ -2,7 +2,7 @@
 
 from sourcebook.admin.collections import apply
 from sourcebook.admin.removal import purge
-from sourcebook.config.configuration import load_configuration
+from sourcebook.config.loading import load_configuration
 from tests.integration.stages import Stages, html
 from tests.web_server import WebServer
 

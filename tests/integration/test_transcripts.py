@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourcebook.admin.inspection import find_document
+from sourcebook.admin.items import find_document
 from sourcebook.admin.removal import purge, purgeable
 from sourcebook.model.selection import Selection
 from sourcebook.model.transcript import SAMPLE_RATE

@@ -14,7 +14,7 @@ import psycopg
 from pgvector import HalfVector
 from psycopg import Connection, sql
 
-from sourcebook.config.configuration import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation

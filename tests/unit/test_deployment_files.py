@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from sourcebook.config.configuration import load_configuration
+from sourcebook.config.loading import load_configuration
 from tests.checkout import CHECKOUT
 
 

@@ -15,9 +15,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from orchestration.definitions import defs
 from resources.selection import RunSelection
-from sourcebook.admin.inspection import Item, SourceStatus
+from sourcebook.admin.items import Item
+from sourcebook.admin.status import SourceStatus
 from sourcebook.cli.app import app
-from sourcebook.config.configuration import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.sites import SiteSource

@@ -8,13 +8,13 @@ from sourcebook.errors import ConfigurationError
 from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
-    from sourcebook.config.configuration import Configuration
+    from sourcebook.config.loading import Configuration
 
 
 def check_configuration(named: Path | None) -> "tuple[Configuration | None, Check]":
     """Read the configuration; return it as well, None where it cannot be read."""
     try:
-        from sourcebook.config.configuration import configuration_path, load_configuration
+        from sourcebook.config.loading import configuration_path, load_configuration
 
         configuration = load_configuration(named)
     except ModuleNotFoundError as error:

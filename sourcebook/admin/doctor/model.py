@@ -10,7 +10,7 @@ from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
-    from sourcebook.config.configuration import Configuration
+    from sourcebook.config.loading import Configuration
 
 
 def check_models(configuration: "Configuration | None") -> list[Check]:

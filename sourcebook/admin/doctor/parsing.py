@@ -17,7 +17,7 @@ from sourcebook.model.media_types import DOCX, PDF
 from sourcebook.parsing.registry import libreoffice
 
 if TYPE_CHECKING:
-    from sourcebook.config.configuration import Configuration
+    from sourcebook.config.loading import Configuration
     from sourcebook.parsing.parser_pool import ParserPool
 
 SENTENCE = "A sentence to be read."

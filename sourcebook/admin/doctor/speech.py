@@ -11,7 +11,7 @@ from sourcebook.installation import install_command
 from sourcebook.speech.weights import BASE_SHA256, PACKAGES, Weights, find_weights
 
 if TYPE_CHECKING:
-    from sourcebook.config.configuration import Configuration
+    from sourcebook.config.loading import Configuration
 
 ENGINES = {"openai-whisper": "whisper", "faster-whisper": "faster_whisper"}
 """The module that is each engine."""

@@ -9,7 +9,7 @@ from sourcebook.cli.options import Collections, Json
 from sourcebook.cli.output import console, counted, one_line, print_json, safe
 
 if TYPE_CHECKING:
-    from sourcebook.admin.inspection import Item
+    from sourcebook.admin.items import Item
 
 STYLES = {"failed": "red", "skipped": "yellow", "pending": "yellow", "removed": "dim"}
 
@@ -38,7 +38,7 @@ def documents(
     context = CommandContext.of(ctx)
     items: list[Item] = []
     if not context.is_empty(collections or ()):
-        from sourcebook.admin.inspection import list_items
+        from sourcebook.admin.items import list_items
 
         with context.open_database() as database, database.connection() as connection:
             items = list_items(connection, collections or (), failed=failed, removed=removed)

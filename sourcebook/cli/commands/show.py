@@ -12,8 +12,8 @@ from sourcebook.model.time_span import time_span
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from sourcebook.admin.inspection import Document as DocumentDetails
-    from sourcebook.admin.inspection import Item
+    from sourcebook.admin.items import Document as DocumentDetails
+    from sourcebook.admin.items import Item
     from sourcebook.model.transcript import Segment
 
 
@@ -44,7 +44,7 @@ def show(
     context = CommandContext.of(ctx)
     if context.is_empty():
         raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
-    from sourcebook.admin.inspection import find_document
+    from sourcebook.admin.items import find_document
 
     with context.open_database() as database, database.connection() as connection:
         found = find_document(connection, document, as_text(collection) if collection else None)

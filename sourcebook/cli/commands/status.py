@@ -9,7 +9,7 @@ from sourcebook.cli.options import Collections, Json
 from sourcebook.cli.output import console, counted, one_line, print_json, safe
 
 if TYPE_CHECKING:
-    from sourcebook.admin.inspection import CollectionStatus
+    from sourcebook.admin.status import CollectionStatus
 
 SHOWN_PROBLEMS = 10
 
@@ -30,7 +30,7 @@ def status(ctx: typer.Context, collections: Collections = None, as_json: Json = 
     context = CommandContext.of(ctx)
     found: list[CollectionStatus] = []
     if not context.is_empty(collections or ()):
-        from sourcebook.admin.inspection import collection_statuses
+        from sourcebook.admin.status import collection_statuses
 
         with context.open_database() as database, database.connection() as connection:
             found = collection_statuses(connection, collections or ())

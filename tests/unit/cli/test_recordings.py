@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.admin.inspection import Document, Item, Passage
+from sourcebook.admin.items import Document, Item, Passage
 from sourcebook.cli.app import app
 from sourcebook.cli.commands import show
 from sourcebook.cli.passages import show_results

@@ -10,13 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sourcebook.config.configuration import (
-    Configuration,
-    FilesSource,
-    configuration_path,
-    load_configuration,
-    sourcebook_home,
-)
+from sourcebook.config.collection import FilesSource
+from sourcebook.config.loading import Configuration, configuration_path, load_configuration, sourcebook_home
 from sourcebook.errors import ConfigurationError
 from tests.checkout import CHECKOUT
 
@@ -322,5 +317,5 @@ def test_sizes_are_decimal_or_binary_as_their_unit_says(number: int, unit: str) 
 
 def test_importing_the_settings_needs_no_yaml_reader() -> None:
     """Programs that build settings themselves do not pay for reading YAML."""
-    script = "import sys, sourcebook.config.configuration; sys.exit('ruamel.yaml' in sys.modules)"
+    script = "import sys, sourcebook.config.loading; sys.exit('ruamel.yaml' in sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True, cwd=CHECKOUT)

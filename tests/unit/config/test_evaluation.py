@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config.configuration import load_configuration
 from sourcebook.config.evaluation import EvaluationSettings
+from sourcebook.config.loading import load_configuration
 from sourcebook.errors import ConfigurationError
 
 MINIMAL = """\

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config.configuration import load_configuration
+from sourcebook.config.loading import load_configuration
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.media_types import DOCX, PDF, PLAIN_TEXT

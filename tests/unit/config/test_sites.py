@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config.configuration import load_configuration
 from sourcebook.config.edit import add_site
+from sourcebook.config.loading import load_configuration
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import ConfigurationError
 

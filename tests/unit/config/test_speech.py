@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config.configuration import load_configuration
+from sourcebook.config.loading import load_configuration
 from sourcebook.config.speech import LANGUAGES, SpeechSettings
 from sourcebook.errors import ConfigurationError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourcebook.config.configuration import EmbeddingSettings
+from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.early import embedder_for, export_beside, start_early_for, stop_all, wait_for_exports
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel, find_model

@@ -218,7 +218,7 @@ def test_searching_needs_neither_the_model_s_folder_nor_torch(tmp_path: Path) ->
     shutil.rmtree(tmp_path / "tiny")
     code = (
         "import sys; from pathlib import Path\n"
-        "from sourcebook.config.configuration import EmbeddingSettings\n"
+        "from sourcebook.config.collection import EmbeddingSettings\n"
         "from sourcebook.embedding.opening import open_query_embedder\n"
         "embedder, reason = open_query_embedder(Path(sys.argv[1]), sys.argv[2], EmbeddingSettings(model=sys.argv[3]))\n"
         "assert embedder.embed_query('battery').shape == (32,)\n"

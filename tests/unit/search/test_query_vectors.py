@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sourcebook.config.configuration import EmbeddingSettings
+from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.search.query_vectors import QueryVectors, familiarity
 from sourcebook.search.scope import ScopedGeneration
 

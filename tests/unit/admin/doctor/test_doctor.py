@@ -9,7 +9,7 @@ import pytest
 from sourcebook.admin.doctor import examine, machine, packages, speech
 from sourcebook.admin.doctor.packages import MODULES, check_orchestration_versions, check_packages
 from sourcebook.admin.doctor.speech import check_speech
-from sourcebook.config.configuration import Configuration, load_configuration
+from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.installation import install_command
 from sourcebook.speech import weights
 from tests.checkout import CHECKOUT

@@ -7,7 +7,7 @@ import pytest
 from sourcebook.admin.doctor import parsing
 from sourcebook.admin.doctor.check import Check
 from sourcebook.admin.doctor.parsing import check_parsing
-from sourcebook.config.configuration import load_configuration
+from sourcebook.config.loading import load_configuration
 from sourcebook.errors import ParseError
 from sourcebook.parsing.parser_pool import ParserPool
 

@@ -1,88 +1,28 @@
-"""Look at a knowledge base: how each collection stands, what it holds, what failed and why."""
+"""The items of a knowledge base: documents with their content, and files and pages that are no documents."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
+from sourcebook.admin.collections import check_collections
 from sourcebook.database.queries import queries
-from sourcebook.errors import QueryError, UnknownDocumentError
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One item that is not searchable as it lies in its source, or a source that cannot be listed."""
-
-    uri: str
-    state: str
-    """`failed` or `skipped`."""
-    error: str
-    attempts: int
-    next_retry_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class SourceStatus:
-    """One source, as its last listing or crawl left it."""
-
-    kind: str
-    """`files` or `site`."""
-    location: str
-    listed_at: datetime | None
-    """The last complete listing or crawl."""
-    listing_error: str | None
-    pages: int | None = None
-    """Of a site: pages that are kept."""
-    queued: int | None = None
-    """Of a site: URLs that a crawl has still to ask for."""
-    beyond: int | None = None
-    """Of a site: URLs that `max_pages` leaves out."""
-    next_crawl_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionStatus:
-    """How one collection stands."""
-
-    name: str
-    documents: int
-    chunks: int
-    """Searchable passages."""
-    embeddings: int
-    """Different texts among them."""
-    failed: int
-    """Failed items, and sources that cannot be listed."""
-    skipped: int
-    stale: int
-    """Items that an ingest would work on."""
-    removed: int
-    generation: int | None
-    """None before the first ingest."""
-    embedding_model: str | None
-    problems: tuple[Problem, ...]
-    sources: tuple[SourceStatus, ...]
-    unlisted: tuple[str, ...]
-    """Why sources cannot be listed at this moment."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `sourcebook status --json` prints them."""
-        return asdict(self)
+from sourcebook.errors import UnknownDocumentError
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A document, or a file that did not become one."""
+    """A document, or a file or page that is no document."""
 
     document_id: int | None
     collection: str
     uri: str
     title: str | None
     kind: str
-    """`file`, `page` or `recording`, or `source` for a source that cannot be listed."""
+    """`file`, `page` or `recording`; `source` for a source that cannot be listed."""
     media_type: str | None
     language: str | None
     version: int
@@ -92,7 +32,7 @@ class Item:
     error: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `sourcebook documents --json` prints them."""
+        """Return the plain values that `sourcebook documents --json` prints."""
         return asdict(self)
 
 
@@ -106,7 +46,7 @@ class Passage:
     anchor: str | None
     page: int | None
     start_seconds: float | None
-    """When in the recording it begins; None for what is no recording."""
+    """Start of the passage in its recording, in seconds; None without a recording."""
     end_seconds: float | None
     start_char: int
     end_char: int
@@ -115,78 +55,31 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document with its content."""
+    """A document with its content and its searchable passages."""
 
     item: Item
     text: str
-    """Its Markdown; empty where nothing was ever read from it."""
+    """The document as Markdown; empty where it was never parsed."""
     metadata: dict[str, Any]
     tags: list[str]
     passages: tuple[Passage, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `sourcebook show --json` prints them."""
+        """Return the plain values that `sourcebook show --json` prints."""
         content = {"text": self.text, "metadata": self.metadata, "tags": self.tags}
         return {**self.item.as_dict(), **content, "chunks": [asdict(passage) for passage in self.passages]}
-
-
-def check_collections(connection: Connection, names: Sequence[str]) -> None:
-    """Make sure that collections exist.
-
-    Raises:
-        QueryError: one does not.
-    """
-    known = [row[0] for row in connection.execute(queries["collections"])]
-    missing = sorted(set(names) - set(known))
-    if missing:
-        raise QueryError(
-            f"there is no collection {', '.join(repr(name) for name in missing)}; "
-            f"there is {', '.join(known) if known else 'none yet: run sourcebook ingest'}"
-        )
-
-
-def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatus]:
-    """Return how collections stand, all of them where none is named; sources are compared by stat.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
-    from sourcebook.admin.pending import find_pending
-
-    check_collections(connection, names)
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(queries["collection_status"], {"names": list(names)}).fetchall()
-    found = []
-    for row in rows:
-        scope = {"collection": row["name"]}
-        with connection.cursor(row_factory=class_row(Problem)) as cursor:
-            problems = cursor.execute(queries["collection_problems"], scope).fetchall()
-        with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
-            sources = cursor.execute(queries["source_listings"], scope).fetchall()
-        row["failed"] += sum(source.listing_error is not None for source in sources)
-        pending = find_pending(connection, row["name"])
-        found.append(
-            CollectionStatus(
-                **row,
-                stale=pending.items,
-                problems=tuple(problems),
-                sources=tuple(sources),
-                unlisted=pending.unlisted,
-            )
-        )
-    return found
 
 
 def list_items(
     connection: Connection, collections: Sequence[str] = (), *, failed: bool = False, removed: bool = False
 ) -> list[Item]:
-    """Return documents, and files that did not become one.
+    """Return documents, and files and pages that are no documents.
 
     Args:
         connection: to the knowledge base.
         collections: names; every collection where empty.
-        failed: only what is not searchable as it lies there, sources that cannot be listed included.
-        removed: what was removed as well.
+        failed: only failed and skipped items, with the sources that cannot be listed.
+        removed: removed documents as well.
 
     Raises:
         QueryError: a collection does not exist.
@@ -206,7 +99,7 @@ def find_document(connection: Connection, document: str, collection: str | None 
     """Return a document by its id, its URI or the path of its file.
 
     Raises:
-        UnknownDocumentError: there is none, or the URI is in several collections and none is named.
+        UnknownDocumentError: there is no such document, or several collections have the URI and none is named.
         QueryError: the collection does not exist.
     """
     if collection is not None:
@@ -229,7 +122,7 @@ def find_document(connection: Connection, document: str, collection: str | None 
 
 
 def possible_uris(document: str) -> list[str]:
-    """Return the URIs that a URI (perhaps with an anchor) or a local path may mean, the likeliest first."""
+    """Return the URIs that a URI (with or without an anchor) or a local path may denote, the likeliest first."""
     from sourcebook.files.listing import file_uri
 
     if "://" in document:
@@ -240,7 +133,7 @@ def possible_uris(document: str) -> list[str]:
         return list(dict.fromkeys(uris))
     path = os.path.abspath(os.path.expanduser(document))  # noqa: PTH100, PTH111 - names need not be valid Unicode
     folder, name = os.path.split(path)
-    # A source's root has its links followed; below it files keep the names they were found by.
+    # Symbolic links are resolved in the root of a source, not in the names below it.
     paths = [os.path.realpath(path), os.path.join(os.path.realpath(folder), name), path]  # noqa: PTH118
     return list(dict.fromkeys(file_uri(path) for path in paths))
 
@@ -253,14 +146,14 @@ def _keys(document: str) -> list[dict[str, Any]]:
 def _normal_forms(url: str) -> list[str]:
     try:
         from sourcebook.web.url import normal_form
-    except ModuleNotFoundError:  # without the extra `web` a URL has to be given as the ledger has it
+    except ModuleNotFoundError:  # without the extra `web` a URL must be given in its normal form
         return []
     found = normal_form(url)
     return [found] if found is not None else []
 
 
 def other_urls(connection: Connection, document: str) -> list[str]:
-    """Return where a URL leads that may be no document itself: by redirects, as canonical, or with the same content."""
+    """Return the URLs that a URL leads to by redirects, a canonical link or equal content."""
     urls = [uri for uri in possible_uris(document) if uri.startswith(("http://", "https://"))]
     return [url for (url,) in connection.execute(queries["other_urls"], {"urls": urls})] if urls else []
 

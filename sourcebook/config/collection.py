@@ -1,32 +1,24 @@
-"""`sourcebook.yaml` as typed settings."""
+"""The settings of a collection: its sources, and how it is cut, embedded, parsed, transcribed and evaluated."""
 
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.evaluation import EvaluationSettings
-from sourcebook.config.field_types import ByteCount, CollectionName, Pattern, Settings, Text, Words
+from sourcebook.config.field_types import ByteCount, Pattern, Settings, Text, Words, expand_user
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.errors import ConfigurationError
-
-EXAMPLE = """\
-collections:
-  handbook:
-    files:
-      - root: ./docs
-"""
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 
 class FilesSource(Settings):
-    """A folder of files, on this machine or behind any fsspec URL."""
+    """A folder of files on this machine or at any fsspec URL."""
 
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
     include: tuple[Pattern, ...] = Field(
@@ -40,25 +32,25 @@ class FilesSource(Settings):
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Remember the folder of the file that the settings come from; `root` is relative to it."""
+        """Keep the folder of the configuration file: `root` is relative to it."""
         if isinstance(context, dict) and "folder" in context:
             self._folder = context["folder"]
 
     @property
     def is_local(self) -> bool:
-        """Whether the root is a folder that the operating system opens."""
+        """Whether the root is a folder of this machine."""
         return _URL.match(self.root) is None or self.root.startswith("file://")
 
     @property
     def location(self) -> str:
-        """The folder's absolute path with links followed, or else the URL as it stands."""
+        """The absolute path of the folder with symbolic links resolved, or the URL unchanged."""
         if not self.is_local:
             return self.root
-        return os.path.realpath(self._folder / _without_tilde(self.root.removeprefix("file://")))
+        return os.path.realpath(self._folder / expand_user(self.root.removeprefix("file://")))
 
 
 class ChunkingSettings(Settings):
-    """How documents are cut into passages. Immutable once a collection has a generation."""
+    """The size of passages and their overlap, in tokens. Immutable once a collection has a generation."""
 
     tokens: int = Field(default=256, strict=True, ge=16, le=8192, description="a whole number from 16 to 8192")
     overlap: int = Field(
@@ -74,7 +66,7 @@ class ChunkingSettings(Settings):
 
 
 class EmbeddingSettings(Settings):
-    """Which model turns passages into vectors. Immutable once a collection has a generation."""
+    """The embedding model and its precision. Immutable once a collection has a generation."""
 
     model: Text = Field(
         default="all-MiniLM-L6-v2", description="the name or the folder of a sentence-transformers model"
@@ -83,7 +75,7 @@ class EmbeddingSettings(Settings):
 
 
 class CollectionSettings(Settings):
-    """A named body of knowledge: where it comes from and how it is indexed."""
+    """One collection: its sources and the settings of every stage."""
 
     files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")
     sites: tuple[SiteSource, ...] = Field(default=(), description="a list of web sites, each `- url: …`")
@@ -130,66 +122,7 @@ class CollectionSettings(Settings):
         return sites
 
     @model_validator(mode="after")
-    def _some_source(self) -> "CollectionSettings":
+    def _some_source(self) -> Self:
         if not self.files and not self.sites:
             raise PydanticCustomError("no_source", "it has neither files nor sites")
         return self
-
-
-class ConfigurationFile(Settings):
-    """The keys that a `sourcebook.yaml` may hold at its top."""
-
-    collections: dict[CollectionName, CollectionSettings] = Field(
-        min_length=1, description="a mapping from each collection's name to its settings, at least one"
-    )
-
-
-class Configuration(ConfigurationFile):
-    """Everything in one `sourcebook.yaml`, and where it lies."""
-
-    path: Path
-
-
-def configuration_path(path: Path | None = None) -> Path:
-    """The absolute path of `path`, or else of what SOURCEBOOK_CONFIG names, or else of `./sourcebook.yaml`.
-
-    Whether there is such a file is not looked at.
-    """
-    named = path or os.environ.get("SOURCEBOOK_CONFIG") or "sourcebook.yaml"
-    return Path.cwd() / _without_tilde(os.fspath(named))
-
-
-def load_configuration(path: Path | None = None) -> Configuration:
-    """Read the file at `configuration_path(path)`.
-
-    Raises:
-        ConfigurationError: Naming file, line, column and key, what was found there and what is allowed.
-    """
-    from sourcebook.config.explain import explain
-    from sourcebook.config.yaml_file import read_configuration_text, refuse
-
-    path = configuration_path(path)
-    if not path.exists():
-        raise ConfigurationError(
-            f"There is no configuration at {path}. Name another one with --config or SOURCEBOOK_CONFIG, "
-            f"or write this one, for example:\n\n{EXAMPLE}"
-        )
-    text = read_configuration_text(path)
-    if not isinstance(text.content, dict):
-        found = "the file is empty" if text.content is None else "the file does not hold a mapping"
-        refuse(path, text.position(()), f"{found}; it should look like this:\n\n{EXAMPLE}")
-    try:
-        file = ConfigurationFile.model_validate(text.content, context={"folder": path.parent})
-    except ValidationError as error:
-        raise ConfigurationError(explain(error, text, ConfigurationFile)) from None
-    return Configuration(path=path, collections=file.collections)
-
-
-def sourcebook_home(configuration_path: Path) -> Path:
-    """The one folder for state: SOURCEBOOK_HOME, or else `.sourcebook/` beside the configuration."""
-    named = os.environ.get("SOURCEBOOK_HOME")
-    return Path.cwd() / _without_tilde(named) if named else Path.cwd() / configuration_path.parent / ".sourcebook"
-
-
-def _without_tilde(path: str) -> str:
-    return os.path.expanduser(path)  # noqa: PTH111 - pathlib's raises where the user is unknown

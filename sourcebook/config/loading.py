@@ -1,0 +1,74 @@
+"""Loading of `sourcebook.yaml`: where the file and the state folder are, and reading it into typed settings."""
+
+import os
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from sourcebook.config.collection import CollectionSettings
+from sourcebook.config.field_types import CollectionName, Settings, expand_user
+from sourcebook.errors import ConfigurationError
+
+EXAMPLE = """\
+collections:
+  handbook:
+    files:
+      - root: ./docs
+"""
+"""The smallest configuration, quoted in error messages."""
+
+
+class ConfigurationFile(Settings):
+    """The top-level keys of a `sourcebook.yaml`."""
+
+    collections: dict[CollectionName, CollectionSettings] = Field(
+        min_length=1, description="a mapping from each collection's name to its settings, at least one"
+    )
+
+
+class Configuration(ConfigurationFile):
+    """The content of a `sourcebook.yaml` with its absolute path."""
+
+    path: Path
+
+
+def configuration_path(path: Path | None = None) -> Path:
+    """Return the absolute path of the configuration; the file need not exist.
+
+    Args:
+        path: the path that was named; None for the one in SOURCEBOOK_CONFIG, or else `./sourcebook.yaml`.
+    """
+    named = path or os.environ.get("SOURCEBOOK_CONFIG") or "sourcebook.yaml"
+    return Path.cwd() / expand_user(os.fspath(named))
+
+
+def sourcebook_home(configuration_path: Path) -> Path:
+    """Return the state folder: SOURCEBOOK_HOME, or else `.sourcebook/` beside the configuration."""
+    named = os.environ.get("SOURCEBOOK_HOME")
+    return Path.cwd() / expand_user(named) if named else Path.cwd() / configuration_path.parent / ".sourcebook"
+
+
+def load_configuration(path: Path | None = None) -> Configuration:
+    """Read the file at `configuration_path(path)`.
+
+    Raises:
+        ConfigurationError: with file, line, column and key, the value found there and the values allowed.
+    """
+    from sourcebook.config.explain import explain
+    from sourcebook.config.yaml_file import read_configuration_text, refuse
+
+    path = configuration_path(path)
+    if not path.exists():
+        raise ConfigurationError(
+            f"There is no configuration at {path}. Name another one with --config or SOURCEBOOK_CONFIG, "
+            f"or write this one, for example:\n\n{EXAMPLE}"
+        )
+    text = read_configuration_text(path)
+    if not isinstance(text.content, dict):
+        found = "the file is empty" if text.content is None else "the file does not hold a mapping"
+        refuse(path, text.position(()), f"{found}; it should look like this:\n\n{EXAMPLE}")
+    try:
+        file = ConfigurationFile.model_validate(text.content, context={"folder": path.parent})
+    except ValidationError as error:
+        raise ConfigurationError(explain(error, text, ConfigurationFile)) from None
+    return Configuration(path=path, collections=file.collections)
