@@ -65,7 +65,7 @@ class Parser:
     uses_ocr: bool = False
 
 
-_CONVERTED = (DOC, PPT, XLS, RTF, ODT, ODP, ODS)
+_CONVERTED = (DOC, PPT, RTF, ODT, ODP, ODS)
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp")
 _CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES)
 _DOCLING = ("docling-slim", "docling-core")
@@ -89,6 +89,7 @@ PARSERS = (
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 2, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 2, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
+    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
     Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 1, _MARKUP),
     Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 2,

@@ -38,6 +38,7 @@ MODULES = {
         "tree_sitter",
         "tree_sitter_language_pack",
         "wcmatch",
+        "xlrd",
     ),
     "web": ("aiohttp", "crawl4ai", "html_to_markdown", "lxml", "protego", "stamina", "tldextract", "wcmatch", "yarl"),
     "speech": ("av", "faster_whisper", "numpy", "whisper", "torch"),

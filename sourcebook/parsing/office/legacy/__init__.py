@@ -1,1 +1,1 @@
-"""Old office formats, which LibreOffice converts."""
+"""Old office formats: LibreOffice converts all but .xls."""

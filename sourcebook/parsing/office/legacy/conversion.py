@@ -1,4 +1,4 @@
-"""Have LibreOffice convert one file: in a folder and with a profile of its own, without macros and network."""
+"""Conversion of one file by LibreOffice, in a temporary folder and profile, without macros and network."""
 
 import subprocess
 import sys
@@ -10,8 +10,9 @@ from sourcebook.errors import ParseError
 from sourcebook.parsing.office.legacy.watch import TOO_LONG
 
 SECONDS: Final = 100
-"""Below the time a document may take to be parsed, so that the reason is ours."""
+"""Seconds a conversion may take; less than `parsing.timeout` allows, so that the error names LibreOffice."""
 _LARGEST = 512 << 20
+"""Bytes of a converted file."""
 _WATCHER = Path(__file__).with_name("watch.py")
 _SETTINGS: Final = (
     ("Common/Security/Scripting", "DisableMacrosExecution", "true"),
@@ -34,10 +35,17 @@ _DEAD_PROXY: Final = (
 def convert(content: bytes, *, program: str, ending: str, target: str, seconds: float = SECONDS) -> bytes:
     """Return the file in the format `target`.
 
-    LibreOffice and whatever it starts are ended after `seconds`, and as soon as this process ends.
+    LibreOffice and all processes that it starts end after `seconds`, and as soon as this process ends.
+
+    Args:
+        content: The whole file.
+        program: Path of LibreOffice.
+        ending: Ending of the file's format, such as `doc`.
+        target: Ending of the format to convert to, such as `docx`.
+        seconds: Time limit.
 
     Raises:
-        ParseError: LibreOffice refuses the file, or takes longer.
+        ParseError: LibreOffice refuses the file, or exceeds the time limit.
     """
     with TemporaryDirectory(prefix="sourcebook-office-") as folder:
         place = Path(folder)
@@ -82,11 +90,11 @@ def _run(arguments: list[str], *, folder: Path, seconds: float) -> int:
         except subprocess.TimeoutExpired:
             return TOO_LONG
         finally:
-            watcher.terminate()  # it ends all it watches
+            watcher.terminate()  # ends LibreOffice and its children
 
 
 def _write_profile(profile: Path) -> None:
-    """Write the settings that LibreOffice starts with: no macros, no links followed, a proxy that is not there."""
+    """Write the settings of a profile: no macros, no links followed, and a proxy that does not exist."""
     office = "/org.openoffice.Office."
     settings = [(office + path, name, value) for path, name, value in _SETTINGS]
     settings += [("/org.openoffice.Inet/Settings", name, value) for name, value in _DEAD_PROXY]

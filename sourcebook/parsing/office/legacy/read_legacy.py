@@ -1,6 +1,6 @@
-"""Old binary office files, RTF and OpenDocument: LibreOffice converts them, the office parser reads the result."""
+"""Old binary office files, RTF and OpenDocument: rewritten in the newer format, then read by the office parser."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sourcebook.errors import ParseError
@@ -19,7 +19,6 @@ class _Kind:
 _KINDS: Final = {
     DOC: _Kind("doc", "docx", "the old binary Word format"),
     PPT: _Kind("ppt", "pptx", "the old binary PowerPoint format"),
-    XLS: _Kind("xls", "xlsx", "the old binary Excel format"),
     RTF: _Kind("rtf", "docx", "RTF"),
     ODT: _Kind("odt", "docx", "the OpenDocument text format"),
     ODP: _Kind("odp", "pptx", "the OpenDocument presentation format"),
@@ -31,20 +30,40 @@ _PROTECTED = "it is protected by a password; save a copy without one"
 
 
 def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
-    """Parse a file that LibreOffice can convert; of an OLE file, its streams say what it is.
+    """Parse a document in an older format; the streams of an OLE file decide its format.
+
+    Workbooks (.xls) are read by xlrd, all others are converted by LibreOffice.
 
     Raises:
-        ParseError: LibreOffice is not installed, takes too long or refuses the file, or the file is protected or is
-            no document.
+        ParseError: LibreOffice is not installed, takes too long or refuses the file, or the file is damaged,
+            protected or no document.
     """
-    from sourcebook.parsing.registry import libreoffice
-
     if content.startswith(_OLE_MARK):
         media_type = _ole_type(content, media_type)
     if media_type == OUTLOOK:
         from sourcebook.parsing.mail.read_mail import parse_mail
 
         return parse_mail(content, media_type=OUTLOOK)
+    if media_type == XLS:
+        return _parse_xls(content, name=name)
+    return _converted(content, name=name, media_type=media_type)
+
+
+def _parse_xls(content: bytes, *, name: str) -> ParsedDocument:
+    from sourcebook.parsing.office.legacy.excel import ole_properties, xlsx_of_xls
+    from sourcebook.parsing.office.read_office import parse_office
+
+    document = parse_office(xlsx_of_xls(content), name=name, media_type=XLSX)
+    properties = ole_properties(content)
+    title = properties.pop("title", None)
+    return replace(document, title=title if isinstance(title, str) else None, metadata=properties)
+
+
+def _converted(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
+    from sourcebook.parsing.office.legacy.conversion import convert
+    from sourcebook.parsing.office.read_office import parse_office
+    from sourcebook.parsing.registry import libreoffice
+
     kind = _KINDS[media_type]
     if media_type in {ODT, ODP, ODS}:
         _refuse_protected_opendocument(content, kind.ending)
@@ -53,15 +72,12 @@ def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         raise ParseError(
             f"{kind.called} is read where LibreOffice is installed; install it, or convert to .{kind.target}"
         )
-    from sourcebook.parsing.office.legacy.conversion import convert
-    from sourcebook.parsing.office.read_office import parse_office
-
     converted = convert(content, program=program, ending=kind.ending, target=kind.target)
     return parse_office(converted, name=name, media_type=_TARGETS[kind.target])
 
 
 def _ole_type(content: bytes, named: str) -> str:
-    """Return what an OLE file holds, whatever its name says."""
+    """Return the media type of an OLE file by its streams."""
     import olefile  # type: ignore[import-untyped] # it has no types
 
     try:
@@ -80,10 +96,10 @@ def _ole_type(content: bytes, named: str) -> str:
                 return XLS
             if ole.exists("__properties_version1.0"):
                 return OUTLOOK
-    except (OSError, ValueError, IndexError) as error:  # olefile's for what is broken
+    except (OSError, ValueError, IndexError) as error:  # of olefile, for a damaged file
         raise ParseError("the file is damaged or cut off; copy it again, or open and save it") from error
     if named != OLE:
-        raise ParseError("it holds no document of the kind its name tells; check its file name")
+        raise ParseError("it holds no document of the format in its file name; check that name")
     raise ParseError("it is an OLE file of a program whose documents are not read; save it as .docx, .xlsx or .pdf")
 
 

@@ -1,7 +1,7 @@
-"""Run a program for a limited time, and no longer than the process that asked for it; needs nothing but Python.
+"""Run a program for a limited time, and no longer than the parent process; imports only the standard library.
 
-Started as `python -I watch.py SECONDS PROGRAM ARGUMENT...` with a pipe to its stdin: it ends the program with
-all that it started once the time is up, the pipe is closed, or it is told to terminate.
+Usage: `python -I watch.py SECONDS PROGRAM ARGUMENT...` with a pipe as stdin. The program and all processes that it
+started end when the time is up, when the pipe closes, and on SIGTERM.
 """
 
 import contextlib
@@ -14,19 +14,20 @@ import time
 from typing import NoReturn
 
 TOO_LONG = 124
-"""What it exits with when the time was up."""
-_LOOK_SECONDS = 0.1
+"""Exit code when the time was up."""
+_POLL_SECONDS = 0.1
+"""Interval between checks of the program and the pipe."""
 
 
 def main() -> int:
-    """Run the program of the command line; returns its exit code, or 124 where it was ended."""
+    """Run the program of the command line and return its exit code, or 124 where the time was up."""
     deadline = time.monotonic() + float(sys.argv[1])
     signal.signal(signal.SIGTERM, _terminate)
     process = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         while process.poll() is None:
-            asker_is_gone = bool(select.select([sys.stdin], [], [], _LOOK_SECONDS)[0])
-            if asker_is_gone or time.monotonic() > deadline:
+            parent_is_gone = bool(select.select([sys.stdin], [], [], _POLL_SECONDS)[0])
+            if parent_is_gone or time.monotonic() > deadline:
                 return TOO_LONG
         return process.returncode
     finally:

@@ -1,0 +1,114 @@
+"""Workbooks of the old binary Excel format (.xls), rewritten as .xlsx: xlrd reads, openpyxl writes."""
+
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from io import BytesIO, StringIO
+from typing import Any, Final
+
+import xlrd  # type: ignore[import-untyped] # its stubs are a package of their own
+from olefile import OleFileIO  # type: ignore[import-untyped] # its stubs are a package of their own
+from openpyxl import Workbook  # type: ignore[import-untyped] # its stubs are a package of their own
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # type: ignore[import-untyped]
+from openpyxl.comments import Comment  # type: ignore[import-untyped]
+from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH  # type: ignore[import-untyped]
+
+from sourcebook.errors import ParseError
+from sourcebook.model.document import JsonValue
+from sourcebook.parsing.text.decode import decode
+
+# Errors of xlrd for a damaged file, apart from its own.
+_DAMAGED: Final = (ValueError, LookupError, TypeError, AttributeError, AssertionError, OSError, struct.error)
+_VISIBILITY: Final = ("visible", "hidden", "veryHidden")
+_LONGEST_CELL: Final = 32_767
+"""Characters that Excel stores in a cell."""
+_PROPERTIES: Final = {
+    "title": "title",
+    "author": "author",
+    "create_time": "created",
+    "last_saved_time": "modified",
+    "subject": "subject",
+    "comments": "description",
+    "keywords": "keywords",
+    "category": "category",
+}
+"""Names of olefile, each with the name in a document's metadata."""
+
+
+def xlsx_of_xls(content: bytes) -> bytes:
+    """Rewrite a workbook: values with their number formats, merged cells, links and comments.
+
+    Formulas keep the value that the program computed last. Charts are left out.
+
+    Raises:
+        ParseError: The file is damaged or protected by a password.
+    """
+    try:
+        book = xlrd.open_workbook(file_contents=content, formatting_info=True, logfile=StringIO())
+        written = Workbook(iso_dates=False)
+        written.remove(written.active)
+        written.epoch = MAC_EPOCH if book.datemode else WINDOWS_EPOCH
+        for sheet in book.sheets():
+            _copy(book, sheet, written.create_sheet(_printable(sheet.name)))
+        target = BytesIO()
+        written.save(target)
+    except (xlrd.XLRDError, xlrd.compdoc.CompDocError, *_DAMAGED) as error:
+        if "encrypted" in str(error):
+            raise ParseError("it is protected by a password; save a copy without one") from error
+        raise ParseError("the file is damaged or cut off; copy it again, or open and save it") from error
+    return target.getvalue()
+
+
+def ole_properties(content: bytes) -> dict[str, JsonValue]:
+    """Return the properties of an OLE file under the names that `read_properties` uses."""
+    found: dict[str, JsonValue] = {}
+    with suppress(*_DAMAGED), OleFileIO(content) as ole:
+        metadata = ole.get_metadata()
+        for name, target in _PROPERTIES.items():
+            value = getattr(metadata, name)
+            if isinstance(value, bytes):
+                found[target] = " ".join(decode(value).text.split())
+            elif isinstance(value, datetime):
+                found[target] = f"{value:%Y-%m-%dT%H:%M:%SZ}"
+    if isinstance(words := found.get("keywords"), str):
+        found["keywords"] = [word.strip() for word in re.split("[;,]", words) if word.strip()]
+    return {name: value for name, value in found.items() if value}
+
+
+def _copy(book: Any, sheet: Any, target: Any) -> None:
+    target.sheet_state = _VISIBILITY[min(sheet.visibility, 2)]
+    for row, column, cell in _cells(sheet):
+        written = target.cell(row + 1, column + 1)
+        match cell.ctype:
+            case xlrd.XL_CELL_TEXT:
+                written.value = _printable(cell.value)[:_LONGEST_CELL]
+                written.data_type = "s"  # also where it begins with "="
+            case xlrd.XL_CELL_ERROR:
+                written.value = xlrd.error_text_from_code.get(cell.value, "#VALUE!")
+            case xlrd.XL_CELL_BOOLEAN:
+                written.value = bool(cell.value)
+            case _:
+                written.value = cell.value
+                written.number_format = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
+        link = sheet.hyperlink_map.get((row, column))
+        if link is not None and link.url_or_path and isinstance(link.url_or_path, str):
+            written.hyperlink = _printable(link.url_or_path)
+    for (row, column), note in sheet.cell_note_map.items():
+        target.cell(row + 1, column + 1).comment = Comment(_printable(note.text), _printable(note.author or ""))
+    for top, bottom, left, right in sheet.merged_cells:
+        target.merge_cells(start_row=top + 1, end_row=bottom, start_column=left + 1, end_column=right)
+
+
+def _cells(sheet: Any) -> Iterator[tuple[int, int, Any]]:
+    for row in range(sheet.nrows):
+        for column in range(sheet.row_len(row)):
+            cell = sheet.cell(row, column)
+            if cell.ctype not in {xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK}:
+                yield row, column, cell
+
+
+def _printable(text: str) -> str:
+    printable: str = ILLEGAL_CHARACTERS_RE.sub("", text)
+    return printable
