@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from psycopg import Connection
 
-from sourcebook.chunking.rules import chunking_rules
+from sourcebook.chunking.chunker import chunking_config_hash
 from sourcebook.database.queries import queries
 from sourcebook.indexing.generations import active_generation
 from sourcebook.model.media_types import is_recording, media_type_of_name
@@ -139,7 +139,7 @@ def _pending_index(connection: Connection, collection: str) -> int:
         {
             "collection": collection,
             "generation": generation.id if generation else None,
-            "config_hash": chunking_rules(generation) if generation else "",
+            "config_hash": chunking_config_hash(generation) if generation else "",
         },
     ).fetchone()
     return sum(row) if row else 0

@@ -1,1 +1,1 @@
-"""Documents into passages that know their headings, their place and their tokens."""
+"""Chunking of documents into passages with headings, position and token count."""

@@ -1,44 +1,77 @@
-"""A passage of a document."""
+"""Passages of a document, and the content that they leave out."""
 
 import json
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from sourcebook.model.document import Block
+from sourcebook.parsing.text.front_matter import read_front_matter
+
+_CLOSING_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", re.MULTILINE)
+_WHITE_SPACE = re.compile(r"\s+")
+
 
 @dataclass(frozen=True)
 class Chunk:
-    """A passage: `text == repeated context + markdown[start_char:end_char]`, and its place.
+    """A passage: `text == repeated context + markdown[start_char:end_char]`.
 
-    The repeated context is empty, or text from further up in the document with its line breaks: the header of the
-    passage's table or the lead-in of its list.
+    The repeated context is the header of the passage's table or the lead-in of its list, copied with its line breaks
+    from an earlier part of the document; it is empty for other passages.
     """
 
     ordinal: int
-    """Place in the document, counted from 0."""
+    """Position among the passages of the document, from 0."""
     text: str
     heading_path: tuple[str, ...]
-    """Titles of the headings the passage stands under, outermost first."""
+    """Titles of the enclosing headings, outermost first."""
     anchor: str | None
-    """GitHub's anchor of the nearest H1 to H3 that the heading path ends in, or else of the passage's first heading."""
+    """Anchor of the innermost H1 to H3 in the heading path, or of the first heading within the passage."""
     page: int | None
-    """Page, slide or sheet the passage begins on, counted from 1."""
+    """Page, slide or sheet on which the passage begins, from 1."""
     start_char: int
     end_char: int
     token_count: int
     """Tokens of `embedding_text`, special tokens included."""
     embedding_text: str
-    """What is embedded: title and headings, an empty line, the text."""
+    """The embedded text: title and headings, an empty line, the text of the passage."""
     start_seconds: float | None = None
-    """Of a recording: when the passage begins, and where the one before ends."""
+    """Start in the recording in seconds, which is the end of the passage before; None for other documents."""
     end_seconds: float | None = None
 
     @cached_property
     def hash(self) -> bytes:
-        """SHA-256 of text, heading path and anchor: the same wherever in the document the passage stands."""
+        """SHA-256 of text, heading path and anchor; independent of the position in the document."""
         return sha256(json.dumps([self.text, self.heading_path, self.anchor]).encode()).digest()
 
     @cached_property
     def embedding_hash(self) -> bytes:
         """SHA-256 of the embedded text."""
         return sha256(self.embedding_text.encode()).digest()
+
+
+def uncovered_characters(markdown: str, blocks: Sequence[Block], spans: Iterable[tuple[int, int]]) -> int:
+    """Count the characters of a document's content that are in no passage.
+
+    The content is the Markdown from the first block on, without white space and without closing fences.
+
+    Args:
+        markdown: the text of the document.
+        blocks: the blocks of the document; without any, the content begins after the front matter.
+        spans: `(start_char, end_char)` of each passage, in any order; spans may overlap.
+    """
+    reached = blocks[0].start if blocks else read_front_matter(markdown).end
+    missing = 0
+    for start, end in [*sorted(spans), (len(markdown), len(markdown))]:
+        if start > reached:
+            missing += _content(markdown[reached:start])
+        reached = max(reached, end)
+    return missing
+
+
+def _content(gap: str) -> int:
+    if gap.isspace():
+        return 0
+    return len(_WHITE_SPACE.sub("", _CLOSING_FENCE.sub("", gap)))

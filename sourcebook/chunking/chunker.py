@@ -1,26 +1,40 @@
-"""Cut a parsed document into passages that follow its structure and fit the embedding model."""
+"""The chunker: passages that follow the structure of a document and fit the embedding model."""
 
+import hashlib
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
 from sourcebook.chunking.chunk import Chunk
-from sourcebook.chunking.cut import best_cut
+from sourcebook.chunking.cut_points import best_cut
 from sourcebook.chunking.definitions import Definitions, longest_names
 from sourcebook.chunking.embedding_text import Prefixes, embedding_text
 from sourcebook.chunking.groups import Group, common_path, groups
 from sourcebook.chunking.pack import Span, pack
 from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.sections import Heading, sections
-from sourcebook.chunking.speech import nearest_segment, pack_speech, timed
+from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.generation import Generation
 
+CHUNKER_VERSION = 2
+"""Version of the chunker, counted up when it may cut an unchanged document differently."""
 _COUNTED_AT_ONCE = 256
+"""Passages whose tokens are counted in one call of the tokenizer."""
 _ROOM_OF_NAMES = 8
-"""An eighth of a passage is kept free for the names of the definitions it lies in; longer ones are left out."""
+"""Divisor of a passage's tokens: an eighth is reserved for the names of the enclosing definitions."""
+_SPACES = frozenset(" \t\n\r")
+"""Characters that every tokenizer treats as spaces; BERT's drops others, such as U+0085, and joins two words."""
+
+
+def chunking_config_hash(generation: Generation) -> str:
+    """Return the `config_hash` of a generation's chunks: a digest of settings, tokenizer and chunker version."""
+    settings = json.dumps([generation.chunking, generation.model, CHUNKER_VERSION], sort_keys=True)
+    return hashlib.sha256(settings.encode()).hexdigest()[:16]
 
 
 def chunk_document(
@@ -31,39 +45,35 @@ def chunk_document(
     overlap: int,
     tokenizer: TokenCounter,
 ) -> list[Chunk]:
-    """Return a document's passages in reading order.
+    """Return the passages of a document in reading order; together they cover all blocks.
 
-    Together they cover all blocks. A passage keeps to its section; sections below a quarter of the budget join what
-    follows under the same heading. A heading stands with something of its section. Passages further down a table or
-    list repeat its header or lead-in. Passages of speech end where segments do, and never overlap.
+    A passage stays within its section; a section below a quarter of the budget joins the next one under the same
+    heading. A heading shares a passage with content of its section. Later passages of a table or list repeat its header
+    or lead-in. Passages of speech end at segment boundaries and never overlap.
 
     Args:
-        document: What a parser returned.
-        title: The document's title, written before the headings in each passage's embedding text.
-        tokens: Most tokens of an embedding text, special tokens included; the model's own limit holds too.
-        overlap: Tokens of the passage before that a passage of the same section repeats, a quarter of `tokens` at most.
-        tokenizer: The embedding model's.
+        document: the parsed document.
+        title: the title of the document, written before the headings in each embedding text.
+        tokens: maximum tokens of an embedding text, special tokens included; the limit of the model applies as well.
+        overlap: tokens that a passage repeats of the passage before in its section, at most a quarter of `tokens`.
+        tokenizer: the tokenizer of the embedding model.
     """
     if not document.blocks:
         return []
     return _Chunker(document, title, min(tokens, tokenizer.max_tokens), overlap, tokenizer).run()
 
 
-_SPACES = frozenset(" \t\n\r")
-"""What every tokenizer takes for a space; some of what Python does (U+0085) is dropped by BERT's, joining two words."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A passage that is not counted yet."""
+    """A passage whose tokens have not been counted."""
 
     group: Group
     start: int
     end: int
     own_start: int
-    """Where it would begin if it repeated nothing of the passage before."""
+    """Start of the passage without the overlap."""
     named: bool = True
-    """Whether the names of the definitions it lies in are written above it."""
+    """Whether the names of the enclosing definitions are part of the prefix."""
 
 
 class _Chunker:
@@ -118,13 +128,13 @@ class _Chunker:
         budget = max(1, self._room - above - names - self._overlap)
         if self._is_speech:
             return pack_speech(self._text, blocks, self._index, budget=budget)
-        # The first passage repeats nothing of the one before, and of the headings only those further up.
+        # The first passage has no overlap, and its own headings are in its text already.
         _, outer = self._prefixes.write(longest, start=blocks[0].start)
         first = max(budget, self._room - outer - names)
         return pack(self._text, blocks, self._index, self._repeated, budget=budget, first=first)
 
     def _overlapping(self, start: int, previous: int) -> int:
-        """Return the start of a passage with overlap: at a word, or at a line where repeated context stands above."""
+        """Return the start of a passage with overlap: at a word, or at a line below repeated context."""
         if not self._overlap:
             return start
         begin = max(self._index.before(start, self._overlap), previous + 1)
@@ -137,14 +147,14 @@ class _Chunker:
         return begin
 
     def _trimmed(self, start: int, end: int) -> Span | None:
-        """Return the span without blank lines around it; None where nothing is left."""
+        """Return the span without surrounding blank lines; None where it is blank."""
         text = self._text
         first = start
         while first < end and text[first].isspace():
             first += 1
         while end > first and text[end - 1].isspace():
             end -= 1
-        while first > start and text[first - 1] in " \t":  # the first line keeps its indentation
+        while first > start and text[first - 1] in " \t":  # the first line keeps its indent
             first -= 1
         return (first, end) if first < end and not text[first:end].isspace() else None
 
@@ -165,22 +175,22 @@ class _Chunker:
                 chunks.append(self._chunk(draft, embedded, count, ordinal=len(chunks)))
             elif draft.named and self._definitions.around(draft.own_start, draft.end):
                 self._finish([replace(draft, named=False)], chunks)
-            else:  # a cut within a word, or a longer prefix than reckoned, made more tokens
+            else:  # a cut within a word or a longer prefix than estimated has added tokens
                 self._finish(list(self._halves(draft)), chunks)
 
     def _path(self, draft: _Draft) -> tuple[Heading, ...]:
-        """Return what is written above a passage: the headings it stands under, the definitions it lies in."""
+        """Return the enclosing headings and definitions of a passage, outermost first."""
         names = self._definitions.around(draft.own_start, draft.end) if draft.named else ()
         return (*common_path(_touched(draft)), *names)
 
     def _written(self, draft: _Draft) -> str:
-        """Return the text of a passage, below what it repeats."""
+        """Return the text of a passage with its repeated context."""
         repeated = self._repeated.at(draft.start)
         own = self._text[draft.start : draft.end]
         return self._text[repeated.start : repeated.end] + own if repeated else own
 
     def _known_count(self, draft: _Draft, prefix_tokens: int) -> int | None:
-        """Return the tokens of the embedding text where the index tells them exactly."""
+        """Return the tokens of the embedding text where the index gives them exactly, else None."""
         if not self._tokenizer.splits_at_spaces:
             return None
         start, end, repeated = draft.start, draft.end, self._repeated.at(draft.start)
@@ -204,7 +214,7 @@ class _Chunker:
         cut = nearest_segment(self._block_starts, draft.start, draft.end, middle) if self._is_speech else None
         if cut is None:
             begin = self._behind_headings(draft)
-            begin = draft.start if draft.end - begin < 2 else begin  # nothing but headings
+            begin = draft.start if draft.end - begin < 2 else begin  # headings only
             middle = max(middle, begin + (draft.end - begin + 1) // 2)
             cut = best_cut(self._text, self._block_at(begin).kind, begin, middle)
         for start, end in ((draft.start, cut), (cut, draft.end)):
@@ -213,7 +223,7 @@ class _Chunker:
                 yield _Draft(draft.group, *trimmed, own_start=trimmed[0], named=draft.named)
 
     def _behind_headings(self, draft: _Draft) -> int:
-        """Return where in a passage the headings that it begins with end."""
+        """Return the end of the headings at the beginning of a passage."""
         first = max(0, bisect_right(self._block_starts, draft.start) - 1)
         blocks = islice(self._blocks, first, None)
         headings = takewhile(lambda block: block.kind == "heading" and block.start < draft.end, blocks)
@@ -240,7 +250,7 @@ class _Chunker:
 
 
 def _touched(draft: _Draft) -> Group:
-    """Return the sections a passage has a part of."""
+    """Return the sections that a passage overlaps."""
     sections = draft.group
     first = bisect_right(sections, draft.start, key=lambda section: section.end)
     return sections[first : bisect_left(sections, draft.end, key=lambda section: section.start)]

@@ -1,4 +1,4 @@
-"""Which definitions of code, or keys of data, a passage lies in."""
+"""Names of the definitions of code, or keys of data, that enclose a passage."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -8,19 +8,20 @@ from sourcebook.model.document import Block
 
 _NAMED = frozenset({"code", "data"})
 _BELOW_HEADINGS = 7
+"""Heading level of names: below the six levels of Markdown."""
 
 
 class Definitions:
-    """Reads the titles of code and data as headings: a method `Parser.read` stands under `Parser` and `read`."""
+    """Titles of code and data as headings: a method `Parser.read` has the headings `Parser` and `read`."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks = blocks if any(block.title and block.kind in _NAMED for block in blocks) else ()
         self._starts = [block.start for block in self._blocks]
 
     def around(self, start: int, end: int) -> tuple[Heading, ...]:
-        """Return the names that all of a span lies in, outermost first.
+        """Return the names that enclose a whole span, outermost first.
 
-        Of what the span begins with itself, the own name stands at its start: the text says it already.
+        The name of the definition that the span begins with is placed at its start: the text itself contains it.
         """
         number = max(0, bisect_right(self._starts, start) - 1)
         shared: Sequence[str] | None = None
@@ -41,7 +42,7 @@ class Definitions:
 
 
 def longest_names(blocks: Iterable[Block]) -> tuple[Heading, ...]:
-    """Return the names of the block that has the longest, as headings anywhere."""
+    """Return the names of the block with the longest title, as headings at position 0."""
     longest = max((block for block in blocks if block.kind in _NAMED), key=lambda block: len(block.title), default=None)
     return tuple(Heading(name, _BELOW_HEADINGS, 0, 0) for name in _names(longest)) if longest else ()
 

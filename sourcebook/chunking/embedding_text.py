@@ -1,4 +1,4 @@
-"""The line of titles that tells the embedding model where a passage stands."""
+"""The embedding text of a passage: a line of titles, an empty line, the text."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ _SEPARATOR = " > "
 
 
 class Prefixes:
-    """Writes the titles above passages of one document: `Title > H1 > H2`."""
+    """The lines of titles above the passages of one document: `Title > H1 > H2`."""
 
     def __init__(self, title: str | None, tokenizer: TokenCounter, *, most_tokens: int) -> None:
-        """Keep prefixes within `most_tokens`, special tokens not counted."""
+        """Limit prefixes to `most_tokens`, without special tokens."""
         self._title = " ".join(title.split()) if title else ""
         self._tokenizer = tokenizer
         self._most_tokens = most_tokens
@@ -21,13 +21,12 @@ class Prefixes:
     def write(self, path: Sequence[Heading], *, start: int) -> tuple[str, int]:
         """Return the prefix of a passage that begins at `start`, and its tokens without special tokens.
 
-        Headings that begin the passage itself are in its text already and are left out; so is a title that says
-        the same as the outermost heading.
+        Headings within the passage are left out, as is a title equal to the outermost heading.
         """
         return self._fitted(self._titles(path, start=start))
 
     def tokens(self, path: Sequence[Heading]) -> int:
-        """Return the tokens of the longest prefix under a path, special tokens not counted."""
+        """Return the tokens of the longest prefix under a path, without special tokens."""
         return self._fitted(self._titles(path, start=None))[1]
 
     def _titles(self, path: Sequence[Heading], *, start: int | None) -> tuple[str, ...]:
@@ -42,7 +41,7 @@ class Prefixes:
         return known
 
     def _fit(self, titles: tuple[str, ...]) -> tuple[str, int]:
-        """Drop outer titles until the rest fits; cut the innermost where even it is too long."""
+        """Return the prefix without the outer titles that do not fit; a too long innermost title is cut."""
         prefix = _SEPARATOR.join(titles)
         offsets = self._tokenizer.offsets([prefix])[0]
         if len(offsets) <= self._most_tokens:
@@ -55,5 +54,5 @@ class Prefixes:
 
 
 def embedding_text(prefix: str, text: str) -> str:
-    """Return what is embedded: the prefix, an empty line, the text."""
+    """Return the text to embed: the prefix, an empty line, the text."""
     return f"{prefix}\n\n{text}" if prefix else text

@@ -1,4 +1,4 @@
-"""Which sections share a passage: small ones join what follows under the same heading."""
+"""Groups of sections that share passages: a small section joins the next one under the same heading."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -6,7 +6,7 @@ from sourcebook.chunking.sections import Heading, Section
 from sourcebook.chunking.token_index import TokenIndex
 
 _TINY = 4
-"""A section below a quarter of the budget is too small to stand alone."""
+"""Divisor of the budget: a section below a quarter of it is joined with others."""
 
 Group = Sequence[Section]
 
@@ -14,12 +14,11 @@ Group = Sequence[Section]
 def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> Iterator[Group]:
     """Yield the sections that are packed together.
 
-    - A heading without content of its own goes with the section that follows; where headings fill half a passage, with
-      the one before.
-    - Headings that end the document go with what stands before them.
-    - A tiny section goes with the siblings or children that follow, as long as all of it fits one passage.
+    - A heading without content joins the next section; where such headings fill half a passage, the section before.
+    - Headings at the end of the document join the section before.
+    - A tiny section joins the siblings or children that follow, as long as they fit one passage together.
     """
-    whole: list[Section] = []  # to be yielded, once it is known that no headings alone follow
+    whole: list[Section] = []  # yielded once another section with content follows
     whole_says = False
     for group in _joined(sections, index, budget):
         says = group[0].has_content or group[-1].has_content
@@ -33,7 +32,7 @@ def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> It
 
 
 def common_path(group: Group) -> tuple[Heading, ...]:
-    """Return the headings that all the content of a group stands under."""
+    """Return the headings that enclose all content of a group."""
     paths = [section.path for section in group if section.has_content] or [section.path for section in group]
     common = paths[0]
     for path in paths[1:]:

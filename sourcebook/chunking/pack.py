@@ -1,9 +1,9 @@
-"""Fill passages with whole blocks, and cut the blocks that are too long for one."""
+"""Packing of whole blocks into passages, and cutting of blocks that are too long."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sourcebook.chunking.cut import best_cut
+from sourcebook.chunking.cut_points import best_cut
 from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.model.document import Block
@@ -14,12 +14,18 @@ Span = tuple[int, int]
 def pack(
     text: str, blocks: Sequence[Block], index: TokenIndex, repeated: RepeatedContexts, *, budget: int, first: int
 ) -> Iterator[Span]:
-    """Yield spans that cover the blocks in order, each at most `budget` tokens with what it repeats above.
+    """Yield spans that cover the blocks in order, each of at most `budget` tokens with its repeated context.
 
-    The first may have `first` tokens.
+    A heading stays with the beginning of the next block, and a lead-in with its list, table or code block, even where
+    the block is cut for it. Headings at the end stay with the end of the block before.
 
-    A heading stays with the beginning of what follows it, and the lead-in of a list, table or code block with that,
-    even where the block is cut for it; headings at the very end stay with the end of what stands before.
+    Args:
+        text: the Markdown of the document.
+        blocks: the blocks of one group of sections.
+        index: the tokens of the document.
+        repeated: the repeated contexts of the document.
+        budget: maximum tokens of a span.
+        first: maximum tokens of the first span.
     """
     return _Packer(text, index, repeated, budget, first, blocks[0].start).run(blocks)
 
@@ -46,7 +52,7 @@ class _Packer:
                     yield start, attached
                     start = attached
                 if block.kind == "heading" and start < block.start and not self._fits(start, block.end):
-                    yield start, block.start  # more headings than a passage holds
+                    yield start, block.start  # the headings alone fill a passage
                     start = attached = block.start
             begin = block.start
             while not self._fits(start, block.end):
@@ -64,7 +70,13 @@ class _Packer:
         return max(1, budget - self._repeated.tokens(start))
 
     def _attached(self, before: Block | None, block: Block, above: int) -> int:
-        """Return where that begins which must not be parted from a block; `above` is the same of the block before."""
+        """Return the start of the text that must stay in the same chunk as the block.
+
+        Args:
+            before: the block before, None for the first one.
+            block: the block.
+            above: the result for the block before.
+        """
         if before is None or before.kind == "heading":
             return above
         introduction = self._repeated.lead_in(before, block)
@@ -76,23 +88,30 @@ class _Packer:
         return self._fits(block.start, block.end) and not self._fits(introduction, block.end)
 
     def _cut(self, block: Block, start: int, begin: int, content_end: int) -> int:
-        """Return where a block is cut whose rest begins at `begin`, behind what it is attached to, from `start`."""
+        """Return the cut point of a block.
+
+        Args:
+            block: the block, too long for the passage.
+            start: the start of the passage, with the text attached to the block.
+            begin: the start of the block's remaining text.
+            content_end: the end of the block without the headings that end the document.
+        """
         room = self._room(start)
         limit = self._index.reach(start, _target(self._index.size(start, block.end), room))
         if limit <= begin:
             limit = self._index.reach(start, room)
         if max(start, begin) + 1 < content_end <= limit and self._fits(content_end, block.end):
-            limit = content_end - 1  # some of the content stays with the headings behind it
+            limit = content_end - 1  # some content stays with the headings at the end
         return best_cut(self._text, block.kind, begin if begin < limit else start, limit)
 
 
 def _target(size: int, room: int) -> int:
-    """Cut the last two passages about evenly: a full one and a crumb would read badly."""
+    """Return the tokens of the next passage; the last two passages share the rest about evenly."""
     return room if size > 2 * room else min(room, size * 3 // 5 + 1)
 
 
 def _with_headings_at_the_end(blocks: Sequence[Block]) -> tuple[Sequence[Block], int]:
-    """Return blocks of which the last reaches over the headings that end the document, and where its content ends."""
+    """Return the blocks with the headings at the end joined to the last one, and the end of that block's content."""
     count = len(blocks)
     while count > 1 and blocks[count - 1].kind == "heading":
         count -= 1

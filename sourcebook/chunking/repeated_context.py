@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sourcebook.chunking.cut import last_sentence
+from sourcebook.chunking.cut_points import last_sentence
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.model.document import Block
 

@@ -1,17 +1,20 @@
-"""A document's blocks under their headings."""
+"""The sections of a document, with the headings and anchors of each."""
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sourcebook.chunking.slug import Slugger
 from sourcebook.model.document import Block
 
 _DEEPEST_ANCHOR = 3
+"""Level of the deepest headings whose anchors passages name."""
+_KEPT_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"})
+"""Unicode categories of the characters that GitHub keeps in anchors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading above a passage, and where in the text it stands."""
+    """A heading with its span in the text, in characters."""
 
     title: str
     level: int
@@ -24,18 +27,18 @@ class Section:
     """A heading and the blocks up to the next one; before the first heading, blocks alone."""
 
     path: tuple[Heading, ...]
-    """The enclosing headings, outermost first, the section's own last."""
+    """The enclosing headings, outermost first, and the heading of the section last."""
     anchor: str | None
     blocks: tuple[Block, ...]
 
     @property
     def start(self) -> int:
-        """Where the section begins."""
+        """Position of the first character."""
         return self.blocks[0].start
 
     @property
     def end(self) -> int:
-        """Where the section ends."""
+        """Position after the last character."""
         return self.blocks[-1].end
 
     @property
@@ -45,7 +48,7 @@ class Section:
 
     @property
     def has_content(self) -> bool:
-        """Whether anything but a heading stands in the section."""
+        """Whether the section has a block besides its heading."""
         return len(self.blocks) > 1 or not self.has_heading
 
 
@@ -65,7 +68,7 @@ def sections(blocks: Sequence[Block]) -> Iterator[Section]:
                 anchors.pop()
             path.append(Heading(block.title, block.level, block.start, block.end))
             if block.anchor is None:
-                anchor = slugger.unique(block.title)  # deeper headings count too: they take their number
+                anchor = slugger.unique(block.title)  # deeper headings take part in the numbering
                 anchor = anchor if block.level <= _DEEPEST_ANCHOR else ""
             else:
                 anchor = block.anchor
@@ -79,3 +82,31 @@ def sections(blocks: Sequence[Block]) -> Iterator[Section]:
 
 def _section(path: list[Heading], anchors: list[tuple[int, str]], members: list[Block]) -> Section:
     return Section(tuple(path), anchors[-1][1] if anchors else None, tuple(members))
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading before it is made unique: lower case, no punctuation, spaces as hyphens.
+
+    Source: the package github-slugger. Letters, marks, digits, connector punctuation (_), hyphens and spaces stay.
+    """
+    lowered = heading.lower()
+    if lowered.isascii() and lowered.replace(" ", "").isalnum():
+        return lowered.replace(" ", "-")
+    kept = (letter for letter in lowered if letter in "- " or unicodedata.category(letter) in _KEPT_CATEGORIES)
+    return "".join(kept).replace(" ", "-")
+
+
+class Slugger:
+    """Unique anchors of the headings of one document, as github.com makes them: `foo`, `foo-1`, `foo-2`."""
+
+    def __init__(self) -> None:
+        self._occurrences: dict[str, int] = {}
+
+    def unique(self, heading: str) -> str:
+        """Return the anchor of the next heading in reading order."""
+        plain = candidate = slug(heading)
+        while candidate in self._occurrences:
+            self._occurrences[plain] += 1
+            candidate = f"{plain}-{self._occurrences[plain]}"
+        self._occurrences[candidate] = 0
+        return candidate

@@ -1,4 +1,4 @@
-"""How many tokens any span of a document has, from one pass of the tokenizer over it."""
+"""Token counts of the spans of a document, from one pass of the tokenizer."""
 
 from array import array
 from bisect import bisect_left
@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from sourcebook.chunking.tokenizer import TokenCounter
 
 _WINDOW = 16_384
-"""Characters tokenized at once; windows end at white space, where words and so tokens end too."""
+"""Characters per window; windows end at white space, where tokens end as well."""
 _WINDOWS_AT_ONCE = 16
+"""Windows per call of the tokenizer."""
 _MOST_CHARACTERS_A_TOKEN = 12
-"""WordPiece makes a single [UNK] of a word above 100 letters: length counts as well, or it would never be cut."""
+"""Characters that count as a token at most: WordPiece makes one [UNK] of a word above 100 letters."""
 
 
 class TokenIndex:
-    """The beginnings of a document's tokens, four bytes each."""
+    """Start positions of the tokens of a document, four bytes each."""
 
     def __init__(self, text: str, tokenizer: TokenCounter) -> None:
         self._length = len(text)
@@ -33,17 +34,17 @@ class TokenIndex:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
     def size(self, start: int, end: int) -> int:
-        """Return a span's tokens, or a twelfth of its characters where that is more."""
+        """Return the larger of a span's tokens and a twelfth of its characters."""
         return max(self.tokens(start, end), (end - start) // _MOST_CHARACTERS_A_TOKEN)
 
     def reach(self, start: int, budget: int) -> int:
-        """Return the furthest end with `size(start, end) <= budget`, at least one character on."""
+        """Return the last end with `size(start, end) <= budget`, at least `start + 1`."""
         position = bisect_left(self._starts, start) + budget
         end = self._starts[position] if position < len(self._starts) else self._length
         return max(start + 1, min(end, start + budget * _MOST_CHARACTERS_A_TOKEN))
 
     def before(self, end: int, tokens: int) -> int:
-        """Return where the last `tokens` tokens before `end` begin."""
+        """Return the start of the last `tokens` tokens before `end`."""
         position = bisect_left(self._starts, end) - tokens
         return self._starts[position] if 0 <= position < len(self._starts) else 0
 

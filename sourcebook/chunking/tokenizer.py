@@ -1,4 +1,4 @@
-"""Count tokens as the embedding model will."""
+"""The tokenizer of an embedding model, for counting tokens."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +13,11 @@ Offsets = Sequence[tuple[int, int]]
 
 
 class TokenCounter(Protocol):
-    """What chunking asks of a tokenizer."""
+    """A tokenizer as chunking uses it."""
 
     @property
     def max_tokens(self) -> int:
-        """Tokens the model reads, special tokens included."""
+        """Maximum tokens of a text for the model, special tokens included."""
         ...
 
     @property
@@ -27,11 +27,11 @@ class TokenCounter(Protocol):
 
     @property
     def splits_at_spaces(self) -> bool:
-        """Whether texts parted at white space have, taken together, exactly the tokens of the whole."""
+        """Whether the pieces of a text split at white space have exactly the tokens of the text."""
         ...
 
     def offsets(self, texts: Sequence[str]) -> list[Offsets]:
-        """Return where each token of each text begins and ends, in characters, without special tokens."""
+        """Return (start, end) of each token of each text, in characters, without special tokens."""
         ...
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -53,12 +53,12 @@ class FolderTokenizer:
         """Load the tokenizer of a model.
 
         Args:
-            path: The model's folder.
-            max_tokens: Tokens the model reads, special tokens included.
+            path: the folder of the model.
+            max_tokens: maximum tokens of a text for the model, special tokens included.
 
         Raises:
-            ModelError: The folder holds no readable tokenizer.json.
-            MissingDependencyError: The package tokenizers is not installed.
+            ModelError: the folder has no readable tokenizer.json.
+            MissingDependencyError: the package tokenizers is not installed.
         """
         try:
             from tokenizers import Tokenizer
@@ -68,7 +68,7 @@ class FolderTokenizer:
             ) from error
         file = path / "tokenizer.json"
         if not file.is_file():
-            raise ModelError(f"{path} holds no tokenizer.json; give the folder of a model with a fast tokenizer")
+            raise ModelError(f"{path} has no tokenizer.json; give the folder of a model with a fast tokenizer")
         try:
             tokenizer = Tokenizer.from_file(str(file))
         except Exception as error:  # the binding raises bare Exception
@@ -79,7 +79,7 @@ class FolderTokenizer:
 
     @property
     def max_tokens(self) -> int:
-        """Tokens the model reads, special tokens included."""
+        """Maximum tokens of a text for the model, special tokens included."""
         return self._max_tokens
 
     @property
@@ -89,11 +89,11 @@ class FolderTokenizer:
 
     @property
     def splits_at_spaces(self) -> bool:
-        """Whether texts parted at white space have the tokens of the whole: true of BERT's WordPiece."""
+        """Whether the pieces of a text split at white space have exactly its tokens, as with BERT's WordPiece."""
         return self._splits_at_spaces
 
     def offsets(self, texts: Sequence[str]) -> list[Offsets]:
-        """Return where each token of each text begins and ends, in characters, without special tokens."""
+        """Return (start, end) of each token of each text, in characters, without special tokens."""
         if len(texts) == 1:
             return [self._tokenizer.encode(texts[0], add_special_tokens=False).offsets]
         return [encoding.offsets for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]

@@ -2,7 +2,7 @@
 
 Reads: `document` and its `parsed_content`, and the tokenizer of the generation's embedding model.
 Writes: `chunk`, and in `indexed_document` the content and the rules that the chunks were cut with.
-Stale: a live document without chunks, or cut from another content hash or by other rules (`chunking_rules`).
+Stale: a live document without chunks, or cut from another content hash or by other rules (`chunking_config_hash`).
 """
 
 from collections import Counter, defaultdict
@@ -13,10 +13,8 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.chunking.chunk import Chunk
-from sourcebook.chunking.chunker import chunk_document
-from sourcebook.chunking.coverage import uncovered_characters
-from sourcebook.chunking.rules import chunking_rules
+from sourcebook.chunking.chunk import Chunk, uncovered_characters
+from sourcebook.chunking.chunker import chunk_document, chunking_config_hash
 from sourcebook.chunking.tokenizer import FolderTokenizer, TokenCounter
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.queries import queries
@@ -62,7 +60,7 @@ def prepare_chunks(
         {
             "collection": generation.collection,
             "generation": generation.id,
-            "config_hash": chunking_rules(generation),
+            "config_hash": chunking_config_hash(generation),
             "force": selection.force,
             "documents": list(selection.documents),
         },
@@ -127,7 +125,7 @@ def _prepare(
                 "input_hashes": [content["content_hash"] for content in contents],
                 "chunk_counts": [len(chunks) for chunks in cut],
                 "uncovered": [_uncovered(document, chunks) for document, chunks in zip(parsed, cut, strict=True)],
-                "config_hash": chunking_rules(generation),
+                "config_hash": chunking_config_hash(generation),
             },
         )
     for content, chunks in zip(contents, cut, strict=True):

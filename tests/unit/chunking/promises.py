@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from sourcebook.chunking.chunk import Chunk
-from sourcebook.chunking.coverage import uncovered_characters
+from sourcebook.chunking.chunk import Chunk, uncovered_characters
 from sourcebook.model.document import ParsedDocument
 from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.chunking.coverage import uncovered_characters
+from sourcebook.chunking.chunk import uncovered_characters
 from sourcebook.model.document import Block
 
 TEXT = "front\n\n# Tides\n\nThe tide is high.\n\nThe gauge is lost.\n"

@@ -28,7 +28,7 @@ def test_offsets_are_characters_of_the_text() -> None:
 
 def test_a_folder_without_tokenizer_says_so(tmp_path: Path) -> None:
     """The message names the file that is missing."""
-    with pytest.raises(ModelError, match="holds no tokenizer"):
+    with pytest.raises(ModelError, match="has no tokenizer"):
         FolderTokenizer.from_folder(tmp_path, 256)
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot be read as a tokenizer"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.chunking.slug import Slugger, slug
+from sourcebook.chunking.sections import Slugger, slug
 
 
 @pytest.mark.parametrize(

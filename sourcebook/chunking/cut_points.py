@@ -1,4 +1,4 @@
-"""Where a passage that is too long is cut best."""
+"""Cut points of a passage that is too long: items, rows, lines, sentences or words."""
 
 import re
 
@@ -23,11 +23,11 @@ _PLACES: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
     "speech": _PROSE,
 }
 _FULL_ENOUGH = 3
-"""A cut that leaves less than a third of the room filled gives way to the next finer kind of cut."""
+"""Divisor of the room: a cut that fills less than a third of it gives way to the next finer kind of cut."""
 
 
 def best_cut(text: str, kind: BlockKind, start: int, limit: int) -> int:
-    """Return the last good place in `(start, limit]`: between items, rows, lines, sentences, words, or at `limit`."""
+    """Return the last cut point in `(start, limit]`: between items, rows, lines, sentences, words, or at `limit`."""
     full_enough = start + (limit - start) // _FULL_ENOUGH
     for place in _PLACES[kind]:
         last = None
@@ -40,7 +40,7 @@ def best_cut(text: str, kind: BlockKind, start: int, limit: int) -> int:
 
 
 def last_sentence(text: str, start: int, end: int) -> int:
-    """Return where the last sentence of `text[start:end]` begins."""
+    """Return the start of the last sentence of `text[start:end]`."""
     begin = start
     for match in _SENTENCE.finditer(text, start, end):
         if match.end() < end:

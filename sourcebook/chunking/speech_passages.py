@@ -1,11 +1,11 @@
-"""Passages of speech: cut at segment boundaries, at pauses first, and timed."""
+"""Passages of speech: cut at segment boundaries, preferably at pauses, with their times."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sourcebook.chunking.chunk import Chunk
-from sourcebook.chunking.cut import best_cut
+from sourcebook.chunking.cut_points import best_cut
 from sourcebook.chunking.pack import Span
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.model.document import Block
@@ -15,12 +15,12 @@ from sourcebook.parsing.transcript import ends_sentence
 def pack_speech(text: str, blocks: Sequence[Block], index: TokenIndex, *, budget: int) -> Iterator[Span]:
     """Yield spans of at most `budget` tokens that cover the segments in order.
 
-    A span ends at the longest pause among the segment boundaries that leave it at least half full. Only a segment that
-    is too long for one span is cut inside, at a sentence or a word.
+    A span ends at the longest pause among the segment boundaries that fill it at least by half. Only a segment that is
+    too long for one span is cut inside, at a sentence or a word.
     """
     start, first, end = blocks[0].start, 0, blocks[-1].end
     while (rest := index.size(start, end)) > budget:
-        # The last two share what is left about evenly: a full one and a crumb would read badly.
+        # The last two spans share the rest about evenly.
         room = budget if rest > 2 * budget else min(budget, rest * 3 // 5 + 1)
         following = _next(text, blocks, first, start, index, room)
         if following is None and room < budget:
@@ -35,7 +35,7 @@ def pack_speech(text: str, blocks: Sequence[Block], index: TokenIndex, *, budget
 
 
 def nearest_segment(starts: Sequence[int], start: int, end: int, position: int) -> int | None:
-    """Return the segment start within a span that is nearest to a position; None where it holds but one segment."""
+    """Return the segment start within a span that is nearest to a position; None within a single segment."""
     inside = starts[bisect_right(starts, start) : bisect_left(starts, end)]
     return min(inside, key=lambda found: abs(found - position), default=None)
 
@@ -52,10 +52,10 @@ def timed(chunks: Sequence[Chunk], blocks: Sequence[Block]) -> list[Chunk]:
 
 
 def _next(text: str, blocks: Sequence[Block], first: int, start: int, index: TokenIndex, room: int) -> int | None:
-    """Return the segment that the next span begins with; None where the rest of `first` alone is too long for this one.
+    """Return the first segment of the next span; None where the rest of segment `first` does not fit this span.
 
-    Where no boundary leaves the span half full it is the last one that fits. Pauses count in tenths of a second;
-    between equal ones the end of a sentence comes first, then the later place.
+    Where no boundary fills the span by half, the last one that fits is taken. Pauses count in tenths of a second; among
+    equal pauses the end of a sentence wins, then the later boundary.
     """
     best, best_rank = None, (-1.0, False)
     for number in range(first + 1, len(blocks)):
