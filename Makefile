@@ -5,8 +5,6 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-LAYERS := unit integration acceptance browser
-TESTS := $(foreach layer,$(LAYERS),$(if $(wildcard tests/$(layer)/test_*.py tests/$(layer)/*/test_*.py),tests/$(layer)))
 
 .PHONY: help install demo up test lint bench bench-search constraints clean python
 .DEFAULT_GOAL := help
@@ -37,7 +35,7 @@ up: install ## start Dagster's web page and its daemon; Ctrl-C stops them
 	@$(BIN)/sourcebook up $(ARGS)
 
 test: install ## run all tests, the quick ones first
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest $(TESTS) $(ARGS)
+	@HF_HUB_OFFLINE=1 $(BIN)/python -m tests.layers $(ARGS)
 
 lint: install ## check style, format, which way imports run, and types
 	$(BIN)/ruff check

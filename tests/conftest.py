@@ -29,6 +29,11 @@ CreateDatabase = Callable[[str], str]
 """Copy a template to a database of its own and return the URL."""
 
 
+def pytest_configure() -> None:
+    """Let threads of torch that wait for each other leave the cores to the tests beside them."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
 @contextmanager
 def _public_folder() -> Iterator[Path]:
     """A folder that other users may enter: PostgreSQL is another user where these tests are root.

@@ -72,6 +72,7 @@ def test_loading_the_code_location_loads_no_model_no_parser_and_no_server(descri
     assert described["loaded"] == []
 
 
+@pytest.mark.alone
 def test_the_code_location_is_valid_with_no_database_running(nowhere: dict[str, str], tmp_path: Path) -> None:
     """It takes less than 5 s where nothing else runs; the bound leaves room for a busy machine."""
     environment = {**nowhere, "DAGSTER_HOME": str(tmp_path)}
@@ -86,6 +87,7 @@ def test_the_code_location_is_valid_with_no_database_running(nowhere: dict[str, 
     assert seconds < 15
 
 
+@pytest.mark.alone
 def test_importing_the_library_takes_less_than_0_3_seconds() -> None:
     """Measured within a process, best of five: what a program pays for the line, whatever else the machine does."""
     code = "import time; t = time.perf_counter(); import sourcebook; print(time.perf_counter() - t)"
@@ -95,6 +97,7 @@ def test_importing_the_library_takes_less_than_0_3_seconds() -> None:
     assert min(times) < 0.3
 
 
+@pytest.mark.alone
 def test_asking_for_the_knowledge_base_takes_less_than_0_3_seconds_too() -> None:
     """The public names are imported when they are first asked for; torch and Dagster are not among what that takes."""
     code = (

@@ -36,6 +36,7 @@ def site() -> Iterator[WebServer]:
         yield server
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: Workplace, site: WebServer) -> None:
     """A file that was edited, and a page of a site whose refresh interval has passed."""

@@ -141,6 +141,7 @@ def test_the_same_sound_is_transcribed_once(stages: Stages, brief_samples: Sampl
     assert len(stages.rows("SELECT FROM transcript")) == 2
 
 
+@pytest.mark.alone
 def test_nothing_changed_costs_nothing(stages: Stages, brief: Path) -> None:
     """A second run starts no child and touches no document."""
     configure(stages)

@@ -33,6 +33,7 @@ def test_a_stream_without_end_ends_at_max_bytes(server: WebServer) -> None:
     assert "max_bytes" in str(failure(server, "/a", max_bytes=1_000_000))
 
 
+@pytest.mark.alone
 def test_a_30_megabyte_page_is_refused_before_it_is_read(server: WebServer) -> None:
     """What announces that it is too large is not downloaded."""
     server.huge("/a")
@@ -41,6 +42,7 @@ def test_a_30_megabyte_page_is_refused_before_it_is_read(server: WebServer) -> N
     assert time.monotonic() - begin < 2
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("path", ["/drip", "/silent"])
 def test_a_slow_response_ends_at_the_timeout(server: WebServer, path: str) -> None:
     """A byte now and then does not keep us waiting; without any answer it is the host that failed."""

@@ -50,6 +50,7 @@ class Visit:
         return self.run(lambda fetch: fetch(path))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 def test_trouble_that_passes_is_sat_out(server: WebServer, tmp_path: Path, status: int) -> None:
     """Twice an error of the server, then the page: that is a page, after growing waits."""
@@ -85,6 +86,7 @@ def test_an_error_that_will_not_pass_is_raised_at_once(server: WebServer, tmp_pa
     assert server.count("/a") == 1
 
 
+@pytest.mark.alone
 def test_a_429_is_waited_for_as_told_by_everything(server: WebServer, tmp_path: Path) -> None:
     """After Retry-After the page comes; meanwhile nothing else is sent to that host."""
     server.failing("/a", "<p>now</p>", times=1, status=429, retry_after="1")

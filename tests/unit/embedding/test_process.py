@@ -94,6 +94,7 @@ def test_an_interrupt_does_not_reach_the_child(process: EmbeddingProcess) -> Non
     assert process.embed(["still here"]).shape == (1, 384)
 
 
+@pytest.mark.alone
 def test_starting_does_not_wait_for_the_model_and_closing_is_prompt(model: EmbeddingModel) -> None:
     """`start` returns while the child imports torch; `close` ends it at once and may be called again."""
     started = EmbeddingProcess(model)

@@ -78,6 +78,7 @@ def test_turns_come_in_order() -> None:
     assert asyncio.run(turns()) == list(range(20))
 
 
+@pytest.mark.alone
 def test_who_gives_up_waiting_takes_no_turn() -> None:
     """A cancelled wait neither blocks the host nor costs it a request."""
 
@@ -96,6 +97,7 @@ def test_who_gives_up_waiting_takes_no_turn() -> None:
     assert asyncio.run(give_up()) < 0.3
 
 
+@pytest.mark.alone
 def test_a_crawl_delay_slows_one_host() -> None:
     """A longer distance holds from the last request on; a shorter one changes nothing."""
 
@@ -186,6 +188,7 @@ def test_a_crawl_delay_counts_from_the_first_request_also_where_there_is_no_rate
     assert since_told < 1, "not all of the delay over again"
 
 
+@pytest.mark.alone
 def test_a_pause_holds_also_who_waits_already() -> None:
     """Retry-After keeps back everything for that host, and a shorter pause does not end a longer one."""
 

@@ -1,0 +1,101 @@
+"""Run the layers of tests, the quick ones first, and say what each one took.
+
+`python -m tests.layers [pytest's arguments]` is what `make test` runs. Within a layer, two processes run tests side by
+side. A test with the mark `alone` measures time: such tests run at the end, one after the other. A layer with failures
+is the last one that runs.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from tests.checkout import CHECKOUT
+
+WORKERS = os.environ.get("TEST_WORKERS", "2")
+"""Processes that run tests side by side; each has a database server, an embedding model and parsers of its own."""
+SIDE_BY_SIDE = ("-n", WORKERS, "--dist", "loadfile", "-m", "not alone")
+NO_TESTS = 5
+"""pytest's exit code where the arguments select no test of a layer."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of one layer; times are in seconds."""
+
+    layer: str
+    code: int
+    passed: int
+    failed: int
+    skipped: int
+    wall: float
+    processor: float
+
+
+def main(arguments: list[str]) -> int:
+    """Run all layers until one fails; return the exit code."""
+    alone = sorted(
+        str(path) for path in (CHECKOUT / "tests").rglob("test_*.py") if "mark.alone" in path.read_text("utf-8")
+    )
+    layers = {
+        "unit": ["tests/unit", *SIDE_BY_SIDE],
+        "integration": ["tests/integration", *SIDE_BY_SIDE],
+        "acceptance and browser": ["tests/acceptance", "tests/browser", *SIDE_BY_SIDE],
+        "alone": [*alone, "-m", "alone"],
+    }
+    results: list[Result] = []
+    for layer, options in layers.items():
+        print(f"\n== tests: {layer}", flush=True)
+        results.append(_run(layer, [*options, *arguments]))
+        if results[-1].code:
+            break
+    print("\nlayer                     tests    seconds  processor seconds")
+    for each in results:
+        tests = each.passed + each.failed + each.skipped
+        print(f"{each.layer:24} {tests:6,} {each.wall:10.1f} {each.processor:18.1f}")
+    for layer in list(layers)[len(results) :]:
+        print(f"{layer:24} not run, as {results[-1].layer} failed")
+    print(_closing_line(results), flush=True)
+    return results[-1].code or (NO_TESTS if not any(each.passed + each.skipped for each in results) else 0)
+
+
+def _run(layer: str, arguments: list[str]) -> Result:
+    """Run pytest in a process of its own, which prints as it would by itself."""
+    with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
+        report = Path(folder) / "report.xml"
+        before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
+        code = subprocess.run(command, cwd=CHECKOUT, check=False).returncode
+        after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
+        suites = list(ET.parse(report).iter("testsuite")) if report.exists() else []  # noqa: S314 - pytest's own
+    count = {
+        name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")
+    }
+    failed = count["failures"] + count["errors"]
+    return Result(
+        layer=layer,
+        code=0 if code == NO_TESTS else code,
+        passed=count["tests"] - failed - count["skipped"],
+        failed=failed,
+        skipped=count["skipped"],
+        wall=wall,
+        processor=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+    )
+
+
+def _closing_line(results: list[Result]) -> str:
+    """Return the line that pytest would close with, had it run all layers at once."""
+    sums = {name: sum(getattr(each, name) for each in results) for name in ("failed", "passed", "skipped")}
+    seconds = sum(each.wall for each in results)
+    counts = ", ".join(f"{number} {name}" for name, number in sums.items() if number) or "no tests ran"
+    return f" {counts} in {seconds:.2f}s ({timedelta(seconds=round(seconds))}) ".center(80, "=")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
