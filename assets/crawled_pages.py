@@ -17,7 +17,7 @@ def crawled_pages(
     knowledge: Knowledge,
     selection: RunSelection,
     progress: ProgressLog,
-    embedder: Embedder,
+    embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
     """Pages of the collection's sites: main content as Markdown, title, dates, links, ETag, sha256."""
     with knowledge.configured_connection() as connection:

@@ -18,7 +18,10 @@ from sourcebook.stages.embeddings import embed_missing
     kinds={"pytorch", "postgres"},
 )
 def embeddings(
-    context: dg.AssetExecutionContext, knowledge: Knowledge, embedder: Embedder, progress: ProgressLog
+    context: dg.AssetExecutionContext,
+    knowledge: Knowledge,
+    embedder: dg.ResourceParam[Embedder],
+    progress: ProgressLog,
 ) -> dg.MaterializeResult[None]:
     """Vectors by (model, sha256 of the embedded text): equal texts are embedded once."""
     with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
@@ -27,8 +30,8 @@ def embeddings(
             reader,
             writer,
             generation,
-            lambda texts: embedder.for_texts(generation.embedding_settings, knowledge.home, texts),
+            lambda texts: embedder.pool.for_texts(generation.embedding_settings, knowledge.home, texts),
             progress.reporter(context, "chunks"),
         )
-    embedder.export_beside(generation.embedding_settings, knowledge.home)
+    embedder.pool.export_beside(generation.embedding_settings, knowledge.home)
     return materialization(report)

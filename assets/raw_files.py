@@ -17,7 +17,7 @@ def raw_files(
     knowledge: Knowledge,
     selection: RunSelection,
     progress: ProgressLog,
-    embedder: Embedder,
+    embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
     """Inventory of every file in the collection's sources: URI, size, modification time, sha256."""
     with knowledge.configured_connection() as connection:

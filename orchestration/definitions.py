@@ -5,7 +5,7 @@ import dagster as dg
 from assets.checks import collection_checks
 from orchestration.jobs import ASSETS, ingest
 from orchestration.schedules import nightly
-from resources.embedder import Embedder
+from resources.embedder import embedder_resource
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
@@ -23,7 +23,7 @@ defs = dg.Definitions(
         "knowledge": Knowledge(),
         "selection": RunSelection(),
         "progress": ProgressLog(),
-        "embedder": Embedder(),
+        "embedder": embedder_resource(),
     },
     executor=dg.in_process_executor,
 )

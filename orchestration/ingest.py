@@ -20,6 +20,8 @@ from sourcebook.model.selection import Selection
 if TYPE_CHECKING:
     import dagster as dg
 
+    from sourcebook.embedding.embedder_pool import EmbedderPool as RunEmbedders
+
 ASSETS = (
     "raw_files",
     "crawled_pages",
@@ -86,7 +88,7 @@ def ingest(
     if unknown:
         raise ConfigurationError(f"there is no collection {', '.join(unknown)}; there is {', '.join(names)}")
     instance: dg.DagsterInstance | None = None
-    model_started = False
+    embedders: RunEmbedders | None = None
     try:
         for name in collections or names:
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
@@ -98,25 +100,23 @@ def ingest(
                         )
                         continue
                     if pending.needs_model:
-                        from sourcebook.embedding.early import start_early_for
+                        from sourcebook.embedding.embedder_pool import EmbedderPool
 
-                        model_started = True
+                        embedders = embedders or EmbedderPool()
                         home = sourcebook_home(configuration.path)
-                        start_early_for(wanted_embedding(connection, name), home, pending.items)
+                        embedders.start_early(wanted_embedding(connection, name), home, pending.items)
                 events.started(name, pending)
                 from orchestration.instance import open_instance
 
                 instance = instance or open_instance(sourcebook_home(configuration.path), database)
-                run_id, assets = _run(instance, configuration, database, name, selection, pending, events)
+                run_id, assets = _run(instance, configuration, database, name, selection, pending, events, embedders)
                 with database.connection() as connection:
                     yield IngestedCollection(
                         name, run_id, assets, _count_failed(connection, name), pending, _unread_sites(connection, name)
                     )
     finally:
-        if model_started:
-            from sourcebook.embedding.early import stop_all
-
-            stop_all()
+        if embedders is not None:
+            embedders.close()
         if instance is not None:
             instance.dispose()
 
@@ -129,11 +129,13 @@ def _run(
     selection: Selection,
     pending: Pending,
     events: IngestEvents,
+    embedders: "RunEmbedders | None",
 ) -> tuple[str, dict[str, dict[str, Any]]]:
     import dagster as dg
 
     from orchestration.definitions import defs
     from orchestration.partitions import COLLECTIONS
+    from resources.embedder import embedder_resource
     from resources.knowledge import Knowledge
     from resources.selection import RunSelection
     from sensors.abandoned_runs import IN_PROCESS, active_runs, free_abandoned_slots
@@ -157,6 +159,7 @@ def _run(
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         tags={IN_PROCESS: "ingest"},
         resources={
+            "embedder": embedder_resource(embedders),
             "knowledge": Knowledge(config_path=str(configuration.path), lock=False),
             "selection": RunSelection(
                 documents=list(selection.documents),

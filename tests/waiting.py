@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
+
 T = TypeVar("T")
 
 
@@ -55,3 +57,16 @@ def seconds_until_gone(pid: int, most: float = 20.0) -> float:
     start = time.monotonic()
     wait_until(lambda: not is_running(pid), what=f"process {pid} is gone", seconds=most)
     return time.monotonic() - start
+
+
+def workers(parent: psutil.Process | None = None) -> set[int]:
+    """Return the process ids of the workers of a process; its other children are loky's and Python's trackers."""
+    children = (parent or psutil.Process()).children()
+    return {child.pid for child in children if "pebble_pool_worker" in child.cmdline()}
+
+
+def wait_until_busy(pid: int) -> None:
+    """Wait until a process has computed for half a second more."""
+    process = psutil.Process(pid)
+    until = process.cpu_times().user + 0.5
+    wait_until(lambda: process.cpu_times().user >= until, seconds=60)

@@ -4,7 +4,7 @@ from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, middle, say, spread
 
 _FILES = 10
-_WORKER = "sourcebook.embedding.worker"
+_WORKER = "pebble_pool_worker"
 
 
 def run(bench: Bench) -> list[Row]:
@@ -26,5 +26,5 @@ def run(bench: Bench) -> list[Row]:
         say(f"  {seconds[-1]:.2f} s, {done.counts['search_index']['removed']} entries removed")
     return [
         Row(f"{_FILES} files deleted, whole process", middle(seconds), "s", 3.0, spread(seconds, "s")),
-        Row(f"{_FILES} files deleted, model processes started", workers, "processes", 0),
+        Row(f"{_FILES} files deleted, child processes started", workers, "processes", 0),
     ]

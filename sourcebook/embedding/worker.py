@@ -1,47 +1,66 @@
-"""The program of an `EmbeddingProcess`'s child: answers texts with vectors, as little-endian float32."""
+"""The tasks of an `EmbeddingProcess`'s child; the model is loaded once per child."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
-from sourcebook.processes.frames import write_frame
-from sourcebook.processes.serve import Answer, Header, reason_of, serve
+from sourcebook.errors import ModelError
+from sourcebook.processes.child import loading_libraries, reason_of
+
+_loaded: SentenceTransformerEmbedder | ModelError = ModelError("The embedding model is not loaded.")
 
 
-def _load(settings: Header) -> Answer:
-    """Load the model that the first frame names."""
-    folder = cast("str | None", settings["folder"])
-    model = EmbeddingModel(
-        name=str(settings["name"]),
-        folder=None if folder is None else Path(folder),
-        identity=str(settings["identity"]),
-        dimensions=cast("int", settings["dimensions"]),
-        max_tokens=cast("int", settings["max_tokens"]),
-    )
-    embedder = SentenceTransformerEmbedder(model, cast("PrecisionSetting", settings["precision"]))
-    return lambda request, replies: _answer(embedder, request, replies)
+def load(model: EmbeddingModel, precision: PrecisionSetting) -> None:
+    """Load the model that the next tasks use.
 
-
-def _answer(embedder: SentenceTransformerEmbedder, request: Header, replies: BinaryIO) -> None:
+    Raises:
+        ModelError: The model cannot be loaded; later tasks raise the error, too.
+    """
+    global _loaded
     try:
-        if "export" in request:
-            write_frame(replies, {"state": "exported", "reason": _export(embedder.model, request)})
-            return
-        texts = cast("list[str]", request["texts"])
-        vectors = embedder.embed_query(texts[0])[None] if request["query"] else embedder.embed(texts)
-    except Exception as error:  # noqa: BLE001 - one batch failed: the parent tells it, and the next may succeed
-        write_frame(replies, {"state": "failed", "reason": reason_of(error)})
-        return
-    write_frame(replies, {"state": "vectors", "rows": len(vectors)}, vectors.astype("<f4").tobytes())
+        with _model_errors(), loading_libraries():
+            _loaded = SentenceTransformerEmbedder(model, precision)
+    except ModelError as error:
+        _loaded = error
+        raise
 
 
-def _export(model: EmbeddingModel, request: Header) -> str | None:
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Embed passages; see `Embedder.embed`."""
+    with _model_errors():
+        return _embedder().embed(texts)
+
+
+def embed_query(text: str) -> NDArray[np.float32]:
+    """Embed a question; see `QueryEmbedder.embed_query`."""
+    with _model_errors():
+        return _embedder().embed_query(text)
+
+
+def export(home: Path) -> str | None:
+    """Export the model to ONNX; see `export_model`."""
     from sourcebook.embedding.onnx.export import export_model
 
-    return export_model(Path(str(request["export"])), model)
+    with _model_errors():
+        return export_model(home, _embedder().model)
 
 
-if __name__ == "__main__":
-    serve(_load)
+def _embedder() -> SentenceTransformerEmbedder:
+    if isinstance(_loaded, ModelError):
+        raise _loaded
+    return _loaded
+
+
+@contextmanager
+def _model_errors() -> Iterator[None]:
+    """Turn any error into a `ModelError`, which the parent can unpickle."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - this task failed: the parent reports it, and the next may succeed
+        raise ModelError(reason_of(error)) from None

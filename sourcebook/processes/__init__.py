@@ -1,1 +1,1 @@
-"""Programs of our own that work in a process of theirs: their imports, their memory and their crashes stay there."""
+"""Child processes: their imports, their memory and their crashes stay apart from the process that starts them."""

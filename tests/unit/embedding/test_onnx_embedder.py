@@ -5,13 +5,12 @@ import numpy as np
 import pytest
 
 from sourcebook.config.collection import EmbeddingSettings
-from sourcebook.embedding.early import embedder_for, export_beside, start_early_for, stop_all, wait_for_exports
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+from sourcebook.embedding.embedder_pool import EmbedderPool
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.onnx.apart import export_apart
 from sourcebook.embedding.onnx.embedder import OnnxEmbedder, open_exported
 from sourcebook.embedding.onnx.export import needs_export
-from sourcebook.embedding.onnx.store import Export, find_export, model_folder
+from sourcebook.embedding.onnx.store import Export, find_export
 from sourcebook.embedding.opening import open_query_embedder
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError
@@ -90,21 +89,21 @@ def test_weights_that_are_not_the_generation_s_are_refused(tmp_path: Path) -> No
 def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel) -> None:
     """An edited file's texts are embedded in this process with the export; many, or texts without one, are not."""
     settings = EmbeddingSettings(precision="float32")
-    try:
-        start_early_for(settings, minilm_home, items=1)
-        embedder = embedder_for(settings, minilm_home, texts=20)
+    with EmbedderPool() as pool:
+        pool.start_early(settings, minilm_home, items=1)
+        embedder = pool.for_texts(settings, minilm_home, texts=20)
         assert isinstance(embedder, OnnxEmbedder)
-        assert embedder_for(settings, minilm_home, texts=20) is embedder
+        assert pool.for_texts(settings, minilm_home, texts=20) is embedder
         assert embedder.submit(["battery"]).result().shape == (1, model.dimensions)
-        export_beside(settings, minilm_home)
-        assert wait_for_exports() == {}
-        process = embedder_for(settings, minilm_home, texts=10_000)
+        pool.export_beside(settings, minilm_home)
+        assert pool.wait_for_exports() == {}
+        process = pool.for_texts(settings, minilm_home, texts=10_000)
         assert isinstance(process, EmbeddingProcess)
-        assert embedder_for(settings, minilm_home, texts=20) is process
-    finally:
-        stop_all()
+        assert pool.for_texts(settings, minilm_home, texts=20) is process
     with pytest.raises(ModelError, match="has been closed"):
         embedder.embed(["battery"])
+    with pytest.raises(ModelError, match="has been closed"):
+        process.embed(["battery"])
 
 
 def test_the_process_that_embedded_a_generation_exports_its_model(tmp_path: Path) -> None:
@@ -112,25 +111,25 @@ def test_the_process_that_embedded_a_generation_exports_its_model(tmp_path: Path
     folder = tiny_model(tmp_path / "tiny")
     settings = EmbeddingSettings(model=str(folder))
     model = find_model(str(folder))
-    try:
-        start_early_for(settings, tmp_path, items=1)
-        process = embedder_for(settings, tmp_path, texts=1)
+    with EmbedderPool() as pool:
+        pool.start_early(settings, tmp_path, items=1)
+        process = pool.for_texts(settings, tmp_path, texts=1)
         assert isinstance(process, EmbeddingProcess)
         vectors = process.submit(["battery"])
-        export_beside(settings, tmp_path)
-        export_beside(settings, tmp_path)
-        assert wait_for_exports() == {}
+        pool.export_beside(settings, tmp_path)
+        pool.export_beside(settings, tmp_path)
+        assert pool.wait_for_exports() == {}
         exported = find_export(tmp_path, model.identity)
         assert isinstance(exported, Export)
         assert (open_exported(exported).embed(["battery"]) * vectors.result()).sum() >= 0.999
-    finally:
-        stop_all()
 
 
-def test_a_model_is_exported_apart_and_a_refusal_is_told(tmp_path: Path) -> None:
-    """A process of its own does what torch is needed for, and gives the reason where there is no export."""
+def test_a_refusal_reaches_the_owner_of_the_pool(tmp_path: Path) -> None:
+    """The model's process gives the reason where there is no export."""
     folder = tiny_model(tmp_path / "tiny", prompts={"query": "query: "}, include_prompt=False)
-    model = find_model(str(folder))
-    assert export_apart(tmp_path, model) == "it leaves prompts out of the pooling"
-    assert not needs_export(tmp_path, model)
-    assert (model_folder(tmp_path, model.identity) / "refused.json").exists()
+    settings = EmbeddingSettings(model=str(folder))
+    with EmbedderPool() as pool:
+        pool.start_early(settings, tmp_path, items=1)
+        pool.export_beside(settings, tmp_path)
+        assert pool.wait_for_exports() == {str(folder): "it leaves prompts out of the pooling"}
+    assert not needs_export(tmp_path, find_model(str(folder)))

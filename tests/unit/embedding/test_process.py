@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+import psutil
 import pytest
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
@@ -16,7 +18,7 @@ from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError
 from tests.unit.embedding.mixed_texts import mixed_texts
-from tests.waiting import is_running, seconds_until_gone
+from tests.waiting import is_running, seconds_until_gone, wait_until_busy, workers
 
 PARENT = """
 import sys, time
@@ -26,7 +28,7 @@ process = EmbeddingProcess(find_model("all-MiniLM-L6-v2"), "float32")
 process.start()
 if {wait}:
     process.embed(["a"])
-print(process.pid, flush=True)
+print("started", flush=True)
 {then}
 """
 
@@ -48,7 +50,9 @@ def run_parent(*, wait: bool, then: str) -> tuple[subprocess.Popen[str], int]:
         start_new_session=True,  # as a terminal's job is
     )
     assert parent.stdout is not None
-    return parent, int(parent.stdout.readline())
+    assert parent.stdout.readline() == "started\n"
+    (child,) = workers(psutil.Process(parent.pid))
+    return parent, child
 
 
 def test_it_gives_the_vectors_of_the_embedder_in_process(
@@ -82,27 +86,27 @@ def test_a_batch_that_fails_fails_alone(process: EmbeddingProcess) -> None:
 def test_it_gives_way_to_searches(process: EmbeddingProcess) -> None:
     """The child computes at a lower priority than the processes that answer a person."""
     process.wait_until_ready(60)
-    assert process.pid is not None
-    assert os.getpriority(os.PRIO_PROCESS, process.pid) >= min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+    (child,) = workers()
+    assert os.getpriority(os.PRIO_PROCESS, child) >= min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
 
 
 def test_an_interrupt_does_not_reach_the_child(process: EmbeddingProcess) -> None:
     """The child ignores SIGINT: whether to stop is its parent's to decide."""
     process.wait_until_ready()
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGINT)
+    (child,) = workers()
+    os.kill(child, signal.SIGINT)
     assert process.embed(["still here"]).shape == (1, 384)
 
 
 @pytest.mark.alone
 def test_starting_does_not_wait_for_the_model_and_closing_is_prompt(model: EmbeddingModel) -> None:
     """`start` returns while the child imports torch; `close` ends it at once and may be called again."""
+    others = workers()
     started = EmbeddingProcess(model)
     before = time.monotonic()
     started.start()
     assert time.monotonic() - before < 1.0
-    pid = started.pid
-    assert pid is not None
+    (pid,) = workers() - others
     future = started.submit(["never answered"])
     before = time.monotonic()
     started.close()
@@ -128,11 +132,13 @@ def test_a_model_that_cannot_be_loaded_is_the_child_s_reason(tmp_path: Path, mod
 
 def test_a_child_that_dies_is_an_error_and_no_hang(model: EmbeddingModel) -> None:
     """A child killed from outside (out of memory) fails what waits, and says by what it ended."""
+    others = workers()
     with EmbeddingProcess(model, "float32") as dying:
         dying.wait_until_ready()
-        assert dying.pid is not None
+        (child,) = workers() - others
         future = dying.submit(mixed_texts(400))
-        os.kill(dying.pid, signal.SIGKILL)
+        wait_until_busy(child)
+        os.kill(child, signal.SIGKILL)
         with pytest.raises(ModelError, match=r"'all-MiniLM-L6-v2' was ended by SIGKILL \(often a lack of memory"):
             future.result(timeout=10)
         with pytest.raises(ModelError, match="SIGKILL"):
@@ -178,13 +184,15 @@ def test_ctrl_c_prints_nothing_of_the_child_s(wait: bool) -> None:
 
 def test_a_parent_that_forgets_to_close_ends_cleanly() -> None:
     """Leaving the interpreter ends the child: no warning, no traceback, exit status 0."""
-    code = PARENT.format(wait=True, then="")
+    code = PARENT.format(wait=True, then="import psutil\nprint([child.pid for child in psutil.Process().children()])")
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-W", "ignore::DeprecationWarning", "-c", code],
         check=False, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.stderr, done.returncode) == ("", 0)
-    assert seconds_until_gone(int(done.stdout)) < 2.0
+    children = json.loads(done.stdout.splitlines()[-1])
+    assert children
+    assert max(map(seconds_until_gone, children)) < 2.0
 
 
 def test_what_a_library_prints_does_not_get_between_the_answers(model: EmbeddingModel, tmp_path: Path) -> None:
@@ -195,7 +203,7 @@ def test_what_a_library_prints_does_not_get_between_the_answers(model: Embedding
         "    for _ in range(1_000):\n"
         "        print('chatter' * 1_000, flush=True)\n"
         f"    pathlib.Path({str(tmp_path / 'printed')!r}).touch()\n"
-        "if 'sourcebook.embedding.worker' in sys.orig_argv:\n"
+        "if 'pebble_pool_worker' in sys.orig_argv:\n"
         "    chatter()\n"
         "    threading.Timer(3.0, chatter).start()\n"
     )

@@ -1,0 +1,128 @@
+"""The embedders of one run: each model is loaded at most once, as early as its need is known."""
+
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.embedding.model import EmbeddingModel, find_model
+from sourcebook.embedding.onnx.embedder import OnnxEmbedder, open_exported
+from sourcebook.embedding.onnx.export import needs_export
+from sourcebook.embedding.onnx.store import Export, find_export
+from sourcebook.errors import ModelError
+from sourcebook.processes.cores import usable_cores
+
+if TYPE_CHECKING:
+    from sourcebook.embedding.process import EmbeddingProcess
+
+FEW_TEXTS: Final = 256
+"""Texts up to which an exported model has embedded them before torch, which is faster once loaded, is imported."""
+_TEXTS_PER_ITEM: Final = 4
+"""Texts of a usual document; where documents have more, torch is loaded later."""
+
+
+class EmbedderPool:
+    """Model processes and opened exports, by their settings. Whoever creates a pool closes it."""
+
+    def __init__(self) -> None:
+        self._processes: dict[EmbeddingSettings, EmbeddingProcess] = {}
+        self._opened: dict[EmbeddingSettings, OnnxEmbedder] = {}
+        self._exports: dict[EmbeddingSettings, Future[str | None]] = {}
+
+    def start_early(self, settings: EmbeddingSettings, home: Path, items: int) -> None:
+        """Begin to load a model, unless its export would finish sooner.
+
+        Args:
+            settings: Model and precision.
+            home: State folder, with the exports in `models/`.
+            items: Number of documents to embed.
+
+        Raises:
+            ModelError: The model cannot be found, or its process cannot be started.
+        """
+        if items * _TEXTS_PER_ITEM > FEW_TEXTS or _usable_export(find_model(settings.model), home) is None:
+            self._process(settings)
+
+    def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> "EmbeddingProcess | OnnxEmbedder":
+        """Choose the embedder: a process that runs already, else for few texts the exported model in this process.
+
+        Args:
+            settings: Model and precision.
+            home: State folder, with the exports in `models/`.
+            texts: Number of texts to embed.
+
+        Raises:
+            ModelError: The model cannot be found, or its process cannot be started.
+        """
+        if settings in self._processes or texts > FEW_TEXTS:
+            return self._process(settings)
+        if settings not in self._opened:
+            export = _usable_export(find_model(settings.model), home)
+            if export is None:
+                return self._process(settings)
+            try:
+                self._opened[settings] = open_exported(export, threads=usable_cores())
+            except ModelError:  # the next search reports it
+                return self._process(settings)
+        return self._opened[settings]
+
+    def export_beside(self, settings: EmbeddingSettings, home: Path) -> None:
+        """Begin the export of a loaded model, if it is due, while this process goes on.
+
+        A model without a process is not exported: loading torch would delay an ingest that does not need it.
+        """
+        process = self._processes.get(settings)
+        if process is not None and settings not in self._exports and needs_export(home, process.model):
+            self._exports[settings] = process.export(home)
+
+    def wait_for_exports(self) -> dict[str, str]:
+        """Wait until the exports in progress are complete.
+
+        Returns:
+            Reasons for failed exports by the model's name; searches of these models go on with torch.
+        """
+        reasons: dict[str, str] = {}
+        while self._exports:
+            settings, future = self._exports.popitem()
+            try:
+                reason = future.result()
+            except ModelError as error:
+                reason = str(error)
+            if reason is not None:
+                reasons[settings.model] = reason
+        return reasons
+
+    def close(self) -> None:
+        """End every model process, even during an export, and drop every opened export."""
+        self._exports.clear()
+        while self._processes:
+            self._processes.popitem()[1].close()
+        while self._opened:
+            self._opened.popitem()[1].close()
+
+    def __enter__(self) -> Self:
+        """Start nothing yet."""
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Close every embedder."""
+        self.close()
+
+    def _process(self, settings: EmbeddingSettings) -> "EmbeddingProcess":
+        """Return the process of a model; start it where there is none."""
+        if settings not in self._processes:
+            from sourcebook.embedding.process import EmbeddingProcess  # not with the code location: takes 0.2 s
+
+            process = EmbeddingProcess(find_model(settings.model), settings.precision)
+            process.start()
+            self._processes[settings] = process
+        return self._processes[settings]
+
+
+def _usable_export(model: EmbeddingModel, home: Path) -> Export | None:
+    """Return a model's export if it matches the model's folder; None otherwise."""
+    found = None if needs_export(home, model) else find_export(home, model.identity)
+    return found if isinstance(found, Export) else None

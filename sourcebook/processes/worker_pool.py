@@ -1,0 +1,197 @@
+"""Child processes that run functions: pebble's pool with deadline and restart, on loky's way to start processes."""
+
+import atexit
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from pathlib import Path
+from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, Signals, pthread_sigmask
+from threading import Lock, Thread
+from typing import Final, ParamSpec, TypeVar
+
+from loky.backend import get_context  # type: ignore[import-untyped] # has no stubs
+from pebble import ProcessExpired, ProcessPool
+
+from sourcebook.processes.child import enter_child
+
+_CHECK_SECONDS: Final = 0.5
+"""Seconds between two checks whether the pool still works."""
+_ABORT_SECONDS: Final = 0.1
+"""Seconds that a broken pool gets to fail the tasks that it knows."""
+_ERROR_BYTES: Final = 4_000
+"""Bytes from the end of stderr that are searched for the last line."""
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class WorkerPool:
+    """Child processes that take tasks one by one. Threads may share a pool.
+
+    Children end with this process, however it ends. They import only what their tasks need, never the main module, and
+    Ctrl-C does not reach them. A child that crashes fails its own task, and another child takes the next one. Every
+    future ends: `BrokenProcessPool` fails the waiting tasks where a child died without a task or the pool was closed.
+
+    Args:
+        processes: Number of child processes.
+        max_tasks: Tasks per child before another takes its place; 0 for no limit.
+        folder: Temporary folder that the last one to end removes if this process is killed.
+        initializer: Function that a child calls before its first task.
+        arguments: Arguments of `initializer`.
+    """
+
+    def __init__(
+        self,
+        processes: int = 1,
+        *,
+        max_tasks: int = 0,
+        folder: Path | None = None,
+        initializer: Callable[..., None] | None = None,
+        arguments: tuple[object, ...] = (),
+    ) -> None:
+        self._owner = os.getpid()
+        self._lock = Lock()
+        self._waiting: set[Future[object]] = set()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the pool
+        self._errors_for_child = Connection(os.dup(self._errors.fileno()), readable=False)
+        self._pool = ProcessPool(
+            max_workers=processes,
+            max_tasks=max_tasks,
+            initializer=_begin,
+            initargs=(os.getpid(), self._errors_for_child, folder, initializer, arguments),
+            # Children of the standard library's contexts import the main module; Dagster's takes two seconds.
+            context=get_context("loky"),
+        )
+        self._start()
+        atexit.register(self.close)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the pool takes tasks."""
+        return bool(self._pool.active)
+
+    def schedule(
+        self,
+        seconds: float | None,
+        function: Callable[Parameters, Result],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> "Future[Result]":
+        """Have a child call a function of a module with arguments that can be pickled.
+
+        Args:
+            seconds: Time limit, from the start of the call; None for none.
+            function: Function to call.
+            args: Positional arguments of the function.
+            kwargs: Keyword arguments of the function.
+
+        Returns:
+            A future of the function's result. It raises the function's own errors, `TimeoutError` at the time limit,
+            `ProcessExpired` where the child ended during the call, and `BrokenProcessPool` where the pool broke.
+        """
+        outcome: Future[Result] = Future()
+        outcome.set_running_or_notify_cancel()
+        with self._lock:
+            self._waiting.add(outcome)  # type: ignore[arg-type] # holds futures of any type
+        try:
+            task = self._pool.schedule(function, args=args, kwargs=kwargs, timeout=seconds)
+        except RuntimeError:
+            self._settle(outcome, None, BrokenProcessPool())
+        else:
+            task.add_done_callback(partial(self._finish, outcome))
+        return outcome
+
+    def last_error_line(self) -> str:
+        """Return the last line that any child wrote to stderr; empty where there is none."""
+        if self._errors.closed:
+            return ""
+        size = os.fstat(self._errors.fileno()).st_size
+        written = os.pread(self._errors.fileno(), _ERROR_BYTES, max(size - _ERROR_BYTES, 0))
+        return written.decode(errors="replace").strip().rpartition("\n")[2]
+
+    def describe_end(self, subject: str, error: ProcessExpired | BrokenProcessPool, *, advice: str) -> str:
+        """Describe in one sentence how a child ended.
+
+        Args:
+            subject: Subject of the sentence: the child.
+            error: The failed future's error.
+            advice: Remedy for too little memory, in the imperative.
+        """
+        said = self.last_error_line()
+        status = error.exitcode if isinstance(error, ProcessExpired) else None
+        if status is not None and status >= 0:
+            return f"{subject} ended with exit status {status}: {said or 'it said nothing.'}"
+        signal = None if status is None else Signals(-status).name
+        hint = f" (often a lack of memory: {advice})" if signal in {None, "SIGKILL"} else ""
+        return f"{subject} was ended{f' by {signal}' if signal else ''}{hint}{': ' + said if said else '.'}"
+
+    def close(self) -> None:
+        """End the children at once, even during a task. May be called more than once."""
+        if os.getpid() != self._owner:
+            return  # a fork's copy: the children belong to the original
+        atexit.unregister(self.close)
+        self._pool.stop()  # type: ignore[no-untyped-call] # pebble declares arguments only
+        self._pool.join()
+        self._fail_waiting()
+        self._errors_for_child.close()
+        self._errors.close()
+
+    def _start(self) -> None:
+        """Start the pool with SIGINT blocked, so that children ignore Ctrl-C from their first instruction on."""
+        resource_tracker.ensure_running()  # its start would unblock the signal
+        signals = pthread_sigmask(SIG_BLOCK, {SIGINT})
+        try:
+            self._pool.active  # noqa: B018 - starts it
+        finally:
+            pthread_sigmask(SIG_SETMASK, signals)
+        Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        """Fail the waiting tasks when the pool breaks: pebble forgets the ones that no child has received."""
+        while self._pool.active:
+            time.sleep(_CHECK_SECONDS)
+        time.sleep(_ABORT_SECONDS)
+        self._fail_waiting()
+
+    def _fail_waiting(self) -> None:
+        with self._lock:
+            waiting = list(self._waiting)
+        for outcome in waiting:
+            self._settle(outcome, None, BrokenProcessPool())
+
+    def _finish(self, outcome: "Future[Result]", task: "Future[Result]") -> None:
+        if task.cancelled():
+            self._settle(outcome, None, BrokenProcessPool())
+        elif (error := task.exception()) is not None:
+            self._settle(outcome, None, error)
+        else:
+            self._settle(outcome, task.result(), None)
+
+    def _settle(self, outcome: "Future[Result]", result: Result | None, error: BaseException | None) -> None:
+        """Set a future's outcome, unless it has one."""
+        with self._lock:
+            if outcome not in self._waiting:
+                return
+            self._waiting.remove(outcome)  # type: ignore[arg-type] # holds futures of any type
+        if error is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(result)  # type: ignore[arg-type] # None stands for a result only where there is none
+
+
+def _begin(
+    parent: int,
+    errors: Connection,
+    folder: Path | None,
+    initializer: Callable[..., None] | None,
+    arguments: tuple[object, ...],
+) -> None:
+    enter_child(parent, errors, folder)
+    if initializer is not None:
+        initializer(*arguments)
