@@ -11,11 +11,14 @@ import pypdfium2  # type: ignore[import-untyped] # has no stubs
 
 from benchmarks.corpora.document_samples import Sample
 from benchmarks.harness.document_scores import headings, order_similarity, share_found, table_cells, words
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.registry import parser_for
 
+_WHOLE = ParsingSettings(html="everything")
+"""The expected Markdown of a web page holds its menus, too."""
 _TEXT_LAYER = 0.5
 """A PDF whose text stream has fewer of the expected words than that is a scan."""
 
@@ -114,7 +117,7 @@ def plain_text(content: bytes) -> str | None:
 def _parse(sample: Sample) -> tuple[ParsedDocument | None, str, float]:
     started = time.perf_counter()
     try:
-        document, reason = parse(sample.content, name=sample.name, media_type=sample.media_type), ""
+        document, reason = parse(sample.content, name=sample.name, media_type=sample.media_type, settings=_WHOLE), ""
     except (ParseError, MissingDependencyError) as error:
         document, reason = None, str(error)
     return document, reason, time.perf_counter() - started

@@ -8,6 +8,8 @@ from pydantic import Field
 from sourcebook.config.field_types import ByteCount, Duration, FilePath, Settings
 
 PdfParser = Literal["sourcebook", "docling"]
+HtmlPart = Literal["main", "everything"]
+"""Part of a web page that becomes text: its main content, or all that a reader sees."""
 
 
 class ParsingSettings(Settings):
@@ -18,6 +20,7 @@ class ParsingSettings(Settings):
         default=None, description="the folder of docling's models; without it docling downloads them"
     )
     ocr: bool = Field(default=True, strict=True, description="true or false")
+    html: HtmlPart = Field(default="main", description="main or everything")
     timeout: Duration = Field(
         default=timedelta(seconds=120), description="a duration such as 120s; each page of a document adds a second"
     )

@@ -83,7 +83,7 @@ PARSERS = (
     Parser("jsonl", "text.fenced:parse_json_lines", (), (JSON_LINES,), detects_language=False),
     Parser("yaml", "text.fenced:parse_yaml", (), (YAML,), detects_language=False),
     Parser("toml", "text.fenced:parse_toml", (), (TOML,), detects_language=False),
-    Parser("html", "html.saved_page:parse_html", ("name",), (HTML,), 2, _DOCLING),
+    Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 3, _MARKUP),
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 1, ("markdown-it-py",)),
     Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 1, ("markdown-it-py", "pylatexenc")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 2, (*_DOCLING, "python-docx")),
@@ -91,8 +91,8 @@ PARSERS = (
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
-    Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 1, _MARKUP),
-    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 2,
+    Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 2, _MARKUP),
+    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 3,
            (*_MARKUP, "python-oxmsg", "striprtf")),
     Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 2, ("docling-parse", "docling-core", "pypdfium2"),
            uses_ocr=True),
@@ -100,7 +100,7 @@ PARSERS = (
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
     Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 1, ("docling-core", "pillow"),
            uses_ocr=True),
-    Parser(PAGE, "page:parse_page", revision=2),
+    Parser(PAGE, "html.read_html:page_document", revision=2),
     Parser(TRANSCRIPT, "transcript:parse_transcript", detects_language=False),
 )
 """Every parser, each with the media types of its formats."""
@@ -176,7 +176,7 @@ def parser_identity(media_type: str, settings: ParsingSettings = _DEFAULT) -> st
     The identity changes whenever the parser may give another result for the same bytes.
     """
     parser = parser_for(media_type, settings)
-    return None if parser is None else _identity(parser, ocr=settings.ocr, models=settings.models)
+    return None if parser is None else _identity(parser, ocr=settings.ocr, option=_option(parser, settings))
 
 
 def parser_identities(settings: ParsingSettings = _DEFAULT) -> dict[str, str]:
@@ -186,20 +186,26 @@ def parser_identities(settings: ParsingSettings = _DEFAULT) -> dict[str, str]:
     a recording.
     """
     found = {media_type: parser_identity(media_type, settings) for media_type in _BY_MEDIA_TYPE}
-    without_type = {name: _identity(_BY_NAME[name], ocr=False, models=None) for name in (PAGE, TRANSCRIPT)}
+    without_type = {name: _identity(_BY_NAME[name], ocr=False, option="") for name in (PAGE, TRANSCRIPT)}
     return {format_: identity for format_, identity in found.items() if identity is not None} | without_type
 
 
+def _option(parser: Parser, settings: ParsingSettings) -> str:
+    """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
+    if parser.name == "docling" and settings.models:
+        return f"models-{settings.models}"
+    return settings.html if parser.name == "html" and settings.html != _DEFAULT.html else ""
+
+
 @cache
-def _identity(parser: Parser, *, ocr: bool, models: str | None) -> str:
+def _identity(parser: Parser, *, ocr: bool, option: str) -> str:
     packages: Sequence[str] = (
         *parser.packages,
         *(("py3langid",) if parser.detects_language else ()),
         *(_RECOGNITION if parser.uses_ocr and ocr else ()),
     )
     versions = [f"{package}-{_version(package)}" for package in packages]
-    named = [f"models-{models}"] if parser.name == "docling" and models else []
-    return "+".join([f"{parser.name}/{parser.revision}", *versions, *named])
+    return "+".join([f"{parser.name}/{parser.revision}", *versions, *([option] if option else [])])
 
 
 def _version(package: str) -> str:

@@ -11,7 +11,6 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
-from sourcebook.model.http_types import FetchError
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -24,6 +23,7 @@ from sourcebook.web.fetching.fetcher import HttpFetcher
 from sourcebook.web.fetching.host_lock import host_lock
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.frontier import Frontier
+from sourcebook.web.http_types import FetchError
 from sourcebook.web.outcome import FoundUrl
 from sourcebook.web.rescope import rescope
 from sourcebook.web.site import Site, collection_sites
@@ -136,6 +136,7 @@ async def _crawl(
                 limiter=limiter,
                 breaker=CircuitBreaker(),
                 cleaners=cleaners,
+                keep=site.keep,
                 force=selection.force,
             )
             frontier.add(await _lists(visitor, discovery, start))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sourcebook.model.progress import Progress
-from sourcebook.parsing.html.cleaner import CLEANER
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.frontier import Frontier
 from sourcebook.web.outcome import (
@@ -99,7 +98,7 @@ class Crawl:
             await self._work(lists_only=True)
             if self._result.stopped is None:
                 if self._trusts_lastmod:
-                    skipped = await self._in_database(lambda: self._frontier.skip_unchanged(CLEANER))
+                    skipped = await self._in_database(lambda: self._frontier.skip_unchanged(self._visitor.cleaner))
                     self._result.unchanged += skipped
                     self._left -= skipped
                 await self._work(lists_only=False)
@@ -228,7 +227,7 @@ class Crawl:
         outcomes, self._outcomes = self._outcomes, []
         self._writing = _fetched(outcomes)
         self._written_at = time.monotonic()
-        new = await self._in_database(lambda: self._frontier.record(outcomes, CLEANER))
+        new = await self._in_database(lambda: self._frontier.record(outcomes, self._visitor.cleaner))
         self._writing = 0
         self._left += new - len(outcomes)
         self._progress(self._done, self._done + max(self._left, 0), len(self._result.failures))

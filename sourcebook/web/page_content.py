@@ -7,7 +7,6 @@ from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from sourcebook.model.block_rows import block_rows
-from sourcebook.model.http_types import CleanedPage, Response
 from sourcebook.model.media_types import (
     CSV,
     DOCX,
@@ -19,7 +18,9 @@ from sourcebook.model.media_types import (
     XLSX,
     media_type_of_name,
 )
+from sourcebook.parsing.html.cleaner import CleanedPage
 from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.web.http_types import Response
 from sourcebook.web.outcome import PageContent
 from sourcebook.web.url import host_of, normal_form
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from sourcebook.config.parsing import HtmlPart
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -28,6 +29,9 @@ class Site:
     """`scope_digest` of the settings that the last crawl began with."""
     due: bool
     """Whether its refresh interval, or the time to go on, has come."""
+
+    keep: HtmlPart
+    """Part of its HTML pages that is kept."""
 
     @property
     def scope_digest(self) -> str:

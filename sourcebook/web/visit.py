@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from sourcebook.config.parsing import HtmlPart
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import CleanedPage, FetchError, NotAPageError, Request, Response
 from sourcebook.model.media_types import HTML, MARKDOWN, media_type_of_name
-from sourcebook.parsing.html.cleaner import CLEANER, clean_page
+from sourcebook.parsing.html.cleaner import CleanedPage, clean_page, cleaner_identity
 from sourcebook.parsing.registry import skip_reason
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetching.breaker import CircuitBreaker
@@ -19,6 +19,7 @@ from sourcebook.web.fetching.host_rules import HostRules
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import Fetcher, fetch_with_retries
 from sourcebook.web.fetching.robots import tag_directives
+from sourcebook.web.http_types import FetchError, NotAPageError, Request, Response
 from sourcebook.web.lists.llms import links_of, looks_like_llms
 from sourcebook.web.lists.sitemap import SitemapError, looks_like_sitemap, read_sitemap
 from sourcebook.web.outcome import (
@@ -61,7 +62,8 @@ class Visitor:
         renderer: in a browser, which is started when it is first needed.
         limiter: how often a host is asked.
         breaker: which hosts are left alone.
-        cleaners: where pages are cleaned, beside the event loop.
+        cleaners: executor that cleans pages beside the event loop.
+        keep: the part of a page that is kept.
         force: whether what is known of a page is not told to the server, so that it comes again.
     """
 
@@ -75,6 +77,7 @@ class Visitor:
         limiter: HostLimiter,
         breaker: CircuitBreaker,
         cleaners: Executor,
+        keep: HtmlPart = "main",
         force: bool = False,
     ) -> None:
         self._settings = settings
@@ -84,6 +87,8 @@ class Visitor:
         self._limiter = limiter
         self._breaker = breaker
         self._cleaners = cleaners
+        self._keep = keep
+        self.cleaner = cleaner_identity(keep)
         self._force = force
         self.rules = HostRules(fetcher, limiter, breaker, settings.user_agent)
         self._redirects: dict[str, str] = {}
@@ -106,7 +111,7 @@ class Visitor:
             return Failed(claimed, str(error), error.transient)
 
     def _request(self, claimed: ClaimedUrl) -> Request:
-        known = claimed.live and claimed.cleaner == CLEANER and not claimed.rendered and not self._force
+        known = claimed.live and claimed.cleaner == self.cleaner and not claimed.rendered and not self._force
         # A list has to come again: what it names is wanted, and not kept.
         if not known or claimed.role == "list":
             return Request(claimed.url)
@@ -228,7 +233,7 @@ class Visitor:
         def clean() -> CleanedPage:
             # What a browser has made is UTF-8, whatever the server or the page says of itself.
             declared = "text/html; charset=utf-8" if response.rendered else response.headers.get("content-type", "")
-            return clean_page(response.body, url=response.url, content_type=declared)
+            return clean_page(response.body, url=response.url, content_type=declared, keep=self._keep)
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._cleaners, clean)

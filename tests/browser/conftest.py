@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import pytest
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import Response
 from sourcebook.web.browser.chromium import find_chromium
 from sourcebook.web.browser.rendering import Renderer
+from sourcebook.web.http_types import Response
 from tests.browser.site import OnlyThese, Site
 
 T = TypeVar("T")

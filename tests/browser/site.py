@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from sourcebook.model.http_types import FetchError
+from sourcebook.web.http_types import FetchError
 
 WORDS = (
     "A page that a browser has to make, with enough text that nobody could call it empty or a mere placeholder. " * 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sourcebook.model.http_types import FetchError, Response
+from sourcebook.web.http_types import FetchError, Response
 from tests.browser.conftest import Rendering
 from tests.browser.processes import browsers, chromium_processes, renderers
 from tests.browser.site import WORDS

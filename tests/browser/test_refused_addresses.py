@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from sourcebook.model.http_types import FetchError, Response
 from sourcebook.web.browser.rendering import Renderer
+from sourcebook.web.http_types import FetchError, Response
 from tests.browser.conftest import Rendering
 from tests.browser.site import METADATA, OnlyThese, Site
 

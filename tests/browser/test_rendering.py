@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sourcebook.model.http_types import FetchError, NotAPageError, Response
 from sourcebook.web.browser.crawler_browser import GRACE_SECONDS
+from sourcebook.web.http_types import FetchError, NotAPageError, Response
 from tests.browser.conftest import Rendering
 from tests.browser.site import WORDS
 

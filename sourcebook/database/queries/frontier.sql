@@ -1,11 +1,13 @@
 -- name: sites
 -- Return the live sites of a collection, or those at the given locations.
-SELECT id, location, settings, crawl_started_at, crawl_scope,
-       coalesce(next_crawl_at <= now(), true) AS due
+SELECT source.id, source.location, source.settings, source.crawl_started_at, source.crawl_scope,
+       coalesce(source.next_crawl_at <= now(), true) AS due,
+       coalesce(collection.settings #>> '{parsing,html}', 'main') AS keep
 FROM source
-WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'site'
-  AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
-ORDER BY id;
+JOIN collection ON collection.name = source.collection
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND source.kind = 'site'
+  AND (cardinality(%(locations)s::text[]) = 0 OR source.location = ANY(%(locations)s))
+ORDER BY source.id;
 
 -- name: due_pages
 -- Return for each site how many URLs a crawl would request now, and the time since which it has been due.

@@ -1,4 +1,4 @@
-"""Read office files and web pages with docling's backends, without its converter and its models."""
+"""Read office files with docling's backends, without its converter and its models."""
 
 import logging
 import sys
@@ -11,7 +11,7 @@ from sourcebook.errors import ParseError
 if TYPE_CHECKING:
     from docling.backend.abstract_backend import DeclarativeDocumentBackend
 
-DoclingFormat = Literal["docx", "pptx", "xlsx", "html"]
+DoclingFormat = Literal["docx", "pptx", "xlsx"]
 Backend = TypeVar("Backend", bound="DeclarativeDocumentBackend")
 
 

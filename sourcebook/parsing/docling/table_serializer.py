@@ -15,10 +15,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     TableItem,
 )
 
-from sourcebook.parsing.text.markdown_writing import markdown_table
-
-LONGEST_REPEATED = 200
-"""Characters of a merged cell that are repeated in every place it covers; a longer one is written once."""
+from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED, markdown_table
 
 
 class TableSerializer(MarkdownTableSerializer):

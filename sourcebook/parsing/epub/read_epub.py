@@ -1,16 +1,17 @@
 """E-books: the chapters in reading order, without cover and table of contents."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from sourcebook.model.document import ParsedDocument
+from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.parsing.epub.archive import EpubArchive, open_epub
 from sourcebook.parsing.epub.package import Package, TocEntry, read_package
 from sourcebook.parsing.html.charset import decode_page
-from sourcebook.parsing.html.embedded import html_body, html_markdown
+from sourcebook.parsing.html.cleaner import readable_body, write_everything
+from sourcebook.parsing.html.markdown import WrittenPage
 from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.media_type import looks_like_text
-from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.titles import document_title
 
 _SHORT = 200
@@ -32,15 +33,14 @@ def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
         bodies = list(_bodies(archive, package))
         if not bodies:
             raise archive.refuse_unreadable()
-    parts: list[str] = []
+    pages: list[WrittenPage] = []
     for path, body in bodies:
         if not _is_left_out(path, body, package):
             _give_headings(body, [entry for entry in package.toc if entry.path == path])
             _mark_notes(body)
-            parts.append(html_markdown(body))
-    markdown = "\n\n".join(part for part in parts if part)
-    markdown += "\n" if markdown else ""
-    blocks = tuple(markdown_blocks(markdown))
+            pages.append(write_everything(body, base_url=None))
+    markdown = "\n".join(page.markdown for page in pages if page.markdown)
+    blocks = tuple(_blocks(pages))
     return ParsedDocument(
         markdown=markdown,
         blocks=blocks,
@@ -48,6 +48,15 @@ def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
         language=detect_language(markdown, blocks) or _declared(package),
         metadata=package.metadata,
     )
+
+
+def _blocks(pages: Sequence[WrittenPage]) -> Iterator[Block]:
+    """Yield the blocks of the chapters, placed in the Markdown of the book."""
+    start = 0
+    for page in pages:
+        for block in page.blocks():
+            yield replace(block, start=start + block.start, end=start + block.end)
+        start += len(page.markdown) + 1 if page.markdown else 0
 
 
 def _declared(package: Package) -> str | None:
@@ -60,7 +69,7 @@ def _bodies(archive: EpubArchive, package: Package) -> Iterator[tuple[str, Eleme
         page = archive.read(path)
         if page is None or not looks_like_text(page[:4096]):
             continue
-        body = html_body(decode_page(page, "application/xhtml+xml").text)
+        body = readable_body(decode_page(page, "application/xhtml+xml").text)
         if body is not None:
             yield path, body
 

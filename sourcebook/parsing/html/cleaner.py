@@ -1,46 +1,80 @@
-"""From the bytes of an HTML page to its main content as Markdown, and to what the page says of itself."""
+"""The page cleaner: the one reader of HTML for saved files, crawled pages, chapters of e-books and mail."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import islice
 
-from sourcebook.model.http_types import CleanedPage
+from sourcebook.config.parsing import HtmlPart
+from sourcebook.model.document import Block, JsonValue
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
-from sourcebook.parsing.html.head import PageHead, is_site_name, page_title, read_head
+from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
 from sourcebook.parsing.html.links import base_url, links
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
+from sourcebook.parsing.html.tidying import unwrap_local_links
 from sourcebook.parsing.html.tree import Element, body_of, parse_page, plain_text, subelement
 from sourcebook.parsing.text.titles import document_title
 
-CLEANER = f"cleaner/1+html-to-markdown-{version('html-to-markdown')}"
-"""What cleaned a page; it changes when the same page may come out differently."""
+CLEANER = f"cleaner/2+html-to-markdown-{version('html-to-markdown')}"
+"""Identity of the cleaner; it changes when the output for an unchanged page may change."""
 
 
-def clean_page(body: bytes, *, url: str, content_type: str = "") -> CleanedPage:
-    """Find the main content of an HTML page; never fails, whatever the bytes are.
+@dataclass(frozen=True, slots=True)
+class CleanedPage:
+    """Text, title, links and metadata of an HTML page."""
+
+    markdown: str
+    blocks: tuple[Block, ...]
+    title: str | None
+    links: tuple[str, ...]
+    """Absolute URLs of `<a href>` in page order, without fragments and repetitions, not normalised."""
+    canonical: str | None = None
+    """Absolute URL of `<link rel=canonical>`."""
+    language: str | None = None
+    """Declared language (`<html lang>`), an ISO 639-1 code."""
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Some of `description`, `author`, `keywords`, `published`, `modified`; dates in ISO 8601."""
+    noindex: bool = False
+    """Whether the page asks not to be indexed (meta robots)."""
+    nofollow: bool = False
+    """Whether the page asks crawlers not to follow its links (meta robots)."""
+    needs_scripts: bool = False
+    """Whether the page has scripts but no readable text."""
+
+
+def clean_page(body: bytes, *, url: str = "", content_type: str = "", keep: HtmlPart = "main") -> CleanedPage:
+    """Convert an HTML page to Markdown; never fails, whatever the bytes are.
+
+    Elements nested more than 256 deep are flattened, so the time stays linear in the size of the page.
 
     Args:
         body: the decompressed body.
-        url: where the page was found; what its relative links are relative to, unless it says otherwise.
-        content_type: the header Content-Type; for what a browser rendered, `text/html; charset=utf-8`.
+        url: address of the page, the base of its relative links; where empty, the address that the page declares.
+        content_type: value of the header Content-Type; `text/html; charset=utf-8` for a rendered page.
+        keep: the main content, or everything. A page whose main content is empty is kept whole.
     """
     text = decode_page(body, content_type).text
     tree = parse_page(text)
     if tree is None:
         return CleanedPage(markdown="", blocks=(), title=None, links=())
-    base = base_url(tree, url)
+    base = base_url(tree, url or page_address(tree, text))
     head = read_head(tree, base=base)
     targets = links(tree, base)
     scripted = has_scripts(tree)
     strip_unreadable(tree)
-    written = _main_content(body_of(tree), head, base)
-    needs_scripts = scripted and lacks_text(body_of(tree), written.markdown)
-    if not _says_something(written.markdown):
-        written = _everything(text, base)
+    page_body = body_of(tree)
+    if keep == "main":
+        written = _main_content(page_body, head, base)
+        needs_scripts = scripted and lacks_text(page_body, written.markdown)
+        if not _has_words(written.markdown) and (whole := readable_body(text)) is not None:
+            written = _write_whole(whole, base, split_dates=True)
+    else:
+        written = write_everything(page_body, base_url=base)
+        needs_scripts = scripted and _lacks_main_content(text, head, base)
     blocks = written.blocks()
     return CleanedPage(
         markdown=written.markdown,
@@ -56,6 +90,38 @@ def clean_page(body: bytes, *, url: str, content_type: str = "") -> CleanedPage:
     )
 
 
+def cleaner_identity(keep: HtmlPart) -> str:
+    """Return the identity of the cleaner with a setting."""
+    return CLEANER if keep == "main" else f"{CLEANER}+{keep}"
+
+
+def readable_body(text: str) -> Element | None:
+    """Parse decoded HTML or XHTML and return its body without scripts and styles, None where there is no element."""
+    tree = parse_page(text)
+    if tree is None:
+        return None
+    strip_unreadable(tree)
+    return body_of(tree)
+
+
+def write_everything(body: Element, *, base_url: str | None) -> WrittenPage:
+    """Convert all text of a body, which is changed on the way.
+
+    Args:
+        body: as `readable_body` returns it.
+        base_url: base of relative links; "" leaves them relative; None, for a body without an address such as a
+            chapter or a message, keeps only their text.
+    """
+    if base_url is None:
+        unwrap_local_links(body)
+    return _write_whole(body, base_url or "", split_dates=False)
+
+
+def _write_whole(body: Element, base: str, *, split_dates: bool) -> WrittenPage:
+    flatten_code(body)
+    return write_markdown(body, base_url=base, split_dates=split_dates)
+
+
 def _main_content(body: Element, head: PageHead, base: str) -> WrittenPage:
     root = main_content(body)
     headings = list(_page_headings(body, head))
@@ -63,21 +129,11 @@ def _main_content(body: Element, head: PageHead, base: str) -> WrittenPage:
     prune(root)
     if headings and next(root.iter("h1"), None) is None:
         _put_first(root, *headings[0])
-    return write_markdown(root, base_url=base)
-
-
-def _everything(text: str, base: str) -> WrittenPage:
-    """Write a page of which nothing would be left, such as one that is all navigation, without leaving anything out."""
-    tree = parse_page(text)
-    assert tree is not None, "it was parsed before"  # noqa: S101
-    strip_unreadable(tree)
-    body = body_of(tree)
-    flatten_code(body)
-    return write_markdown(body, base_url=base)
+    return write_markdown(root, base_url=base, split_dates=True)
 
 
 def _page_headings(body: Element, head: PageHead) -> Iterator[tuple[str, str]]:
-    """Yield text and anchor of the first H1s of a page, but for one that is the site's name."""
+    """Yield text and anchor of the first H1s of a page, without the site's name."""
     for heading in islice(body.iter("h1"), 3):
         text = plain_text(heading)
         if text and not is_site_name(head, text):
@@ -85,7 +141,7 @@ def _page_headings(body: Element, head: PageHead) -> Iterator[tuple[str, str]]:
 
 
 def _put_first(root: Element, text: str, anchor: str) -> None:
-    """Give the main content the page's H1, which stood outside it."""
+    """Insert the page's H1, which is outside the main content, at its beginning."""
     heading = subelement(root, "h1", text)
     heading.tail = root.text
     root.text = None
@@ -94,5 +150,11 @@ def _put_first(root: Element, text: str, anchor: str) -> None:
         heading.set("id", anchor)
 
 
-def _says_something(markdown: str) -> bool:
+def _lacks_main_content(text: str, head: PageHead, base: str) -> bool:
+    """Whether the main content is empty; menus around it do not count, even where they are kept."""
+    body = readable_body(text)
+    return body is None or lacks_text(body, _main_content(body, head, base).markdown)
+
+
+def _has_words(markdown: str) -> bool:
     return any(letter.isalnum() for letter in markdown)

@@ -16,6 +16,7 @@ from sourcebook.parsing.text.titles import LONGEST_TITLE
 _LONGEST_VALUE = 2000
 _LONGEST_DATA = 500_000
 _SEPARATOR = re.compile(r"\s+(?:[-–—|·•»«/]|::|:)\s+")
+_SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)\s*-->", re.IGNORECASE)
 _DESCRIPTION = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
 _AUTHOR = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author")
 _PUBLISHED = (
@@ -48,9 +49,10 @@ def read_head(tree: Element, *, base: str) -> PageHead:
     data = _linked_data(tree)
     robots = {word for value in meta.get("robots", "").lower().split(",") if (word := value.strip())}
     times = _times(tree)
-    values: dict[str, str | None] = {
+    values: dict[str, JsonValue] = {
         "description": _first(meta, _DESCRIPTION),
         "author": _author(meta) or data.get("author"),
+        "keywords": [word for part in clean(meta.get("keywords", "")).split(",") if (word := " ".join(part.split()))],
         "published": _date(meta, _PUBLISHED) or data.get("published") or times.get("published"),
         "modified": _date(meta, _MODIFIED) or data.get("modified") or times.get("modified"),
     }
@@ -63,6 +65,15 @@ def read_head(tree: Element, *, base: str) -> PageHead:
         noindex=not robots.isdisjoint({"noindex", "none"}),
         nofollow=not robots.isdisjoint({"nofollow", "none"}),
     )
+
+
+def page_address(tree: Element, text: str) -> str:
+    """Return the web address that a saved page declares, "" where it declares none.
+
+    A browser's note `saved from url` comes first, the canonical link second.
+    """
+    saved = _SAVED_FROM.search(text[:_LONGEST_VALUE])
+    return (saved and absolute("", saved[1])) or _canonical(tree, "") or ""
 
 
 def page_title(head: PageHead, heading: str) -> str | None:

@@ -9,8 +9,14 @@ from sourcebook.model.document import Block
 from sourcebook.parsing.dates import split_date_lines
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.conversion import convert_tree
-from sourcebook.parsing.html.tables import unwrap_layout_tables
-from sourcebook.parsing.html.tidying import is_permalink, tidy_formulas, tidy_images, tidy_links, tidy_terms
+from sourcebook.parsing.html.tables import tidy_tables
+from sourcebook.parsing.html.tidying import (
+    is_permalink,
+    tidy_formulas,
+    tidy_images,
+    tidy_links,
+    tidy_terms,
+)
 from sourcebook.parsing.html.tree import (
     CODE_NEWLINE,
     HEADING_END,
@@ -23,6 +29,7 @@ from sourcebook.parsing.html.tree import (
     subelement,
     unwrap,
 )
+from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.markdown import markdown_blocks
 
 _INLINE = ("a", "b", "code", "em", "figcaption", "i", "s", "strong", "summary", "u")
@@ -53,15 +60,22 @@ class WrittenPage:
         return self.anchors[nearest] if nearest < len(self.places) and self.places[nearest] <= heading.end else ""
 
 
-def write_markdown(root: Element, *, base_url: str) -> WrittenPage:
-    """Convert the tree below `root`, which is changed on the way; `base_url` makes links absolute."""
-    unwrap_layout_tables(root)
+def write_markdown(root: Element, *, base_url: str, split_dates: bool) -> WrittenPage:
+    """Convert the tree below `root`, which is changed on the way.
+
+    Args:
+        root: the readable part of a page.
+        base_url: base of relative links; where empty, they stay relative.
+        split_dates: whether lines that hold only a date leave the Markdown and become metadata.
+    """
     tidy_images(root)
+    tidy_tables(root)
     anchors = _mark_headings(root)
     tidy_links(root)
     tidy_terms(root)
     tidy_formulas(root)
-    markdown, dates = split_date_lines(convert_tree(root, base_url=base_url))
+    markdown = clean(convert_tree(root, base_url=base_url or None))
+    markdown, dates = split_date_lines(markdown) if split_dates else (markdown, {})
     return _without_markers(markdown, dates, anchors)
 
 
@@ -106,5 +120,5 @@ def _without_markers(markdown: str, dates: Mapping[str, str], anchors: Sequence[
         places.append(length)
         numbers.append(int(marker[1]))
     pieces.append(markdown[end:])
-    clean = _STRAY_MARKER.sub("", "".join(pieces)).rstrip()
-    return WrittenPage(f"{clean}\n" if clean else "", dates, places, [anchors[number] for number in numbers])
+    text = _STRAY_MARKER.sub("", "".join(pieces)).rstrip()
+    return WrittenPage(f"{text}\n" if text else "", dates, places, [anchors[number] for number in numbers])

@@ -1,22 +1,36 @@
-"""Tables that only arrange a page are no tables."""
+"""Tables of a page: data tables without spans, and layout tables as plain blocks."""
 
-from sourcebook.parsing.html.tree import HEADINGS, Element
+from collections.abc import Sequence
+from copy import deepcopy
+
+from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement
+from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED
 
 _PARTS = ("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col", "center")
+_MOST_FILLED = 8
+_SMALL = 10_000
+"""Spans are filled in a table that then has at most 8 times its cells and 10,000 more."""
+
+_Slots = list[tuple[Element, bool]]
+"""Cells of a row by column, each with the flag whether the cell begins there."""
 
 
-def unwrap_layout_tables(root: Element) -> None:
-    """Turn tables that arrange into plain blocks: what they hold is kept, in reading order.
+def tidy_tables(root: Element) -> None:
+    """Unwrap the tables below `root` that only arrange the page, and fill the spans of the others.
 
-    Such a table says so (`role=presentation`), has one cell, or holds a table, a heading or a chapter of text.
+    A layout table has `role=presentation`, a single cell, or holds a table, a heading or a chapter of text. In a data
+    table, a cell that spans rows or columns is repeated in each, rows without text go, and several header rows become
+    one with texts such as `price - adult`.
     """
     for table in list(root.iter("table")):
-        if _arranges(table):
+        if _is_layout(table):
             for part in _own_parts(table):
                 part.tag = "div"
+        else:
+            _fill_spans(table)
 
 
-def _arranges(table: Element) -> bool:
+def _is_layout(table: Element) -> bool:
     if table.get("role") in {"presentation", "none"}:
         return True
     if next((inner for inner in table.iter("table", *HEADINGS) if inner is not table), None) is not None:
@@ -26,7 +40,7 @@ def _arranges(table: Element) -> bool:
 
 
 def _own_parts(table: Element) -> list[Element]:
-    """Return the table and its rows and cells, but not those of a table within it."""
+    """Return the table and its rows and cells, without those of a table within it."""
     found: list[Element] = []
     waiting = [table]
     while waiting:
@@ -34,3 +48,84 @@ def _own_parts(table: Element) -> list[Element]:
         found.append(element)
         waiting.extend(child for child in element if child.tag in _PARTS and child.tag != "table")
     return found
+
+
+def _fill_spans(table: Element) -> None:
+    rows = list(table.iter("tr"))
+    for item in list(table.iter("li")):
+        # A cell is one line of Markdown, so its list items are marked within the line.
+        item.tag = "span"
+        item.text = f"- {item.text or ''}"
+        item.tail = f" {item.tail or ''}"
+    slots = _slots(rows)
+    written: list[Element] = []
+    headers = 0
+    for row, cells in zip(rows, slots, strict=True):
+        if not any(plain_text(cell) for cell, _ in cells):
+            drop(row)
+            continue
+        is_header = next(row.iterancestors("thead"), None) is not None or all(cell.tag == "th" for cell in row)
+        headers += is_header and headers == len(written)
+        _write_row(row, cells)
+        written.append(row)
+    if headers > 1:
+        _join(written[:headers])
+
+
+def _slots(rows: Sequence[Element]) -> list[_Slots]:
+    """Return the cells of each row by column, spans filled."""
+    cells = [[cell for cell in row if cell.tag in {"td", "th"}] for row in rows]
+    spans = {id(cell): (_span(cell, "colspan"), _span(cell, "rowspan")) for row in cells for cell in row}
+    filled = sum(
+        spans[id(cell)][0] * min(spans[id(cell)][1], len(rows) - number)
+        for number, row in enumerate(cells)
+        for cell in row
+    )
+    if filled > _MOST_FILLED * len(spans) + _SMALL:
+        return [[(cell, True) for cell in row] for row in cells]
+    found: list[dict[int, tuple[Element, bool]]] = [{} for _ in rows]
+    for number, row in enumerate(cells):
+        column = 0
+        for cell in row:
+            while column in found[number]:
+                column += 1
+            across, down = spans[id(cell)]
+            for below in range(number, min(number + down, len(rows))):
+                for beside in range(column, column + across):
+                    found[below].setdefault(beside, (cell, below == number and beside == column))
+    return [[row[column] for column in sorted(row)] for row in found]
+
+
+def _span(cell: Element, name: str) -> int:
+    value = (cell.get(name) or "").strip()
+    return min(max(int(value), 1), 1000) if value.isascii() and value.isdecimal() and len(value) < 10 else 1
+
+
+def _write_row(row: Element, cells: _Slots) -> None:
+    written: list[Element] = []
+    for cell, begins in cells:
+        if begins:
+            written.append(cell)
+            cell.set("colspan", "1")
+            cell.set("rowspan", "1")
+        else:
+            copy = deepcopy(cell)
+            copy.tail = None
+            if len(plain_text(copy)) > LONGEST_REPEATED:
+                replace_content(copy, "")
+            written.append(copy)
+    for cell in written:
+        row.append(cell)
+
+
+def _join(rows: Sequence[Element]) -> None:
+    """Join header rows to the last of them."""
+    *above, last = rows
+    columns = [[plain_text(cell) for cell in row if cell.tag in {"td", "th"}] for row in rows]
+    for cell in list(last):
+        drop(cell)
+    for number in range(max(map(len, columns))):
+        texts = dict.fromkeys(row[number] for row in columns if number < len(row) and row[number])
+        subelement(last, "th", " - ".join(texts))
+    for row in above:
+        drop(row)

@@ -11,6 +11,7 @@ _SCRIPT_URL = re.compile(r"[\x00-\x20]*(?:javascript|data|vbscript)\s*:", re.IGN
 _SAYS_NOTHING = re.compile(
     r"\S+\.\w{2,4}|(?:image|img|logo|icon|photo|picture|avatar|screenshot)s?(?: of)?|\W*", re.IGNORECASE
 )
+_WEB_LINK = re.compile(r"\s*(?:https?|mailto|ftp):", re.IGNORECASE)
 
 
 def tidy_links(root: Element) -> None:
@@ -25,6 +26,13 @@ def tidy_links(root: Element) -> None:
             link.set("title", "")  # mostly the text of the link again, or its target
 
 
+def unwrap_local_links(root: Element) -> None:
+    """Keep only the text of links to no web or mail address, such as those within a book."""
+    for link in list(root.iter("a")):
+        if not _WEB_LINK.match(link.get("href") or "") and not is_permalink(link):
+            unwrap(link)
+
+
 def is_permalink(link: Element) -> bool:
     """Whether a link is only a sign to copy the address of what it stands beside."""
     if len(link) > 3 or len(link.text or "") > 40 or "#" not in (link.get("href") or "#"):
@@ -37,8 +45,22 @@ def tidy_images(root: Element) -> None:
     """Leave images out, and their alternative text in where it says something."""
     for image in list(root.iter("img")):
         text = " ".join((image.get("alt") or "").split())
-        image.tail = f"{'' if _SAYS_NOTHING.fullmatch(text) else text}{image.tail or ''}"
+        if _SAYS_NOTHING.fullmatch(text):
+            text = ""
+        elif text[0].isalnum():
+            text = f"{_gap_before(image)}{text}"
+        if text[-1:].isalnum() and (image.tail or "")[:1].isalnum():
+            text += " "
+        image.tail = f"{text}{image.tail or ''}"
         drop(image)
+
+
+def _gap_before(image: Element) -> str:
+    """Return the space between an image's text and the word before it, "" where there is no word."""
+    previous, parent = image.getprevious(), image.getparent()
+    before = previous.tail if previous is not None else parent.text if parent is not None else None
+    last = (before or "")[-1:]
+    return " " if last.isalnum() or last in {*".,:;!?"} else ""
 
 
 def tidy_terms(root: Element) -> None:

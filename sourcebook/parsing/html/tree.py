@@ -15,6 +15,7 @@ _UNWANTED = re.compile(
     r"[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\ue002]|&#(?:x0*e00[012]|0*5734[456])(?:;|(?![0-9a-f]))", re.IGNORECASE
 )
 # Content after them is content all the same, but libxml2 leaves it out of <body>, or out altogether.
+_DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 _PAGE_END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
 _IN_HEAD = frozenset({"base", "link", "meta", "noscript", "object", "script", "style", "template", "title"})
 # Where elements are nested without end, those that only group or format are dropped, and these are kept.
@@ -22,6 +23,7 @@ _KEPT_TAGS = (
     r"html|head|body|title|meta|link|base|script|style|h[1-6]|p|br|hr|pre|li|a|img|main|article|nav"
     r"|header|footer|aside"
 )
+_BLOCK_TAG = re.compile(r"</?(?:main|article|nav|header|footer|aside|h[1-6]|pre|li|a)(?:\s[^>]*|/)?>", re.IGNORECASE)
 _NESTING_TAG = re.compile(rf"</?(?!(?:{_KEPT_TAGS})[\s/>])([a-z][^\s/>]*)(?:\s[^>]*|/)?>", re.IGNORECASE)
 # libxml2 takes the square of the number of attributes of one element.
 _TAG = re.compile(r"""<([a-z][^\s/>]*+)((?:[^"'>]++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+)(?:>|\Z)""", re.IGNORECASE)
@@ -62,12 +64,15 @@ def parse_page(text: str) -> Element | None:
     Comments and processing instructions are left out. Where elements are nested more than 256 deep, as in pages that
     never close their <font>, those that only group or format are left out too, and their text stays.
     """
-    text = _PAGE_END.sub("", _UNWANTED.sub("", text))
+    text = _PAGE_END.sub("", _DOCTYPE.sub("", _UNWANTED.sub("", text), count=1))
     if len(text) > _LONG_PAGE:
         text = _TAG.sub(_without_attributes, text)
     tree, complete = _parse(text)
     if not complete:
-        tree, _ = _parse(_NESTING_TAG.sub(_flat, text), huge=True)
+        text = _NESTING_TAG.sub(_flat, text)
+        tree, complete = _parse(text, huge=True)
+    if not complete:
+        tree, _ = _parse(_BLOCK_TAG.sub("<p>", text), huge=True)
     if tree is not None:
         _empty_head(tree)
     return tree

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from sourcebook.errors import ParseError
 from sourcebook.model.document import Attachment, Block, BlockKind, JsonValue, ParsedDocument
-from sourcebook.parsing.html.embedded import html_body, html_markdown
+from sourcebook.parsing.html.cleaner import readable_body, write_everything
 from sourcebook.parsing.html.tree import plain_text
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.attachments import attachments_of, read_message
 from sourcebook.parsing.mail.message import Body, MailMessage
 from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.spans import trimmed
 from sourcebook.parsing.text.titles import plain_title
@@ -82,10 +81,10 @@ class _Writer:
         self._add(text, [Block(kind, 0, len(text), level=level, title=title)])
 
     def add_body(self, body: Body) -> None:
-        tree = html_body(body.html) if body.html.strip() else None
+        tree = readable_body(body.html) if body.html.strip() else None
         if tree is not None and _is_placeholder(body.plain, plain_text(tree)):
-            text = html_markdown(tree)
-            self._add(text, markdown_blocks(text))
+            written = write_everything(tree, base_url=None)
+            self._add(written.markdown.rstrip(), written.blocks())
         else:
             text = clean(body.plain).strip("\n")
             self._add(text, _plain_blocks(text))

@@ -10,11 +10,11 @@ from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untype
 
 from sourcebook.model.document import Block, BlockKind
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.table_serializer import LONGEST_REPEATED, chart_title, table_text
+from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
 from sourcebook.parsing.office.sheet_regions import Position, find_regions
 from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.markdown_writing import markdown_table
+from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED, markdown_table
 from sourcebook.parsing.text.titles import plain_title
 
 _Piece = tuple[BlockKind, str]

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+LONGEST_REPEATED = 200
+"""Characters of a cell that is repeated in each row and column it spans."""
 _MOST_FILLED = 8
 """Times as many cells as there are."""
 _SMALL = 10_000

@@ -8,10 +8,11 @@ from typing import Any
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.files.reading import file_name, read_file
 from sourcebook.files.source import Source
+from sourcebook.model.block_rows import blocks_of
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.transcript import Transcript
+from sourcebook.parsing.html.read_html import page_document
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
-from sourcebook.parsing.page import parse_page
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import is_taken, parser_identity, skip_reason
 from sourcebook.parsing.transcript import parse_transcript
@@ -76,7 +77,7 @@ class ItemReader:
             raise FileNotFoundError(stale.uri) from None
         markdown, blocks = page.markdown, page.blocks
         if markdown is not None and blocks is not None:
-            return lambda: parse_page(markdown, blocks, title=page.title, language=page.language)
+            return lambda: page_document(markdown, blocks_of(blocks), title=page.title, language=page.language)
         return self._start(page.content or b"", stale)
 
     def _transcript(self, stale: StaleDocument) -> Parse:

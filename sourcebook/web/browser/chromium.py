@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from sourcebook.model.http_types import FetchError
+from sourcebook.web.http_types import FetchError
 
 VARIABLE: Final = "SOURCEBOOK_CHROMIUM"
 REMEDY: Final = f"apt-get install chromium, or set {VARIABLE}, or render: never"

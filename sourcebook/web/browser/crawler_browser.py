@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
-from sourcebook.model.http_types import FetchError, Response
 from sourcebook.web.browser.chromium import Browser
 from sourcebook.web.browser.page_traffic import OwnHeaders
 from sourcebook.web.browser.page_visit import PageVisit
 from sourcebook.web.browser.proxy import BrowserProxy
 from sourcebook.web.browser.time_limit import abandon, within
 from sourcebook.web.fetching.fetcher import filled_in
+from sourcebook.web.http_types import FetchError, Response
 
 if TYPE_CHECKING:
     from crawl4ai import BrowserConfig, CrawlerRunConfig  # type: ignore[import-untyped]

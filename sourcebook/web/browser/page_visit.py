@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urlsplit
 
-from sourcebook.model.http_types import FetchError, NotAPageError, Response
 from sourcebook.web.browser.page_traffic import OwnHeaders, PageTraffic
 from sourcebook.web.browser.proxy import BrowserProxy
+from sourcebook.web.http_types import FetchError, NotAPageError, Response
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Page, Request

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self
 from urllib.parse import SplitResult, urlsplit
 
-from sourcebook.model.http_types import FetchError
 from sourcebook.web.browser.proxy_head import Head, read_head
+from sourcebook.web.http_types import FetchError
 
 BeforeRequest = Callable[[str], Awaitable[None]]
 """Called with a host before each connection to it; returns when it may be made, raises FetchError where it may not."""

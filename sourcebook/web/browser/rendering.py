@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Final, Self
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import FetchError, Response
 from sourcebook.web.browser.crawler_browser import BrowserGoneError, CrawlerBrowser
 from sourcebook.web.browser.proxy import BeforeRequest, BrowserProxy, Guard, ProxyLimits
+from sourcebook.web.http_types import FetchError, Response
 
 PAGES_PER_BROWSER: Final = 200
 

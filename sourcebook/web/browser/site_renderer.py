@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import Response
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.politeness import HostLimiter
+from sourcebook.web.http_types import Response
 
 if TYPE_CHECKING:
     from sourcebook.web.browser.rendering import Renderer

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from yarl import URL
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import FetchError
+from sourcebook.web.http_types import FetchError
 
 Address = IPv4Address | IPv6Address
 Lookup = Callable[[str, int], Awaitable[list[str]]]

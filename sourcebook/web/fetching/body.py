@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import AsyncIterable
 
-from sourcebook.model.http_types import FetchError
+from sourcebook.web.http_types import FetchError
 
 _GZIP = frozenset({"gzip", "x-gzip"})
 _PLAIN = frozenset({"", "identity"})

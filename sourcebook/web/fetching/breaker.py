@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sourcebook.model.http_types import FetchError
+from sourcebook.web.http_types import FetchError
 
 
 @dataclass(slots=True)

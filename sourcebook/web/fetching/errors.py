@@ -5,7 +5,7 @@ import ssl
 
 import aiohttp
 
-from sourcebook.model.http_types import FetchError
+from sourcebook.web.http_types import FetchError
 
 CONNECT_SECONDS = 10.0
 """How long a connection may take, from the look-up of the name to the end of the TLS handshake."""

@@ -15,8 +15,8 @@ from yarl import URL
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
-from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.addresses import AddressGuard, literal_address
+from sourcebook.web.http_types import FetchError, Request, Response
 
 if TYPE_CHECKING:
     from sourcebook.web.fetching.strategy import HttpStrategy

@@ -5,11 +5,11 @@ import time
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import Fetcher, fetch_with_retries
 from sourcebook.web.fetching.robots import RobotsRules, rules_of
+from sourcebook.web.http_types import FetchError, Request, Response
 from sourcebook.web.url import normal_form
 
 MOST_REDIRECTS = 5

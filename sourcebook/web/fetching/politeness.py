@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from yarl import URL
 
-from sourcebook.model.http_types import FetchError
+from sourcebook.web.http_types import FetchError
 
 _JITTER = 0.05
 """Seconds by which requests may arrive closer together than they were sent, without a second seeing one too many."""

@@ -8,10 +8,10 @@ from typing import Protocol
 import stamina
 import stamina.instrumentation
 
-from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.politeness import HostLimiter, host_name
 from sourcebook.web.fetching.retry_after import parse_retry_after
+from sourcebook.web.http_types import FetchError, Request, Response
 
 ATTEMPTS = 3
 _TROUBLE = frozenset({500, 502, 503, 504})

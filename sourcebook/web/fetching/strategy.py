@@ -13,10 +13,10 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from crawl4ai.async_configs import CrawlerRunConfig, HTTPCrawlerConfig  # type: ignore[import-untyped]
 from crawl4ai.async_crawler_strategy import AsyncHTTPCrawlerStrategy  # type: ignore[import-untyped]
 
-from sourcebook.model.http_types import FetchError, Response
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.body import Body
 from sourcebook.web.fetching.errors import CONNECT_SECONDS, fetch_error
+from sourcebook.web.http_types import FetchError, Response
 
 _HEADER_BYTES = 65_536
 """The longest header: policies and cookies of real sites outgrow aiohttp's 8 KB."""

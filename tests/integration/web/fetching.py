@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.fetcher import HttpFetcher
+from sourcebook.web.http_types import FetchError, Request, Response
 from tests.web_server import WebServer
 
 PAGE = "<html><body><p>Hello, reader.</p></body></html>"

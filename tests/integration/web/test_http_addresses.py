@@ -3,8 +3,8 @@
 import pytest
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import FetchError, Request
 from sourcebook.web.fetching.addresses import AddressGuard
+from sourcebook.web.http_types import FetchError, Request
 from tests.integration.web.fetching import PAGE, failure, fetch, fetch_all, settings_of
 from tests.web_server import WebServer
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from sourcebook.model.http_types import Request
+from sourcebook.web.http_types import Request
 from tests.integration.web.fetching import PAGE, failure, fetch, fetch_all, fetcher_of, flags, settings_of
 from tests.web_server import WebServer
 
@@ -139,7 +139,7 @@ def test_nothing_is_written_or_printed(server: WebServer, tmp_path: Path) -> Non
     program = f"""
 import asyncio, pathlib
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import FetchError, Request
+from sourcebook.web.http_types import FetchError, Request
 from sourcebook.web.fetching.fetcher import HttpFetcher
 async def main():
     async with HttpFetcher(SiteSource(url={server.url!r}), base_directory=pathlib.Path("base").resolve()) as fetcher:

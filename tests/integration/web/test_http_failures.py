@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.model.http_types import FetchError, Request
+from sourcebook.web.http_types import FetchError, Request
 from tests.integration.web.fetching import PAGE, failure, fetch, fetcher_of, flags, settings_of
 from tests.web_certificate import certificate
 from tests.web_server import WebServer

@@ -10,7 +10,7 @@ import zlib
 import pytest
 from aiohttp import web
 
-from sourcebook.model.http_types import Response
+from sourcebook.web.http_types import Response
 from tests.integration.web.fetching import PAGE, failure, fetch, flags
 from tests.web_server import WebServer
 

@@ -11,11 +11,11 @@ from typing import TypeVar
 import pytest
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import FetchError, Request, Response
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.fetcher import HttpFetcher
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import fetch_with_retries
+from sourcebook.web.http_types import FetchError, Request, Response
 from tests.waiting import until
 from tests.web_server import WebServer
 

@@ -8,7 +8,7 @@ import pytest
 from sourcebook.config.loading import load_configuration
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ConfigurationError
-from sourcebook.model.media_types import DOCX, PDF, PLAIN_TEXT
+from sourcebook.model.media_types import DOCX, HTML, PDF, PLAIN_TEXT
 from sourcebook.parsing.registry import parser_identities
 
 MINIMAL = """\
@@ -31,6 +31,7 @@ def test_nothing_has_to_be_set(tmp_path: Path) -> None:
     """The default needs no models and reads scans too."""
     parsing = read(tmp_path)
     assert (parsing.parser, parsing.models, parsing.ocr) == ("sourcebook", None, True)
+    assert parsing.html == "main"
     assert (parsing.timeout, parsing.memory) == (timedelta(minutes=2), 4_000_000_000)
 
 
@@ -38,6 +39,7 @@ def test_nothing_has_to_be_set(tmp_path: Path) -> None:
     ("line", "name", "value"),
     [
         ("parser: docling", "parser", "docling"),
+        ("html: everything", "html", "everything"),
         ("ocr: false", "ocr", False),
         ("timeout: 10m", "timeout", timedelta(minutes=10)),
         ("memory: 8GB", "memory", 8_000_000_000),
@@ -87,5 +89,6 @@ def test_what_a_setting_changes_is_read_again() -> None:
     assert len({default[PDF], without[PDF], models[PDF], elsewhere[PDF]}) == 4
     assert default["image/png"] != without["image/png"]
     assert patient == default
+    assert default[HTML] != parser_identities(ParsingSettings(html="everything"))[HTML]
     for media_type in (DOCX, PLAIN_TEXT):
         assert default[media_type] == without[media_type] == models[media_type]

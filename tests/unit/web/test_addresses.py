@@ -6,8 +6,8 @@ from ipaddress import ip_network
 import pytest
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.model.http_types import FetchError
 from sourcebook.web.fetching.addresses import AddressGuard, literal_address
+from sourcebook.web.http_types import FetchError
 
 PUBLIC = SiteSource(url="https://docs.example.com/")
 

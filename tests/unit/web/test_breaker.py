@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sourcebook.model.http_types import FetchError
 from sourcebook.web.fetching.breaker import CircuitBreaker
+from sourcebook.web.http_types import FetchError
 from tests.waiting import wait_until
 
 HOST = "docs.example.com"

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from sourcebook.model.http_types import FetchError
 from sourcebook.web.browser.proxy import BeforeRequest, BrowserProxy, ProxyLimits
+from sourcebook.web.http_types import FetchError
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\nX-Kept: yes\r\n\r\nhi"
 

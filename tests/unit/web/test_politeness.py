@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from sourcebook.model.http_types import FetchError
 from sourcebook.web.fetching.politeness import HostLimiter, host_name
+from sourcebook.web.http_types import FetchError
 
 
 async def starts(limiter: HostLimiter, host: str, times: int) -> list[float]:

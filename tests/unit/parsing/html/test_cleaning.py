@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.model.http_types import CleanedPage
-from sourcebook.parsing.html.cleaner import CLEANER, clean_page
+from sourcebook.parsing.html.cleaner import CLEANER, CleanedPage, clean_page
 from tests.checkout import SHARED_DATA
 
 PAGES = Path(__file__).parent / "pages"

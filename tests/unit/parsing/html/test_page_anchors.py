@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from sourcebook.model.http_types import CleanedPage
-from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
 
 MARKERS = re.compile("[\ue000-\ue002]")
 URL = "https://site.example/docs/page"

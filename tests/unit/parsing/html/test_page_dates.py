@@ -2,9 +2,8 @@
 
 import pytest
 
-from sourcebook.model.http_types import CleanedPage
 from sourcebook.parsing.dates import iso_date
-from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
 
 URL = "https://site.example/docs/page"
 FILLER = "<p>The ferry leaves at nine and takes an hour to the island, weather permitting.</p>"

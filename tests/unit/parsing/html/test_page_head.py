@@ -5,8 +5,7 @@ import json
 import pytest
 
 from sourcebook.model.document import JsonValue
-from sourcebook.model.http_types import CleanedPage
-from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
 
 URL = "https://site.example/docs/page.html"
 

@@ -1,11 +1,10 @@
 """One request to a site and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from sourcebook.errors import SourcebookError
-from sourcebook.model.document import Block, JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +64,3 @@ class NotAPageError(FetchError):
 
     Fetch it without a browser.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class CleanedPage:
-    """The main content of an HTML page, and what it says of itself."""
-
-    markdown: str
-    blocks: tuple[Block, ...]
-    title: str | None
-    links: tuple[str, ...]
-    """Absolute URLs of `<a href>` in the order of the page, without repetition, fragments kept off; not normalised."""
-    canonical: str | None = None
-    """Absolute URL of `<link rel=canonical>`."""
-    language: str | None = None
-    """What the page declares (`<html lang>`), as an ISO 639-1 code."""
-    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
-    """`description`, `author`, `published`, `modified`: those that are there; dates in ISO 8601."""
-    noindex: bool = False
-    """Whether the page asks not to be indexed (meta robots)."""
-    nofollow: bool = False
-    """Whether the page asks that its links not be followed (meta robots)."""
-    needs_scripts: bool = False
-    """Whether there is no readable text, but scripts that may make some."""
