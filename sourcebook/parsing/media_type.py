@@ -1,36 +1,103 @@
-"""Tell what kind of file this is: by its content where that proves it, by its name otherwise."""
+"""Media type of a file: by its content where that has a signature, by its name otherwise."""
 
 import re
 
-from sourcebook.model.media_types import BINARY, HTML, PLAIN_TEXT, is_recording, is_text_type, media_type_of_name
-from sourcebook.parsing.signatures import media_type_of_signature
+from sourcebook.model.media_types import (
+    BINARY,
+    DOC,
+    DOCX,
+    EPUB,
+    HTML,
+    OLE,
+    OUTLOOK,
+    PDF,
+    PLAIN_TEXT,
+    PPT,
+    PPTX,
+    XLS,
+    XLSX,
+    ZIP,
+    is_recording,
+    is_text_type,
+    media_type_of_name,
+)
 from sourcebook.parsing.text.decode import utf16_without_mark
 
 HEAD_BYTES = 4096
-"""Bytes of a file that `detect_media_type` wants to see."""
+"""Bytes at the start of a file that `detect_media_type` reads."""
 
+_RENAMED = {
+    "application/font-sfnt": "font/ttf",
+    "application/font-woff": "font/woff2",
+    "application/x-msdownload": "application/x-executable",
+    "application/x-rar-compressed": "application/vnd.rar",
+    "application/x-sqlite3": "application/vnd.sqlite3",
+    "application/x-unix-archive": "application/x-executable",
+    "audio/midi": BINARY,  # notes, no sound that could be transcribed
+    "audio/x-aiff": "audio/aiff",
+    "audio/x-flac": "audio/flac",
+    "audio/x-wav": "audio/wav",
+    "image/apng": "image/png",
+    "image/x-canon-cr2": "image/tiff",
+}
+"""Media types of the package filetype, each with the name used here."""
+_NEVER_TEXT = frozenset(
+    {"application/postscript", "application/vnd.ms-cab-compressed", "application/x-brotli",
+     "application/x-google-chrome-extension", "application/x-lzip", "application/x-msdownload",
+     "application/x-nintendo-nes-rom", "application/x-shockwave-flash", "application/x-sqlite3",
+     "application/x-unix-archive", "image/bmp"}
+)  # fmt: skip
+"""Media types of filetype whose short signature may also begin a text, such as "BM" or "MZ"."""
+_MORE_SIGNATURES = (
+    (b"\x1f\x8b", "application/gzip"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"\xcf\xfa\xed\xfe", "application/x-executable"),
+    (b"\xca\xfe\xba\xbe", "application/java-vm"),
+    (b"\x00asm", "application/wasm"),
+    (b"PAR1", "application/vnd.apache.parquet"),
+    (b"#!AMR", "audio/amr"),
+    (b"caff\x00\x01", "audio/x-caf"),
+    (b"wvpk", "audio/x-wavpack"),
+    (b"wOF2", "font/woff2"),
+    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-wmv"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+)
+"""Signatures that filetype lacks, or recognises only in longer heads."""
+_SOUND_OR_VIDEO = {
+    "audio/ogg": ("audio/ogg", "video/ogg"),
+    "video/webm": ("video/webm", "audio/webm"),
+    "video/x-matroska": ("video/x-matroska", "audio/x-matroska"),
+    "video/x-ms-wmv": ("video/x-ms-asf", "audio/x-ms-wma", "video/x-ms-wmv"),
+}
+"""Media types of containers of sound or video; the file name selects one, by default the first."""
+_OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_OFFICE_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
+_OPENDOCUMENT = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet))")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b\x08\x00") + b"\x7f"
 _STRAY_NULS = 2
+"""NUL characters that do not make a short text binary."""
 _UTF_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
 def detect_media_type(name: str, head: bytes) -> str:
     """Return the media type of a file.
 
-    Content decides where it bears a signature; the name picks among zip archives (a .docx is one) and among kinds
-    of text. What claims to be a PDF or an image but is text is `text/plain`; what claims to be a recording remains
-    one, for nobody wants to search what a server said in place of it: that it is text is told when it is opened.
+    A signature in the content decides. The name selects among ZIP archives (.docx is one) and among types of text.
+    Text named as PDF or image is `text/plain`; text named as recording keeps the recording's type and is refused
+    when it is opened, because nobody searches for a server's error message.
 
     Args:
         name: File name, path or URI.
-        head: The first bytes, 4,096 or so; fewer where the file is shorter.
+        head: The first `HEAD_BYTES` bytes, fewer where the file is shorter.
     """
     head = head[:HEAD_BYTES]
     named = media_type_of_name(name)
     if not head:
         return named or PLAIN_TEXT
-    proven = media_type_of_signature(name, head)
+    proven = _of_signature(head, named)
     if proven is not None:
         return proven
     if not looks_like_text(head):
@@ -41,7 +108,7 @@ def detect_media_type(name: str, head: bytes) -> str:
 
 
 def looks_like_text(head: bytes) -> bool:
-    """Whether bytes are text in UTF-8, UTF-16 or an older 8-bit encoding; a few stray NULs are forgiven."""
+    """Return whether bytes are text in UTF-8, UTF-16 or an 8-bit encoding; a few stray NULs are allowed."""
     if head.startswith(_UTF_MARKS) or utf16_without_mark(head) is not None:
         return True
     control = len(head) - len(head.translate(None, _CONTROL))
@@ -54,3 +121,55 @@ def looks_like_text(head: bytes) -> bool:
             return True
         return control == 0 and head.count(0) == 0
     return True
+
+
+def _of_signature(head: bytes, named: str | None) -> str | None:
+    import filetype  # type: ignore[import-untyped] # has no types; `looks_like_text` is also used without the package
+
+    if head.startswith(_ZIP_MARKS):
+        return _zip_type(head, named)
+    if head.startswith(_OLE_MARK):
+        return named if named in {DOC, PPT, XLS, OUTLOOK} else OLE
+    if (frame := _audio_frame(head)) is not None:
+        return frame if named in {frame, None} else None
+    guessed = filetype.guess_mime(head)
+    if guessed in _NEVER_TEXT and looks_like_text(head):
+        guessed = None
+    found = _RENAMED.get(guessed, guessed) or next(
+        (media_type for mark, media_type in _MORE_SIGNATURES if head.startswith(mark)), None
+    )
+    if found in _SOUND_OR_VIDEO:
+        return named if named in _SOUND_OR_VIDEO[found] else _SOUND_OR_VIDEO[found][0]
+    return found or _framed(head, named)
+
+
+def _framed(head: bytes, named: str | None) -> str | None:
+    """Return the media type of formats whose signature follows some other bytes, and that filetype does not find."""
+    if head[:4] == b"RF64":
+        return "audio/wav"
+    if head[:4] == b"FORM" and head[8:12] == b"AIFC":
+        return "audio/aiff"
+    if head[4:8] == b"ftyp":
+        return "audio/mp4" if head[8:12] in {b"M4B ", b"M4P "} else "video/mp4"
+    return PDF if named == PDF and b"%PDF-" in head[:1024] else None
+
+
+def _audio_frame(head: bytes) -> str | None:
+    """Return the media type of MPEG audio without tags, which begins with a frame: 11 or 12 bits that are set."""
+    if len(head) < 2 or head[0] != 0xFF:
+        return None
+    if head[1] & 0xE6 == 0xE2:
+        return "audio/mpeg"
+    return "audio/aac" if head[1] & 0xF6 == 0xF0 else None
+
+
+def _zip_type(head: bytes, named: str | None) -> str:
+    if head[30:38] == b"mimetype" and (declared := _OPENDOCUMENT.match(head, 38)):
+        return declared[0].decode()
+    if named in {DOCX, PPTX, XLSX}:
+        return named
+    if b"[Content_Types].xml" in head or b"_rels/" in head:
+        for folder, media_type in _OFFICE_FOLDERS.items():
+            if folder in head:
+                return media_type
+    return EPUB if named == EPUB else ZIP
