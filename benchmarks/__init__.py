@@ -1,1 +1,1 @@
-"""The figures of docs/figures.md, measured: `make bench`, or `python -m benchmarks NAME…`."""
+"""What the README claims, runnable: `make bench`, or `python -m benchmarks NAME…`."""

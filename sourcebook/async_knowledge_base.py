@@ -1,4 +1,4 @@
-"""The same knowledge base for programs that run on asyncio."""
+"""The public asyncio interface: open a knowledge base and search it."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class AsyncKnowledgeBase:
-    """A knowledge base whose searches are awaited; the event loop goes on meanwhile.
+    """A knowledge base whose searches are awaited without blocking the event loop.
 
-    Each search runs in a thread of its own pool: what takes time in it is the database and the models' native code,
-    which let other threads run. A search that is cancelled is not waited for; it ends by itself.
+    Each search runs in a thread of a pool: the database and the models' native code, which take most of its time, let
+    other threads run. A cancelled search is not waited for; it ends by itself.
 
     Example:
         >>> async with await AsyncKnowledgeBase.connect() as knowledge:  # doctest: +SKIP
@@ -29,8 +29,8 @@ class AsyncKnowledgeBase:
         """Wrap a knowledge base, which is closed with this one.
 
         Args:
-            knowledge: what is searched.
-            searches_at_once: further searches wait for one of these to end.
+            knowledge: the knowledge base.
+            searches_at_once: the most searches that run at the same time; further ones wait.
         """
         self._knowledge = knowledge
         self._threads = ThreadPoolExecutor(searches_at_once, thread_name_prefix="sourcebook-search")
@@ -57,11 +57,11 @@ class AsyncKnowledgeBase:
         return results
 
     async def prewarm(self, *args: Any, **options: Any) -> None:
-        """Do now what the first search would wait for; see `KnowledgeBase.prewarm`."""
+        """Connect and load the models; see `KnowledgeBase.prewarm`."""
         await self._run(partial(self._knowledge.prewarm, *args, **options))
 
     async def close(self) -> None:
-        """Wait for searches that run, and close the knowledge base."""
+        """Wait for running searches, and close the knowledge base."""
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._knowledge.close)
 

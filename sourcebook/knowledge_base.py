@@ -1,4 +1,4 @@
-"""The Python face: open a knowledge base and search it."""
+"""The public Python interface: open a knowledge base and search it."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.search.filters import Filters
     from sourcebook.search.fusion import Fusion
-    from sourcebook.search.hybrid import Means
     from sourcebook.search.reranking.settings import Reranking
     from sourcebook.search.results import SearchResults
+    from sourcebook.search.run_search import SearchResources
 
 _SEARCHES_AT_ONCE = 16
-"""Keyword legs that run at the same time; further searches wait for one of them."""
+"""Keyword legs that run at the same time, at most; further ones wait."""
 
 
 class KnowledgeBase:
-    """A searchable knowledge base. Thread-safe; holds a pool of connections and, once needed, the embedding model.
+    """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:
         >>> with KnowledgeBase.connect() as knowledge:  # doctest: +SKIP
@@ -36,7 +36,7 @@ class KnowledgeBase:
         self._database = database
         self._given = query_embedder
         self._lock = threading.Lock()
-        self._means: Means | None = None
+        self._resources: SearchResources | None = None
 
     @classmethod
     def connect(
@@ -52,11 +52,11 @@ class KnowledgeBase:
         Args:
             url: a PostgreSQL URL; without it SOURCEBOOK_DATABASE_URL, else the embedded server of `home`.
             home: the state folder; without it SOURCEBOOK_HOME, else `.sourcebook/` beside the configuration.
-            max_connections: the most connections held; a search uses two at once.
+            max_connections: the most connections held. A search uses two at once where two are free, else one.
             query_embedder: embeds queries in place of the model of each generation.
 
         Raises:
-            DatabaseError: there is none yet, it cannot be reached, is too old, or lacks pgvector.
+            DatabaseError: there is no knowledge base yet, or its database is out of reach, too old, or lacks pgvector.
             MissingDependencyError: no URL is given and the embedded server is not installed.
         """
         from sourcebook.database.database import Database
@@ -73,7 +73,7 @@ class KnowledgeBase:
 
     @property
     def database(self) -> "Database":
-        """The database that is searched."""
+        """The knowledge base's database."""
         return self._database
 
     def search(
@@ -97,28 +97,28 @@ class KnowledgeBase:
         """Return the passages that answer a query, best first.
 
         Args:
-            query: words or a question, at most 10,000 characters. `"a phrase"` must stand in a passage, `-word` and
-                `-"a phrase"` must not, `title:word` must stand in the document's title.
+            query: words or a question, at most 10,000 characters. A passage must hold `"a phrase"`, must not
+                hold `-word` and `-"a phrase"`, and its document's title must hold `title:word`.
             collections: names, or one name; every collection where None.
-            limit: how many passages, 1 to 1,000.
-            mode: `hybrid` fuses both legs; `vector` goes by meaning alone, `keyword` by words alone.
-            offset: how many passages stand before this page, 0 to 10,000; see `SearchResults.next_offset`.
-            filters: what the documents must be: `Filters`, or a mapping such as `{"tags": ["policy"]}`.
-            fusion: how the legs are joined: `Fusion`, or the name of a method. By default a weighted sum of scores.
-            neighbours: how many passages before and after each one come with it, 0 to 20.
+            limit: number of passages, 1 to 1,000.
+            mode: `hybrid` fuses vector search and keyword search; `vector` and `keyword` use one of them alone.
+            offset: number of passages before this page, 0 to 10,000; see `SearchResults.next_offset`.
+            filters: conditions on the documents: `Filters`, or a mapping such as `{"tags": ["policy"]}`.
+            fusion: `Fusion`, or the name of its method; a weighted sum of scores where None.
+            neighbours: number of passages before and after each result that come with it, 0 to 20.
             group_by: `document` for one result a document; limit and offset then count documents.
-            diversity: 0 to 1: how much results should differ from each other (maximal marginal relevance).
-            rerank: a cross encoder that orders the first results anew: `Reranking`, or a model's name or folder.
-            literal: take the query as it stands, without operators.
-            typos: let words that no passage holds stand for the nearest ones that some do.
-            explain: tell how the search went, in `SearchResults.explanation`.
+            diversity: weight of the difference between results, 0 to 1 (maximal marginal relevance).
+            rerank: a cross encoder that reranks the first results: `Reranking`, or a model's name or folder.
+            literal: whether the query has no operators.
+            typos: whether the nearest known words stand in for words that no passage holds.
+            explain: whether `SearchResults.explanation` says how the search went.
 
         Raises:
-            QueryError: the request makes no sense, or a collection does not exist.
+            QueryError: an argument is not allowed, or a collection does not exist.
             ModelError: the embedding or the reranking model cannot be loaded.
         """
-        from sourcebook.search.hybrid import run_search
         from sourcebook.search.request import SearchRequest
+        from sourcebook.search.run_search import run_search
 
         request = SearchRequest.checked(
             query,
@@ -139,11 +139,11 @@ class KnowledgeBase:
         return run_search(self._ready(), request)
 
     def prewarm(self, collections: Sequence[str] | str | None = None, rerank: "Reranking | str | None" = None) -> None:
-        """Do now what the first search would wait for: connect, load models, read the indexes once.
+        """Connect, load the models and read the indexes once, so that the first search does not wait for it.
 
         Args:
             collections: names, or one name; every collection where None.
-            rerank: a reranking model that will be asked for.
+            rerank: a reranking model that later searches use.
 
         Raises:
             QueryError: a collection does not exist.
@@ -156,22 +156,22 @@ class KnowledgeBase:
         self.search("What is there to know?", collections, limit=1, literal=True)
 
     def forget_queries(self) -> None:
-        """Empty the cache of query vectors, so that each query is embedded anew: for measuring."""
+        """Empty the cache of query vectors: each query is embedded again. For measurements."""
         self._ready().vectors.forget()
 
     def close(self) -> None:
-        """Close every connection, and the embedded server where this process was the last to use it."""
+        """Close every connection, and stop the embedded server where no other process uses it."""
         self.release()
         self._database.close()
 
     def release(self) -> None:
-        """Give back threads and models; the next search takes new ones."""
+        """Release threads and models; the next search takes new ones."""
         with self._lock:
-            means, self._means = self._means, None
-        if means is not None:
-            means.executor.shutdown()
-            means.reranker.close()
-            means.vectors.close()
+            resources, self._resources = self._resources, None
+        if resources is not None:
+            resources.executor.shutdown()
+            resources.reranker.close()
+            resources.vectors.close()
 
     def __enter__(self) -> Self:
         """Return the knowledge base; leaving the block closes it."""
@@ -183,21 +183,21 @@ class KnowledgeBase:
         """Close it."""
         self.close()
 
-    def _ready(self) -> "Means":
-        """Return what searches share; made by the first one, so that opening a knowledge base costs little."""
+    def _ready(self) -> "SearchResources":
+        """Return the resources that searches share, made by the first one so that opening costs little."""
         with self._lock:
-            if self._means is None:
-                from sourcebook.search.hybrid import Means
+            if self._resources is None:
                 from sourcebook.search.query_vectors import QueryVectors
                 from sourcebook.search.reranking.reranker import Reranker
+                from sourcebook.search.run_search import SearchResources
 
-                self._means = Means(
+                self._resources = SearchResources(
                     self._database,
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
                     QueryVectors(self._database.location.home, self._given),
                     Reranker(),
                 )
-            return self._means
+            return self._resources
 
 
 def _default_home() -> Path:

@@ -15,8 +15,7 @@ from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.scope import Scope, find_scope
+from sourcebook.search.search_scope import SearchScope, find_scope
 from sourcebook.stages.index_upkeep import maintain_index
 
 CHUNKS_OF_A_DOCUMENT = 5
@@ -74,9 +73,9 @@ class TextShelf:
         grown = {table: (size - before[table]) / len(texts) for table, size in _sizes(connection).items()}
         return cls(name, generation, first_chunk, len(texts), seconds, grown)
 
-    def scope(self, connection: Connection) -> Scope:
+    def scope(self, connection: Connection) -> SearchScope:
         """Return it as a search names it."""
-        return find_scope(connection, SearchRequest.checked("which", self.name))
+        return find_scope(connection, [self.name])
 
 
 def _copy(connection: Connection, generation: Generation, texts: Sequence[str], vectors: Rows) -> int:

@@ -12,8 +12,8 @@ from benchmarks.corpora.vectors import Rows, vectors
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, say
 from sourcebook.indexing.indexes import HNSW_BREADTH, HNSW_FROM, HNSW_LINKS, build_vector_index
-from sourcebook.search.condition import EntryCondition
 from sourcebook.search.filters import Filters
+from sourcebook.search.search_scope import EntryCondition
 from sourcebook.search.vector_leg import nearest
 
 _ENTRIES, _DEPTH = 100_000, 100

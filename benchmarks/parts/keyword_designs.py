@@ -7,7 +7,8 @@ from benchmarks.harness.latency import ask_each
 from benchmarks.harness.report import Row, say
 from benchmarks.peers.bm25_designs import DEPTH, Design, designs
 from benchmarks.peers.sql_rankings import every_entry_scored
-from sourcebook.search.keyword_leg import Ranking, Term, query_terms
+from sourcebook.search.fusion import LegRanking
+from sourcebook.search.query_terms import QueryTerm, query_terms
 
 _QUESTIONS = 60
 _ALIKE = 1e-4
@@ -32,7 +33,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def _measure(
-    design: Design, shelf: TextShelf, some: list[str], terms: dict[str, list[Term]], exact: dict[str, Ranking]
+    design: Design, shelf: TextShelf, some: list[str], terms: dict[str, list[QueryTerm]], exact: dict[str, LegRanking]
 ) -> Row:
     asked = ask_each(lambda question: design.rank(terms[question]), some)
     same = all(_alike(design.rank(terms[question]), exact[question]) for question in some) if design.is_bm25 else None
@@ -43,7 +44,7 @@ def _measure(
     return Row(f"{design.name}, {shelf.entries:,} passages, p95", asked.p95, "ms", note=note)
 
 
-def _alike(found: Ranking, exact: Ranking) -> bool:
+def _alike(found: LegRanking, exact: LegRanking) -> bool:
     return len(found) == len(exact) and all(
         abs(one - other) <= _ALIKE * other for (_, one), (_, other) in zip(found, exact, strict=True)
     )

@@ -14,7 +14,7 @@ from benchmarks.peers.keyword_peers import Peers, compare_with_peers
 from benchmarks.peers.passage_vectors import context_rows
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.measures import score
-from sourcebook.evaluation.results import Estimate
+from sourcebook.evaluation.scores import Estimate
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.fusion import Fusion
 

@@ -14,10 +14,11 @@ from benchmarks.harness.library import COLLECTION, Library
 from benchmarks.harness.report import Row, middle, say, spread
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.keyword_leg import keyword_ranking, query_terms
+from sourcebook.search.keyword_leg import keyword_ranking
+from sourcebook.search.query_terms import query_terms
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.request import DEFAULT_FUSION, SearchRequest
-from sourcebook.search.scope import find_scope
+from sourcebook.search.request import DEFAULT_FUSION
+from sourcebook.search.search_scope import find_scope
 from sourcebook.search.vector_leg import nearest
 
 _QUESTIONS = 300
@@ -76,7 +77,7 @@ def _parts(
     """Measure what a search does beside its own reading of the results, each part alone."""
     embedder = QueryVectors(library.home)
     with knowledge.database.connection() as connection:
-        scope = find_scope(connection, SearchRequest.checked(questions[0], collection))
+        scope = find_scope(connection, [collection])
         (entries,) = connection.execute(
             "SELECT sum(entry_count)::bigint FROM generation WHERE id = ANY(%s)", [scope.ids]
         ).fetchone() or (0,)

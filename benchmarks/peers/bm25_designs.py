@@ -9,7 +9,9 @@ from psycopg import Connection, sql
 
 from benchmarks.corpora.text_collection import TextShelf
 from benchmarks.peers.sql_rankings import any_of, every_entry_scored, rank_by_full_text, sparse_vector
-from sourcebook.search.keyword_leg import Ranking, Term, keyword_ranking
+from sourcebook.search.fusion import LegRanking
+from sourcebook.search.keyword_leg import keyword_ranking
+from sourcebook.search.query_terms import QueryTerm
 
 DEPTH = 100
 _POSTINGS_OF_AN_ARRAY = 128
@@ -62,7 +64,7 @@ class Design:
     """One of them, its tables built."""
 
     name: str
-    rank: Callable[[Sequence[Term]], Ranking]
+    rank: Callable[[Sequence[QueryTerm]], LegRanking]
     """Returns the best 100."""
     bytes: float
     """A passage, indexes included."""
@@ -116,8 +118,8 @@ def _stored(connection: Connection, shelf: TextShelf, name: str, table: str, mak
 
 
 def _rank_by_postings(
-    connection: Connection, generation: int, statement: sql.Composed, terms: Sequence[Term]
-) -> Ranking:
+    connection: Connection, generation: int, statement: sql.Composed, terms: Sequence[QueryTerm]
+) -> LegRanking:
     known = [term for term in terms if generation in term.ids]
     parameters = {
         "lexemes": [term.ids[generation] for term in known],
@@ -127,7 +129,7 @@ def _rank_by_postings(
     return connection.execute(statement, parameters).fetchall()
 
 
-def _rank_candidates_of_gin(connection: Connection, generation: int, terms: Sequence[Term]) -> Ranking:
+def _rank_candidates_of_gin(connection: Connection, generation: int, terms: Sequence[QueryTerm]) -> LegRanking:
     parameters = {
         "query": sparse_vector(generation, terms),
         "words": any_of(terms),

@@ -13,10 +13,11 @@ from benchmarks.peers.sql_rankings import rank_by_full_text
 from sourcebook.database.database import Database
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.measures import score
-from sourcebook.evaluation.results import Estimate
-from sourcebook.search.keyword_leg import Ranking, keyword_ranking, query_terms
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.scope import find_scope
+from sourcebook.evaluation.scores import Estimate
+from sourcebook.search.fusion import LegRanking
+from sourcebook.search.keyword_leg import keyword_ranking
+from sourcebook.search.query_terms import query_terms
+from sourcebook.search.search_scope import find_scope
 
 DEPTH = 100
 _ORACLE_DEPTH = 300
@@ -54,16 +55,16 @@ def compare_with_peers(database: Database, name: str, known: RetrievalSet) -> Pe
     """Ask every question of the keyword leg's SQL, of the oracle, and of `ts_rank`."""
     questions = list(known.questions.values())
     with database.connection() as connection:
-        scope = find_scope(connection, SearchRequest.checked("which", name))
+        scope = find_scope(connection, [name])
         (generation,) = scope.ids
         terms = {text: query_terms(connection, scope, text) for text in questions}
         oracle = PlainBM25.of_generation(connection, generation)
         documents = dict(connection.execute(_DOCUMENTS, [scope.ids]).fetchall())
 
-        def by_bm25(text: str) -> Ranking:
+        def by_bm25(text: str) -> LegRanking:
             return keyword_ranking(connection, scope, terms[text], DEPTH)
 
-        def by_rank(text: str) -> Ranking:
+        def by_rank(text: str) -> LegRanking:
             return rank_by_full_text(connection, generation, terms[text], DEPTH)
 
         agreements = [

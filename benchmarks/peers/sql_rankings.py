@@ -5,16 +5,17 @@ from collections.abc import Sequence
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.keyword_leg import Ranking, Term
+from sourcebook.search.fusion import LegRanking
+from sourcebook.search.query_terms import QueryTerm
 
 
-def rank_by_full_text(connection: Connection, generation: int, terms: Sequence[Term], depth: int) -> Ranking:
+def rank_by_full_text(connection: Connection, generation: int, terms: Sequence[QueryTerm], depth: int) -> LegRanking:
     """Return (chunk id, ts_rank), best first, of the entries that hold any of the words."""
     parameters = {"generation": generation, "query": any_of(terms), "depth": depth}
     return connection.execute(queries["entries_by_full_text_rank"], parameters).fetchall()
 
 
-def any_of(terms: Sequence[Term]) -> str:
+def any_of(terms: Sequence[QueryTerm]) -> str:
     """Return the text of a tsquery: any of the words that entries hold."""
     tokens = (term.token.replace("\\", "\\\\").replace("'", "''") for term in terms if term.ids)
     return " | ".join(f"'{token}'" for token in tokens)
@@ -29,13 +30,13 @@ LIMIT %(depth)s
 """
 
 
-def every_entry_scored(connection: Connection, generation: int, terms: Sequence[Term], depth: int) -> Ranking:
+def every_entry_scored(connection: Connection, generation: int, terms: Sequence[QueryTerm], depth: int) -> LegRanking:
     """Return (chunk id, score), best first, equals in the order of their ids."""
     parameters = {"generation": generation, "query": sparse_vector(generation, terms), "depth": depth}
     return connection.execute(_EVERY_ENTRY, parameters).fetchall()
 
 
-def sparse_vector(generation: int, terms: Sequence[Term]) -> str:
+def sparse_vector(generation: int, terms: Sequence[QueryTerm]) -> str:
     """Return a query as the text of a sparsevec: the weight of each lexeme that the generation has."""
     weights = {term.ids[generation]: term.weight for term in terms if generation in term.ids}
     return "{" + ",".join(f"{number}:{weight:.7g}" for number, weight in weights.items()) + "}/1000000000"

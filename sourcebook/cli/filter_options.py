@@ -1,4 +1,4 @@
-"""Filters as the command line takes them: `KEY=VALUE`, `KEY>=VALUE`, …"""
+"""Filters on the command line: `KEY=VALUE`, `KEY>=VALUE`, …"""
 
 import json
 import re
@@ -19,14 +19,14 @@ _DATES = ("date", "added", "changed")
 
 
 def parse_filters(texts: Iterable[str]) -> Filters | None:
-    """Return the filters that such texts name; None where there are none.
+    """Return the filters of the texts; None where there are none.
 
-    `kind=page`, `tag=policy` and the like may be repeated: one of the values must be there. `date>=2024-05` and
-    `date<2025` are the ends of one range. `metadata.KEY=VALUE` and `metadata.KEY>=VALUE` look at metadata, with dots
-    for keys within keys; there a value that reads as a number, `true`, `false` or `null` equals that and the text.
+    `kind=page`, `tag=policy` and the like may be repeated, and one of the values must hold. `date>=2024-05` and
+    `date<2025` are the ends of one range. `metadata.KEY=VALUE` and `metadata.KEY>=VALUE` compare metadata, with dots
+    for keys within keys; there, a number, `true`, `false` or `null` equals both the value and its text.
 
     Raises:
-        QueryError: a text has no such form, or names no filter.
+        QueryError: a text has another form, or names no filter.
     """
     given: dict[str, Any] = {}
     for text in texts:
@@ -35,10 +35,10 @@ def parse_filters(texts: Iterable[str]) -> Filters | None:
 
 
 def parse_filter(text: str, given: dict[str, Any]) -> None:
-    """Add the filter that one such text names to a mapping that `Filters.checked` takes.
+    """Add the filter of a text to a mapping that `Filters.checked` takes.
 
     Raises:
-        QueryError: the text has no such form, or says twice what can be said once.
+        QueryError: the text has another form, or repeats a filter that takes one value.
     """
     parts = _FILTER.fullmatch(text)
     if parts is None:
@@ -75,7 +75,7 @@ def _once(given: dict[Any, Any], key: str, value: Any, text: str) -> None:
 
 
 def _values(text: str) -> list[Any]:
-    """Return what a text may mean as a value of metadata."""
+    """Return the metadata values that a text stands for."""
     if text in _WORDS:
         return [_WORDS[text], text]
     return [json.loads(text), text] if _NUMBER.fullmatch(text) else [text]

@@ -1,7 +1,8 @@
 """One database: where it is, a pool of connections to it, and its life."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from threading import Lock
 from types import TracebackType
 from typing import Self
 
@@ -58,12 +59,36 @@ class Database:
             open=True,
             name="sourcebook",
         )
+        self._max_connections = max_connections
+        self._lent = 0
+        self._lock = Lock()
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection in autocommit mode; open a transaction with `connection.transaction()`."""
-        with self._pool.connection() as connection:
+        with self._lock:
+            self._lent += 1
+        with self._counted_connection() as connection:
             yield connection
+
+    @contextmanager
+    def spare_connection(self) -> Iterator[Connection | None]:
+        """Lend a further connection without waiting; None where every connection is lent or waited for.
+
+        Callers that hold a connection use this one: if they waited for each other's, none would ever go on.
+        """
+        with self._lock:
+            is_free = self._lent < self._max_connections
+            self._lent += is_free
+        if not is_free:
+            yield None
+            return
+        with self._counted_connection() as connection:
+            yield connection
+
+    def hold(self) -> "HeldConnection":
+        """Return a context manager that holds a connection, and can give it back for a while."""
+        return HeldConnection(self)
 
     def dagster_url(self) -> str:
         """Return the URL of Dagster's own storage on the same server, making its database where needed."""
@@ -79,6 +104,16 @@ class Database:
         self._pool.close()
         self._close_server()
 
+    @contextmanager
+    def _counted_connection(self) -> Iterator[Connection]:
+        """Lend a connection that is counted already."""
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+        finally:
+            with self._lock:
+                self._lent -= 1
+
     def _close_server(self) -> None:
         if self._server is not None:
             self._server.close()
@@ -91,6 +126,32 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+class HeldConnection:
+    """A connection that its holder gives back for a while when it waits for something else, such as a model."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lent = ExitStack()
+        self.connection: Connection
+        """The connection, in autocommit mode; another one after `given_back`."""
+
+    def __enter__(self) -> Self:
+        self.connection = self._lent.enter_context(self._database.connection())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._lent.__exit__(kind, error, traceback)
+
+    @contextmanager
+    def given_back(self) -> Iterator[None]:
+        """Give the connection back for the length of the block."""
+        self._lent.close()
+        yield
+        self.connection = self._lent.enter_context(self._database.connection())
 
 
 def _configure(connection: Connection) -> None:

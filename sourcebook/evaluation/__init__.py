@@ -11,7 +11,7 @@ from sourcebook.evaluation.baseline import Baseline, compare_with_baseline, read
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.evaluate import evaluate
 from sourcebook.evaluation.floors import Floor, MissedFloor, check_floors, missed_floors
-from sourcebook.evaluation.results import Difference, Estimate, Evaluation, ModeScores
+from sourcebook.evaluation.scores import Difference, Estimate, Evaluation, ModeScores
 
 __all__ = [
     "Baseline",

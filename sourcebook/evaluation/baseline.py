@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from sourcebook.config.evaluation import MEASURES, Measure
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.intervals import estimate_means
-from sourcebook.evaluation.results import Difference, Evaluation
+from sourcebook.evaluation.scores import Difference, Evaluation
 from sourcebook.search.request import Mode
 
 

@@ -9,13 +9,11 @@ from typing import Final, get_args
 
 from sourcebook.config.evaluation import Measure
 from sourcebook.errors import QueryError
-from sourcebook.evaluation.intervals import SAMPLES
+from sourcebook.evaluation.intervals import SAMPLES, summarise
 from sourcebook.evaluation.judged_documents import find_judged_documents
 from sourcebook.evaluation.judged_queries import JudgedQueries, read_judged_queries
 from sourcebook.evaluation.measures import measures_within, require_ir_measures, score
-from sourcebook.evaluation.ranking import rank_documents
-from sourcebook.evaluation.results import Evaluation
-from sourcebook.evaluation.summary import summarise
+from sourcebook.evaluation.scores import Evaluation
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.progress import Progress, silent
 from sourcebook.search.request import MOST_RESULTS, Mode
@@ -116,3 +114,9 @@ def _check(modes: Sequence[Mode], depth: int, limit: int | None) -> None:
         raise QueryError(f"the depth is {depth}; it must be {LEAST_DEPTH} to {MOST_DEPTH:,}")
     if limit is not None and limit < 1:
         raise QueryError(f"the limit is {limit}; at least one query is asked")
+
+
+def rank_documents(knowledge: KnowledgeBase, collection: str, query: str, *, depth: int, mode: Mode) -> list[int]:
+    """Return the ids of at most `depth` documents, best first; each stands where its best passage does."""
+    results = knowledge.search(query, collection, limit=depth, mode=mode, group_by="document", literal=True)
+    return [result.document_id for result in results]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sourcebook.config.evaluation import MEASURES, Measure
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.measures import measures_within
-from sourcebook.evaluation.results import ModeScores
+from sourcebook.evaluation.scores import ModeScores
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,19 @@
-"""Queries and their judgments together: what an evaluation asks."""
+"""Judged queries: the queries of an evaluation with their judgments.
 
+A file of queries has one JSON object per line: `{"id": "q1", "text": "How long do the batteries last?"}`.
+"""
+
+import json
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from sourcebook.evaluation.errors import EvaluationError, refuse
 from sourcebook.evaluation.judgments import Judgment, grades_by_query, read_judgments, relevant
-from sourcebook.evaluation.queries import read_queries
+from sourcebook.evaluation.lines import read_lines
+from sourcebook.search.request import MOST_CHARACTERS
+
+_EXAMPLE = '{"id": "q1", "text": "How long do the batteries last?"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +69,43 @@ def _refuse_unknown(judgments: list[Judgment], texts: dict[str, str], queries: P
     more = f" ({len(unknown) - 1:,} more in this file)" if len(unknown) > 1 else ""
     some = ", ".join(repr(known) for known in islice(texts, 3))
     refuse(qrels, line, f"{queries} has no query {query!r}{more}; it has {some}. Add the query, or delete the line")
+
+
+def read_queries(path: Path) -> dict[str, str]:
+    """Return each query's text by its id, in the file's order. `_id`, as BEIR writes it, is taken for `id`.
+
+    Raises:
+        EvaluationError: naming file, line and remedy.
+    """
+    queries: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for number, line in read_lines(path):
+        identity, text = _read(path, number, line)
+        if identity in queries:
+            refuse(path, number, f"the id {identity!r} is already given on line {lines[identity]}: ids are unique")
+        queries[identity] = text
+        lines[identity] = number
+    return queries
+
+
+def _read(path: Path, number: int, line: str) -> tuple[str, str]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        refuse(path, number, f"this is not JSON ({error.msg}, column {error.colno}); a line looks like {_EXAMPLE}")
+    except (ValueError, RecursionError):
+        refuse(path, number, f"this JSON cannot be read; a line looks like {_EXAMPLE}")
+    if not isinstance(row, dict):
+        refuse(path, number, f"this is no JSON object; a line looks like {_EXAMPLE}")
+    identity, text = row.get("id", row.get("_id")), row.get("text")
+    if isinstance(identity, int) and not isinstance(identity, bool):
+        identity = str(identity)
+    if not isinstance(identity, str) or not identity.strip():
+        refuse(path, number, f"the key id is missing, empty or no text; a line looks like {_EXAMPLE}")
+    if not isinstance(text, str):
+        refuse(path, number, f"the key text is missing or no text; a line looks like {_EXAMPLE}")
+    if not text.replace("\0", " ").strip():
+        refuse(path, number, "the query is empty: give it at least one word")
+    if len(text) > MOST_CHARACTERS:
+        refuse(path, number, f"the query has {len(text):,} characters, at most {MOST_CHARACTERS:,} are searched")
+    return identity.strip(), text

@@ -1,32 +1,33 @@
-"""A hit with what stands around it: the passages before and after within the document."""
+"""Context of a result: the passages before and after it within its document."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MOST_NEIGHBOURS = 20
+"""Passages before and after a result, each, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A passage within its surroundings."""
+    """A passage of a window."""
 
     ordinal: int
     """Place within the document, counted from 0."""
     text: str
     is_hit: bool
-    """Whether the search found it; the others are its neighbours."""
+    """Whether the search found it; the other parts are neighbours."""
     page: int | None
     """Counted from 1, where the format has pages."""
     start_char: int
     end_char: int
-    """Where in the document's Markdown the passage stands, without the header or lead-in that it repeats."""
+    """Character span of the passage in the document's Markdown, without repeated context."""
     start_seconds: float | None = None
     end_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a hit stands."""
+    """Position of a hit in its document."""
 
     generation_id: int
     document_id: int
@@ -35,24 +36,24 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Passages of a document that are shown together."""
+    """Adjacent passages of a document that one result shows."""
 
     generation_id: int
     document_id: int
     first: int
-    """Ordinal of the first passage; there may be none before it."""
+    """Ordinal of the first passage."""
     last: int
     """Ordinal of the last passage; the document may end before it."""
     hits: tuple[int, ...]
-    """Which of the hits lie in it: their ranks within the page, counted from 0, best first."""
+    """Ranks of its hits within the page, counted from 0, best first."""
 
 
 def windows(hits: Sequence[Place], neighbours: int) -> list[Window]:
-    """Return what to show around each hit; hits whose neighbourhoods touch or overlap share a window.
+    """Return the window around each hit; hits whose neighbourhoods touch or overlap share a window.
 
     Args:
         hits: of one page, best first.
-        neighbours: how many passages before and after each.
+        neighbours: number of passages before and after each hit.
 
     Returns:
         Windows in the order of their best hits.
@@ -73,23 +74,23 @@ def windows(hits: Sequence[Place], neighbours: int) -> list[Window]:
 
 
 def merged_text(parts: Iterable[Part]) -> str:
-    """Return parts that follow each other as one text: what a later one repeats of those before stands once.
+    """Return the parts of a window as one text, without the text that they repeat of each other.
 
-    A passage may repeat the end of the one before (the setting `chunking.overlap`), and above its own text the
-    header of its table or the lead-in of its list. White space between passages is not stored: a line break stands for
-    one character of it, an empty line for more.
+    A passage may repeat the end of the passage before it (the setting `chunking.overlap`) and, above its own text, the
+    header of its table or the lead-in of its list. White space between passages is not stored: one character of it
+    becomes a line break, several become an empty line.
     """
     merged = ""
     end = 0
     for part in parts:
-        lead, own = _split(part)
+        context, own = _split(part)
         repeated = max(0, end - part.start_char)
-        if lead.strip() in merged:
-            lead = ""
+        if context.strip() in merged:
+            context = ""
         if not merged:
             merged = part.text
-        elif lead or not repeated:
-            merged += _between(end, part.start_char) + lead + own[repeated:]
+        elif context or not repeated:
+            merged += _between(end, part.start_char) + context + own[repeated:]
         else:
             merged += own[repeated:]
         end = max(end, part.end_char)
@@ -103,7 +104,7 @@ def _window(generation: int, document: int, ranks: Sequence[int], hits: Sequence
 
 
 def _split(part: Part) -> tuple[str, str]:
-    """Return what a passage repeats from further up, and its own text: `markdown[start_char:end_char]`."""
+    """Return the repeated context of a passage, and its own text: `markdown[start_char:end_char]`."""
     length = part.end_char - part.start_char
     return part.text[:-length], part.text[-length:]
 

@@ -1,4 +1,4 @@
-"""Results that do not all say the same: maximal marginal relevance."""
+"""Diversity of results by maximal marginal relevance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.candidate import Candidate
+from sourcebook.search.fusion import Candidate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredVector:
-    """A passage's vector as it lies in the index."""
+    """A passage's vector in the index."""
 
     model: str
-    """Identity of the model: vectors of two models say nothing of each other."""
+    """Identity of the model; vectors of two models are not comparable."""
     vector: "NDArray[np.float32]"
     """Shape (dimensions,), of length 1."""
 
@@ -30,20 +30,20 @@ def diversify(
 ) -> list[Candidate]:
     """Return the candidates in the order of maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998).
 
-    Each place goes to the candidate with the highest
+    The next place goes to the candidate with the highest
 
-        (1 - diversity) * relevance - diversity * (its highest similarity to one that has a place already)
+        (1 - diversity) * relevance - diversity * (its highest similarity to a candidate that already has a place)
 
-    Relevance is the score scaled to 0..1 among the candidates of one depth; similarity is the cosine, 0 between
-    vectors of two models and where a vector is missing. Reranked candidates stand before those that were not, those of
-    a smaller depth before those of a deeper look, as they did: what a page shows does not depend on how deep it goes.
-    Takes O(count * candidates) similarities.
+    Relevance is the score scaled to 0..1 among the candidates of one depth; similarity is the cosine similarity, 0
+    between vectors of two models and where a vector is missing. Reranked candidates stay before the others, and
+    candidates of a smaller depth before those of a greater one, so that a page does not depend on the depth. Takes
+    O(count * candidates) similarities.
 
     Args:
         ranking: best first.
-        vectors: by chunk id.
-        diversity: 0..1; 0 changes nothing, 1 looks at no score once the first place is given.
-        count: how many places are wanted; the others follow in the order they had.
+        vectors: by chunk id, from `read_vectors`.
+        diversity: 0..1; 0 changes nothing, 1 ignores scores once the first place is given.
+        count: number of places; the other candidates follow in their order.
     """
     if diversity == 0 or count < 1:
         return list(ranking)
@@ -57,11 +57,11 @@ def diversify(
 
 
 def read_vectors(connection: Connection, models: Mapping[int, str], chunks: Sequence[int]) -> dict[int, StoredVector]:
-    """Return the vector of each chunk that is published, by chunk id.
+    """Return the vector of each published chunk by chunk id.
 
     Args:
         connection: in autocommit mode.
-        models: identity of the model by generation id; the generations that are searched.
+        models: identity of the model by generation id, of the generations that are searched.
         chunks: ids.
     """
     import numpy as np
@@ -75,12 +75,12 @@ def read_vectors(connection: Connection, models: Mapping[int, str], chunks: Sequ
 
 
 def _block(candidate: Candidate) -> int:
-    """Return what is alike for candidates whose scores are of one scale."""
+    """Return the group of candidates whose scores have one scale: 0 where reranked, else the depth."""
     return 0 if candidate.rerank_score is not None else candidate.depth
 
 
 class _Block:
-    """Candidates whose scores are of one scale, and how near each is to what has a place."""
+    """Candidates whose scores have one scale, and the highest similarity of each to a placed one."""
 
     def __init__(
         self,
@@ -108,36 +108,34 @@ class _Block:
             self._approach(candidate)
 
     def best(self, count: int) -> list[Candidate]:
-        """Give places to so many, or to as many as there are."""
+        """Return so many candidates in the order of their places, or all where there are fewer."""
         import numpy as np
 
         waiting = np.ones(len(self._members), bool)
         chosen: list[Candidate] = []
         while len(chosen) < min(count, len(self._members)):
-            likeness = np.where(np.isneginf(self._nearest), 0.0, self._nearest)  # nothing has a place yet
-            marginal = (1 - self._diversity) * self._relevance - self._diversity * likeness
-            place = int(
-                np.argmax(np.where(waiting, marginal, -np.inf))
-            )  # of equal ones the first: they keep their order
+            similarity = np.where(np.isneginf(self._nearest), 0.0, self._nearest)  # nothing has a place yet
+            marginal = (1 - self._diversity) * self._relevance - self._diversity * similarity
+            place = int(np.argmax(np.where(waiting, marginal, -np.inf)))  # the first of equal ones
             waiting[place] = False
             chosen.append(self._members[place])
             self._approach(chosen[-1])
         return chosen
 
     def _approach(self, placed: Candidate) -> None:
-        """Take in how near each one is to one that was given a place."""
+        """Update the highest similarities with those to a candidate that now has a place."""
         import numpy as np
 
-        likeness = np.zeros(len(self._members))
+        similarity = np.zeros(len(self._members))
         stored = self._vectors.get(placed.chunk_id)
         if stored is not None and stored.model in self._of_model:
             places, matrix = self._of_model[stored.model]
-            likeness[places] = matrix @ stored.vector
-        np.maximum(self._nearest, likeness, out=self._nearest)
+            similarity[places] = matrix @ stored.vector
+        np.maximum(self._nearest, similarity, out=self._nearest)
 
 
 def _relevance(members: Sequence[Candidate]) -> "NDArray[np.float64]":
-    """Scale what the candidates are ranked by to 0..1, the best being 1."""
+    """Return the scores, or rerank scores, scaled to 0..1; all 1 where they are equal."""
     import numpy as np
 
     scores = np.array([each.score if each.rerank_score is None else each.rerank_score for each in members])

@@ -1,54 +1,59 @@
-"""Why a search returned what it did: what each part was asked, found, and took."""
+"""Explanation of a search: input, output and time of each part."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
+
+from psycopg import Connection, sql
+
+_LONG: Final = re.compile(r"([\[{][^\]}]{40})[^\]}]+")
 
 
 @dataclass(frozen=True, slots=True)
 class LegExplanation:
-    """What one leg did."""
+    """Input, output and time of one leg."""
 
     leg: str
     """`vector` or `keyword`."""
     ms: float
-    """In the database, in milliseconds."""
+    """Milliseconds in the database."""
     candidates: int
-    """How many entries it brought."""
+    """Number of entries that the leg found."""
     exact: bool
-    """Whether nothing that belongs to them can be missing: false for a scan of the HNSW index."""
+    """Whether no better entry can be missing; false for a scan of the HNSW index."""
     query: str | None = None
-    """What it looked for: the text-search query, or the model of the query's vector."""
+    """Terms with their weights, or the models of the query's vectors."""
     plan: str | None = None
     """PostgreSQL's plan, as EXPLAIN prints it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a search went; made where `explain=True` asks for it."""
+    """How a search went; made with `explain=True`."""
 
     query: str
-    """As it was understood."""
+    """The query as it was understood."""
     legs: tuple[LegExplanation, ...]
     fusion: str
-    """How the legs were joined."""
+    """The method of the fusion."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Of each leg in the fusion."""
+    """Weight of each leg in the fusion."""
     depth: int = 0
-    """How many entries each leg was asked for."""
+    """Entries that each leg was asked for."""
     embedding_ms: float | None = None
-    """Turning the query into a vector; None where that was not needed."""
+    """Milliseconds that the query's embedding took; None without one."""
     rerank_ms: float | None = None
-    """None where nothing was reranked."""
+    """Milliseconds that reranking took; None without it."""
     reading_ms: float | None = None
-    """Reading the passages of the page, neighbours included."""
+    """Milliseconds that reading the page's passages took, neighbours included."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {**asdict(self), "legs": [asdict(leg) for leg in self.legs], "weights": dict(self.weights)}
 
     def __str__(self) -> str:
-        """Return it for people: a line for each part, plans indented below their legs."""
+        """Return it as text: a line for each part, plans indented below their legs."""
         weights = ", ".join(f"{leg} {weight:g}" for leg, weight in self.weights.items())
         lines = [
             f"query      {self.query}",
@@ -61,3 +66,10 @@ class Explanation:
         times = {"embedding": self.embedding_ms, "reranking": self.rerank_ms, "reading": self.reading_ms}
         lines += [f"{part:<10} {ms:.1f} ms" for part, ms in times.items() if ms is not None]
         return "\n".join(lines)
+
+
+def read_plan(connection: Connection, statement: sql.Composable, parameters: Mapping[str, Any]) -> str:
+    """Return PostgreSQL's plan of a statement, which is not run; long lists and vectors are shortened."""
+    # SQL here: the prefix of a named query.
+    rows = connection.execute(sql.SQL("EXPLAIN (COSTS OFF) ") + statement, parameters)
+    return "\n".join(_LONG.sub(r"\1…", line) for (line,) in rows)

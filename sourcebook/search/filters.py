@@ -1,18 +1,21 @@
-"""Filters of a search: which documents its passages may come from."""
+"""Filters of a search: conditions on the documents that its passages come from."""
 
 import datetime as dt
+import os.path
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
+from pydantic import ValidationError
+
+from sourcebook.config.sites import SiteSource
 from sourcebook.errors import QueryError
-from sourcebook.search.condition import EntryCondition
-from sourcebook.search.filtering.metadata import metadata_terms
+from sourcebook.search.filtering.document_conditions import AnyOf, DocumentCondition, condition_on_entries
+from sourcebook.search.filtering.metadata import metadata_conditions
 from sourcebook.search.filtering.periods import period_of
-from sourcebook.search.filtering.sources import possible_locations
-from sourcebook.search.filtering.terms import AnyOf, Term, condition_on_documents
 from sourcebook.search.filtering.values import shown, text_of, texts_of
+from sourcebook.search.search_scope import EntryCondition
 
 Kind = Literal["file", "page", "recording"]
 Texts: TypeAlias = Sequence[str] | frozenset[str] | set[str] | str
@@ -20,7 +23,7 @@ Texts: TypeAlias = Sequence[str] | frozenset[str] | set[str] | str
 Dates: TypeAlias = dt.date | str | Mapping[str, dt.date | str]
 """A date, or a range with `gte`, `gt`, `lte` and `lt`. A year, month or day stands for all of it."""
 MetadataKey: TypeAlias = str | tuple[str, ...]
-"""A key, or a tuple of keys for one within another key's mapping."""
+"""A key, or a tuple of keys for a key within another key's mapping."""
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:[a-z0-9!#$&^_.+-]+|\*)", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z]{2,3}", re.IGNORECASE)
@@ -36,43 +39,43 @@ _SINGULAR = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a document must be for its passages to be found; all that is given must hold, what is None is not looked at.
+    """Conditions on the documents of found passages; every given one must hold, None sets no condition.
 
     Raises:
         QueryError: a value is of the wrong type, empty, too long or impossible; the error names it and what is allowed.
     """
 
     sources: Texts | None = None
-    """Folders or sites: as the configuration names them, or the absolute path or URL."""
+    """Folders or sites, as the configuration names them or by absolute path or URL."""
     kinds: Texts | None = None
     """`file`, `page` or `recording`."""
     media_types: Texts | None = None
-    """Such as `application/pdf`; `image/*` is every image."""
+    """Media types such as `application/pdf`; `image/*` is every image."""
     tags_any: Texts | None = None
-    """The document has at least one of these tags."""
+    """Tags of which the document has at least one."""
     tags_all: Texts | None = None
-    """The document has each of these tags."""
+    """Tags of which the document has each."""
     languages: Texts | None = None
     """ISO 639-1 codes, such as `de`."""
     uri_prefix: str | None = None
-    """What the document's URI begins with, letter by letter: `%` and `_` stand for themselves."""
+    """Beginning of the document's URI, letter by letter: `%` and `_` stand for themselves."""
     date: Dates | None = None
-    """The document's own date, which its metadata tell; documents without one are left out."""
+    """The document's own date from its metadata; documents without a date are left out."""
     added: Dates | None = None
-    """When the document was first taken in."""
+    """Time at which the document was first taken in."""
     changed: Dates | None = None
-    """When the document was last taken in, removed or put back."""
+    """Time at which the document was last taken in, removed or put back."""
     metadata: Mapping[MetadataKey, Any] | None = None
-    """By key: a value it equals, a list of values of which it equals one, or `{"gte": …, "lt": …}`, `{"exists": …}`."""
-    _conditions: tuple[Term | AnyOf, ...] = field(init=False, repr=False, compare=False)
+    """By key: a value, a list of alternative values, a range `{"gte": …, "lt": …}`, or `{"exists": …}`."""
+    _conditions: tuple[DocumentCondition | AnyOf, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check everything now, where the caller can see what is wrong."""
-        object.__setattr__(self, "_conditions", tuple(self._terms()))
+        """Check every value now, where the caller sees the error."""
+        object.__setattr__(self, "_conditions", tuple(self._document_conditions()))
 
     @classmethod
     def checked(cls, value: "Filters | Mapping[str, Any] | None") -> "Filters | None":
-        """Return filters that are given as such or as a mapping, `{"kind": "page", "tags": ["policy"]}`.
+        """Return filters from `Filters` or from a mapping such as `{"kind": "page", "tags": ["policy"]}`.
 
         Raises:
             QueryError: a key is unknown, or a value is not allowed.
@@ -95,48 +98,73 @@ class Filters:
         return cls(**given)
 
     def condition(self) -> EntryCondition | None:
-        """Return the condition that an entry of the index must fulfil; None where nothing is filtered."""
-        return condition_on_documents(self._conditions) if self._conditions else None
+        """Return the condition on entries of the index; None where no filter is given."""
+        return condition_on_entries(self._conditions) if self._conditions else None
 
-    def _terms(self) -> Iterator[Term | AnyOf]:
+    def _document_conditions(self) -> Iterator[DocumentCondition | AnyOf]:
         if self.sources is not None:
-            yield Term("filter_sources", {"value": possible_locations(texts_of("sources", self.sources))})
+            yield DocumentCondition("filter_sources", {"value": _possible_locations(texts_of("sources", self.sources))})
         if self.kinds is not None:
-            yield Term("filter_kinds", {"value": list(texts_of("kinds", self.kinds, _kind))})
+            yield DocumentCondition("filter_kinds", {"value": list(texts_of("kinds", self.kinds, _kind))})
         if self.media_types is not None:
             yield _media_types(texts_of("media_types", self.media_types, _media_type))
         if self.tags_any is not None:
-            yield Term("filter_tags_any", {"value": list(texts_of("tags_any", self.tags_any))})
+            yield DocumentCondition("filter_tags_any", {"value": list(texts_of("tags_any", self.tags_any))})
         if self.tags_all is not None:
-            yield Term("filter_tags_all", {"value": list(texts_of("tags_all", self.tags_all))})
+            yield DocumentCondition("filter_tags_all", {"value": list(texts_of("tags_all", self.tags_all))})
         if self.languages is not None:
-            yield Term("filter_languages", {"value": list(texts_of("languages", self.languages, _language))})
+            yield DocumentCondition(
+                "filter_languages", {"value": list(texts_of("languages", self.languages, _language))}
+            )
         if self.uri_prefix is not None:
-            yield Term("filter_uri_prefix", {"value": text_of("uri_prefix", self.uri_prefix)})
+            yield DocumentCondition("filter_uri_prefix", {"value": text_of("uri_prefix", self.uri_prefix)})
         for name, dates in (("date", self.date), ("added", self.added), ("changed", self.changed)):
             if dates is not None:
                 yield from _period(name, dates)
         if self.metadata is not None:
-            yield from metadata_terms(self.metadata)
+            yield from metadata_conditions(self.metadata)
 
 
 FILTER_NAMES = tuple(each.name for each in fields(Filters) if each.init)
-"""Every filter."""
+"""Names of all filters."""
+
+
+def _possible_locations(names: Iterable[str]) -> list[str]:
+    """Return the locations that the database may hold for sources of these names.
+
+    A path stands for itself and for its absolute path, links resolved; a URL for itself and for its normal form.
+    """
+    return list(dict.fromkeys(location for name in names for location in _spellings(name)))
+
+
+def _spellings(name: str) -> Iterable[str]:
+    bare = name.rstrip("/")
+    yield from (name, bare, f"{bare}/")
+    if "://" not in name or name.startswith("file://"):
+        yield os.path.realpath(os.path.expanduser(name.removeprefix("file://")))  # noqa: PTH111 - never raises
+    elif name.lower().startswith(("http://", "https://")):
+        try:
+            yield SiteSource(url=name).location
+        except ValidationError:
+            return
 
 
 def _media_types(wanted: tuple[str, ...]) -> AnyOf:
     exact = [each for each in wanted if not each.endswith("/*")]
     families = [each.removesuffix("/*") for each in wanted if each.endswith("/*")]
-    terms = (Term("filter_media_types", {"value": exact}), Term("filter_media_families", {"value": families}))
-    return AnyOf(tuple(term for term in terms if term.values["value"]))
+    conditions = (
+        DocumentCondition("filter_media_types", {"value": exact}),
+        DocumentCondition("filter_media_families", {"value": families}),
+    )
+    return AnyOf(tuple(condition for condition in conditions if condition.values["value"]))
 
 
-def _period(name: str, dates: object) -> Iterator[Term]:
+def _period(name: str, dates: object) -> Iterator[DocumentCondition]:
     period = period_of(name, dates)
     if period.start is not None:
-        yield Term(f"filter_{name}_from", {"value": period.start})
+        yield DocumentCondition(f"filter_{name}_from", {"value": period.start})
     if period.end is not None:
-        yield Term(f"filter_{name}_until", {"value": period.end})
+        yield DocumentCondition(f"filter_{name}_until", {"value": period.end})
 
 
 def _kind(key: str, value: object) -> str:

@@ -1,39 +1,63 @@
-"""Join what the legs found into one ranking."""
+"""Fusion of both legs into one ranked list, from which pages are cut that neither repeat nor skip a passage.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+A fused score depends on the depth, the number of entries that each leg is asked for: a passage that is second in one
+leg and 150th in the other has a higher score at depth 200 than at depth 100, and an approximate index that is asked for
+more entries finds some that it missed before. If each page chose its own depth, later pages would be cut from another
+order than earlier ones. So `RankedList` extends depth after depth: first the entries that the legs give at depth 100,
+in the order of their fusion; behind them, the new entries that the legs give at depth 400; and so on. An extension
+appends candidates and changes nothing before them.
+
+This relies on two properties of a leg: it gives the same entries for the same depth, and it has no more entries where
+it gives fewer than the depth. Pages of one query with the same settings over an unchanged index are then slices of one
+list. Where a document is published or removed between two pages, each page is cut from the list of its moment, and a
+passage near their border may appear twice or not at all. A reader who needs one consistent list asks for one long page.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from psycopg import Connection
+
 from sourcebook.errors import QueryError
+from sourcebook.search.explanation import LegExplanation
+
+FIRST_DEPTH = 100
+"""Entries of each leg that a search fuses at first."""
+DEEPEST = 10_000
+"""Largest number of entries that a leg is asked for; passages behind them are not ranked."""
+_STEP = 4
+"""Factor from one depth to the next."""
+_NOT_FOUND = (None, None)
 
 Method = Literal["weighted", "rrf"]
-Ranking = Sequence[tuple[int, float]]
-"""(chunk id, score), best first."""
+LegRanking = list[tuple[int, float]]
+"""Entries of one leg: (chunk id, score), best first, equal scores in the order of their ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How the legs are joined.
+    """Settings of the fusion.
 
     Raises:
-        QueryError: a number is out of range, or the method is none.
+        QueryError: a number is out of range, or the method is unknown.
     """
 
     method: Method = "weighted"
-    """`weighted`: the sum of each leg's scores, scaled to 0..1 within the leg. `rrf`: reciprocal rank fusion."""
+    """`weighted`: sum of each leg's scores, scaled to 0..1 within the leg. `rrf`: reciprocal rank fusion."""
     vector: float = 1.0
-    """Weight of the vector leg; 0 leaves its ranking out."""
+    """Weight of the vector leg; 0 leaves the leg out."""
     keyword: float = 1.0
-    """Weight of the keyword leg; 0 leaves its ranking out."""
+    """Weight of the keyword leg; 0 leaves the leg out."""
     k: int = 60
-    """Of reciprocal rank fusion: the higher, the less the first ranks stand out."""
-    depth: int = 100
-    """How many entries of each leg are joined, at least; the next hundreds follow behind them."""
+    """Constant of reciprocal rank fusion, 1 to 10,000: the higher it is, the less the first ranks stand out."""
+    depth: int = FIRST_DEPTH
+    """Entries of each leg that are fused at first, 10 to 1,000; further entries follow behind them."""
     by_language: bool = True
-    """Whether the vector leg counts for less the less its model's vocabulary knows the query's language."""
+    """Whether the vector leg's weight is multiplied by the language weight of the query."""
 
     def __post_init__(self) -> None:
-        """Check what was asked for."""
+        """Check every value."""
         if self.method not in get_args(Method):
             raise QueryError(f"the fusion is {self.method!r}; it must be one of {', '.join(get_args(Method))}")
         if not (_is_weight(self.vector) and _is_weight(self.keyword)):
@@ -52,10 +76,170 @@ class Fusion:
         return self.vector if leg == "vector" else self.keyword
 
     def describe(self) -> str:
-        """Return what it does, in words."""
+        """Return the method as a reader of an explanation sees it."""
         if self.method == "rrf":
             return f"reciprocal rank fusion, k = {self.k}"
         return "weighted sum of the scores, each leg's scaled to 0..1"
+
+
+@dataclass(frozen=True, slots=True)
+class LegResult:
+    """Entries that one leg found, and how it found them."""
+
+    ranking: LegRanking = field(default_factory=list)
+    dropped: str | None = None
+    """Reason why the leg found nothing."""
+    notes: tuple[str, ...] = ()
+    ms: float = 0.0
+    """Milliseconds in the database."""
+    exact: bool = True
+    """Whether no better entry can have been missed."""
+    query: str | None = None
+    """Terms with their weights, or the names of the models."""
+    embedding_ms: float | None = None
+    """Milliseconds that the query's embedding took; None without one."""
+    language_weight: float = 1.0
+    """Factor 0..1 on the leg's weight in the fusion; see `query_vectors.language_weight`."""
+    plan: Callable[[Connection], str] | None = None
+    """Reads PostgreSQL's plan of the leg's statement."""
+
+    def explain(self, connection: Connection, name: str) -> LegExplanation:
+        """Return the explanation of the leg, with PostgreSQL's plan of its statement."""
+        plan = self.plan(connection) if self.plan is not None else None
+        return LegExplanation(name, round(self.ms, 3), len(self.ranking), self.exact, self.query or self.dropped, plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage on its way from the legs to the page of results."""
+
+    chunk_id: int
+    score: float
+    """The fused score."""
+    depth: int
+    """Depth at which the ranked list took it in."""
+    rerank_score: float | None = None
+    """Score of the reranking model; None where it was not reranked."""
+    vector_rank: int | None = None
+    """Rank in the vector leg at this depth, counted from 1; None where the leg did not find it."""
+    vector_score: float | None = None
+    """Cosine similarity, -1..1."""
+    keyword_rank: int | None = None
+    """Rank in the keyword leg at this depth, counted from 1; None where the leg did not find it."""
+    keyword_score: float | None = None
+    """BM25 score."""
+    also: tuple["Candidate", ...] = ()
+    """Grouped by document: the document's other candidates, best first."""
+
+
+class RankedList:
+    """Candidates of one search in their final order, each once, extended depth after depth."""
+
+    def __init__(
+        self,
+        find: Callable[[int], Mapping[str, LegResult]],
+        fusion: Fusion,
+        *,
+        first: int | None = None,
+        deepest: int = DEEPEST,
+    ) -> None:
+        """Make an empty list; nothing is searched yet.
+
+        Args:
+            find: asks each leg, `vector` or `keyword`, for so many entries. The beginning of a deeper answer does not
+                do: it may hold entries that a search of a smaller depth does not find.
+            fusion: settings of the fusion.
+            first: the first depth; the fusion's where None. Another first depth gives another order.
+            deepest: the last depth.
+        """
+        self._find = find
+        self._fusion = fusion
+        self._first = fusion.depth if first is None else first
+        self._deepest = deepest
+        self._known: set[int] = set()
+        self.candidates: list[Candidate] = []
+        self.legs: Mapping[str, LegResult] = {}
+        """Results of the legs at the present depth."""
+        self.depth = 0
+        """Entries that each leg was last asked for."""
+
+    @property
+    def has_everything(self) -> bool:
+        """Whether every leg gave fewer entries than it was asked for: no extension brings more."""
+        return all(len(leg.ranking) < self.depth for leg in self.legs.values())
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the list cannot be extended: it has everything, or has reached the last depth."""
+        return self.has_everything or self.depth >= self._deepest
+
+    def extend(self) -> None:
+        """Ask both legs at the next depth, and append the candidates that are new.
+
+        Scores never rise along the list: a new candidate has at most the score of the one before it.
+        """
+        self.depth = min(self.depth * _STEP or self._first, self._deepest)
+        self.legs = self._find(self.depth)
+        heard = {name: leg for name, leg in self.legs.items() if leg.dropped is None}
+        vector, keyword = (_places(heard.get(name)) for name in ("vector", "keyword"))
+        ceiling = self.candidates[-1].score if self.candidates else float("inf")
+        self.candidates += [
+            Candidate(
+                chunk,
+                min(score, ceiling),
+                self.depth,
+                None,
+                *vector.get(chunk, _NOT_FOUND),
+                *keyword.get(chunk, _NOT_FOUND),
+            )
+            for chunk, score in fuse(heard, self._fusion)
+            if chunk not in self._known
+        ]
+        self._known.update(candidate.chunk_id for candidate in self.candidates[len(self._known) :])
+
+
+def fuse(legs: Mapping[str, LegResult], fusion: Fusion) -> LegRanking:
+    """Return (chunk id, fused score) of every entry that a leg found, best first; equal scores in the order of ids.
+
+    One leg alone keeps its order. Entries that only a leg of weight 0 by language found stand at the end.
+
+    Args:
+        legs: results by the name of the leg, `vector` or `keyword`.
+        fusion: settings.
+    """
+    scores: dict[int, float] = {}
+    for name, leg in legs.items():
+        weight = 1.0 if len(legs) == 1 else fusion.weight(name)
+        if weight == 0:
+            continue
+        if fusion.by_language and len(legs) > 1:
+            weight *= leg.language_weight
+        gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _scaled(leg.ranking)
+        for (chunk, _), gain in zip(leg.ranking, gains, strict=True):
+            scores[chunk] = scores.get(chunk, 0.0) + weight * gain
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _places(leg: LegResult | None) -> dict[int, tuple[int, float]]:
+    """Return (rank, score) by chunk id."""
+    if leg is None:
+        return {}
+    return {chunk: (rank, score) for rank, (chunk, score) in enumerate(leg.ranking, start=1)}
+
+
+def _reciprocal_ranks(ranking: LegRanking, k: int) -> list[float]:
+    """Return 1 / (k + rank) for each entry (Cormack, Clarke and Buettcher, SIGIR 2009)."""
+    return [1 / (k + rank) for rank in range(1, len(ranking) + 1)]
+
+
+def _scaled(ranking: LegRanking) -> list[float]:
+    """Return (score - lowest) / (highest - lowest) for each entry; 1 where all scores are equal."""
+    if not ranking:
+        return []
+    highest, lowest = ranking[0][1], ranking[-1][1]
+    if highest <= lowest:
+        return [1.0] * len(ranking)
+    return [(score - lowest) / (highest - lowest) for _, score in ranking]
 
 
 def _is_weight(value: object) -> bool:
@@ -64,49 +248,3 @@ def _is_weight(value: object) -> bool:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-@dataclass(frozen=True, slots=True)
-class FusedEntry:
-    """An entry and what the fusion gives it."""
-
-    chunk_id: int
-    score: float
-
-
-def fuse(legs: Mapping[str, Ranking], fusion: Fusion, trust: Mapping[str, float] | None = None) -> list[FusedEntry]:
-    """Return every entry that a leg found, best first; equals in the order of their ids.
-
-    With one leg alone its order stands.
-
-    Args:
-        legs: what each leg found, by its name.
-        fusion: how to join them.
-        trust: 0..1 by leg, what its weight is multiplied by; what only a leg of no trust found stands at the end.
-    """
-    scores: dict[int, float] = {}
-    for leg, ranking in legs.items():
-        weight = 1.0 if len(legs) == 1 else fusion.weight(leg)
-        if weight == 0:
-            continue
-        if trust and fusion.by_language and len(legs) > 1:
-            weight *= trust.get(leg, 1.0)
-        gains = _reciprocal_ranks(ranking, fusion.k) if fusion.method == "rrf" else _scaled(ranking)
-        for (chunk, _), gain in zip(ranking, gains, strict=True):
-            scores[chunk] = scores.get(chunk, 0.0) + weight * gain
-    return [FusedEntry(chunk, score) for chunk, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))]
-
-
-def _reciprocal_ranks(ranking: Ranking, k: int) -> list[float]:
-    """Return 1 / (k + rank) for each entry (Cormack, Clarke and Buettcher, SIGIR 2009)."""
-    return [1 / (k + rank) for rank in range(1, len(ranking) + 1)]
-
-
-def _scaled(ranking: Ranking) -> list[float]:
-    """Return (score - lowest) / (highest - lowest) for each entry; 1 where all are alike."""
-    if not ranking:
-        return []
-    highest, lowest = ranking[0][1], ranking[-1][1]
-    if highest <= lowest:
-        return [1.0] * len(ranking)
-    return [(score - lowest) / (highest - lowest) for _, score in ranking]

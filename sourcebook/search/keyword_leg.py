@@ -1,78 +1,109 @@
-"""The leg by words: BM25 over the lexemes of every entry in scope, exact whatever index helps to find the best."""
+"""Keyword search: exact BM25 over the lexemes of every entry in scope."""
 
-import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.condition import EntryCondition
-from sourcebook.search.plans import explained
-from sourcebook.search.scope import Scope, ScopedGeneration
+from sourcebook.search.explanation import read_plan
+from sourcebook.search.fusion import LegRanking, LegResult
+from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
+from sourcebook.search.search_scope import EntryCondition, ScopedGeneration, SearchScope
 
 _LOOK_FURTHER = 4
-"""How many times the depth is looked at for entries that fulfil a condition, before all that do are scored."""
-
-Ranking = list[tuple[int, float]]
-"""(chunk id, score), best first; equals in the order of their ids."""
+"""Multiple of the depth at which the best entries are tested for a condition before every fulfilling one is scored."""
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """A word that scores."""
+class KeywordLeg:
+    """Keyword search for one query."""
 
-    token: str
-    entries: int
-    """How many entries in scope hold it."""
-    ids: Mapping[int, int]
-    """Its number in each generation that has it."""
-    weight: float
-    """What an entry's own weight is multiplied by: its idf, less for a word that stands in for another."""
+    scope: SearchScope
+    text: str
+    condition: EntryCondition | None
+    typos: bool = False
+    """Whether the nearest known words stand in for a word that no entry holds."""
 
-
-def idf(entries: int, all_entries: int) -> float:
-    """Return how much a word tells (Robertson & Sparck Jones 1976, never negative as in Lucene).
-
-    Args:
-        entries: How many entries hold it.
-        all_entries: How many there are.
-    """
-    return math.log(1 + (all_entries - entries + 0.5) / (entries + 0.5))
-
-
-def query_terms(connection: Connection, scope: Scope, text: str) -> list[Term]:
-    """Return the words of a text, under every text-search configuration in scope; those no entry holds have no ids."""
-    rows = connection.execute(
-        queries["query_words"],
-        {"text": text, "generations": scope.ids},
-    )
-    return [
-        Term(token, entries, {int(number): id_ for number, id_ in ids.items()}, idf(entries, all_entries or 0))
-        for token, entries, ids, all_entries in rows
-    ]
+    def find(self, connection: Connection, depth: int) -> LegResult:
+        """Return the entries with the highest BM25 scores."""
+        if not self.scope.configurations:
+            return LegResult(dropped="there is no passage")
+        if not self.text:
+            return LegResult(dropped="the query says only what must not be found")
+        started = time.perf_counter()
+        terms = query_terms(connection, self.scope, self.text)
+        if not terms:
+            return LegResult(dropped="the query has no word to look for beside stop words")
+        terms = with_stand_ins(connection, self.scope, terms, typos=self.typos)
+        ranking = keyword_ranking(connection, self.scope, terms, depth, self.condition)
+        dropped = None
+        if not ranking and any(term.ids for term in terms):
+            dropped = "no passage that fulfils the filters holds a word of the query"
+        elif not ranking:
+            dropped = "no passage holds a word of the query"
+        return LegResult(
+            ranking,
+            dropped,
+            (),
+            (time.perf_counter() - started) * 1000,
+            query=" ".join(f"{term.token}^{term.weight:.2f}" for term in terms if term.ids),
+            plan=lambda connection: keyword_plan(connection, self.scope, terms, depth, self.condition),
+        )
 
 
 def keyword_ranking(
-    connection: Connection, scope: Scope, terms: Sequence[Term], depth: int, condition: EntryCondition | None = None
-) -> Ranking:
-    """Return the entries that score highest, among those that fulfil the condition."""
+    connection: Connection,
+    scope: SearchScope,
+    terms: Sequence[QueryTerm],
+    depth: int,
+    condition: EntryCondition | None = None,
+) -> LegRanking:
+    """Return the entries with the highest BM25 scores among those that fulfil a condition.
+
+    Args:
+        connection: in autocommit mode.
+        scope: the generations that are searched.
+        terms: from `query_terms`, with or without stand-ins.
+        depth: the most entries to return.
+        condition: on an entry's generation_id, chunk_id, document_id and lexemes.
+    """
     found = [
         pair
         for generation in scope.generations
-        for pair in _of_generation(connection, generation, terms, depth, condition)
+        for pair in _best_of_generation(connection, generation, terms, depth, condition)
     ]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:depth]
 
 
-def _of_generation(
+def keyword_plan(
+    connection: Connection,
+    scope: SearchScope,
+    terms: Sequence[QueryTerm],
+    depth: int,
+    condition: EntryCondition | None = None,
+) -> str:
+    """Return PostgreSQL's plans by generation: of the ranking, and of the test of a condition."""
+    plans = []
+    for generation in scope.generations:
+        parameters = _parameters(generation, terms, depth)
+        plans.append(read_plan(connection, queries["best_keyword_entries"], parameters))
+        if condition is not None:
+            statement = queries["matching_among"].format(condition=condition.text)
+            tested = {"generation": generation.id, "chunks": [0], **condition.parameters}
+            plans.append(read_plan(connection, statement, tested))
+    return "\n".join(plans)
+
+
+def _best_of_generation(
     connection: Connection,
     generation: ScopedGeneration,
-    terms: Sequence[Term],
+    terms: Sequence[QueryTerm],
     depth: int,
     condition: EntryCondition | None,
-) -> Ranking:
+) -> LegRanking:
     parameters = _parameters(generation, terms, depth)
     if not parameters["lexemes"]:
         return []
@@ -95,22 +126,7 @@ def _of_generation(
     ).fetchall()
 
 
-def keyword_plan(
-    connection: Connection, scope: Scope, terms: Sequence[Term], depth: int, condition: EntryCondition | None = None
-) -> str:
-    """Return PostgreSQL's plans by generation: of the ranking, and of looking for what fulfils a condition."""
-    plans = []
-    for generation in scope.generations:
-        parameters = _parameters(generation, terms, depth)
-        plans.append(explained(connection, queries["best_keyword_entries"], parameters))
-        if condition is not None:
-            statement = queries["matching_among"].format(condition=condition.text)
-            looked_for = {"generation": generation.id, "chunks": [0], **condition.parameters}
-            plans.append(explained(connection, statement, looked_for))
-    return "\n".join(plans)
-
-
-def _parameters(generation: ScopedGeneration, terms: Sequence[Term], depth: int) -> dict[str, Any]:
+def _parameters(generation: ScopedGeneration, terms: Sequence[QueryTerm], depth: int) -> dict[str, Any]:
     weights = {term.ids[generation.id]: term.weight for term in terms if generation.id in term.ids}
     return {
         "generation": generation.id,

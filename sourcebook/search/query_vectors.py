@@ -1,4 +1,4 @@
-"""Vectors of queries, by the model of each generation: opened when first needed, kept, remembered."""
+"""Vectors of queries: models are opened when first needed and kept, vectors are cached."""
 
 import re
 import threading
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.embedding.query_cache import QueryCache
-from sourcebook.search.scope import ScopedGeneration
+from sourcebook.search.recent_cache import RecentCache
+from sourcebook.search.search_scope import ScopedGeneration
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,29 +16,31 @@ if TYPE_CHECKING:
 
     from sourcebook.embedding.embedder import QueryEmbedder
 
+CAPACITY: Final = 1_024
+"""Vectors that the cache keeps: 1.5 MB at 384 dimensions."""
 _NO_LETTER: Final = re.compile(r"\W+")
-_LOOKED_AT: Final = 200
-"""Characters of a query by which its language is judged; as many tokens are not yet cut off by a model."""
-_FOREIGN: Final = 2.0
-_FAMILIAR: Final = 3.5
-"""Bytes of letters a token; measured on the questions of SciFact, Cranfield and XQuAD: decision 0011."""
+_JUDGED_CHARACTERS: Final = 200
+"""Characters of a query by which its language is judged; their tokens fit every model's input."""
+_UNLEARNT: Final = 2.0
+"""Bytes of letters per token up to which the language weight is 0; measured on SciFact, Cranfield and XQuAD: decision
+0011."""
+_LEARNT: Final = 3.5
+"""Bytes of letters per token from which the language weight is 1; measured like `_UNLEARNT`."""
 _UNREAD: Final = 30
-"""The same: no vocabulary has such tokens. A run of letters that it does not know, as of Thai, became one."""
+"""Bytes of letters per token above which the language weight is 0: a model's vocabulary has no such long tokens, so an
+unknown run of letters, as in Thai, became one unknown token."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A query as a model sees it."""
+    """A query's vector by one model."""
 
     vector: "NDArray[np.float32]"
-    """Shape (dimensions,), of length 1."""
-    familiarity: float
-    """0..1: how well the model's vocabulary knows the query's language. A language that a model has not learnt is
-    written in many short tokens, and what it makes of them is little better than chance (Rust et al., How Good is Your
-    Tokenizer?, ACL 2021). 1 from 3.5 bytes a token on, 0 up to 2, and 0 above 30, where whole sentences are one unknown
-    token; 1 where the tokens cannot be counted."""
+    """Shape (dimensions,), of length 1, read-only."""
+    language_weight: float
+    """Factor 0..1 on the weight of the vector leg; see `language_weight`."""
     note: str | None = None
-    """Why it was embedded in another way than usual."""
+    """Sentence for the reader of the results where the query was not embedded in the usual way."""
 
 
 class QueryVectors:
@@ -53,22 +55,28 @@ class QueryVectors:
         """
         self._home = home
         self._given = given
-        self._cache = QueryCache()
+        self._cache = _new_cache()
         self._lock = threading.Lock()
         self._opened: dict[str, tuple[QueryEmbedder, str | None]] = {}
 
     def embed(self, generation: ScopedGeneration, text: str) -> QueryVector:
-        """Return a query's vector by a generation's model.
+        """Return a query's vector by the model of a generation.
 
         Raises:
             ModelError: the model cannot be loaded, or fails on the text.
         """
         embedder, note = self.open(generation)
-        vector = self._cache.embed(generation.model, text, embedder.embed_query)
-        return QueryVector(vector, familiarity(text, getattr(embedder, "count_tokens", None)), note)
+
+        def compute() -> "NDArray[np.float32]":
+            computed = embedder.embed_query(text).copy()  # the embedder's own array stays writable
+            computed.flags.writeable = False
+            return computed
+
+        vector = self._cache.get_or_compute((generation.model, text), compute)
+        return QueryVector(vector, language_weight(text, getattr(embedder, "count_tokens", None)), note)
 
     def open(self, generation: ScopedGeneration) -> "tuple[QueryEmbedder, str | None]":
-        """Load a generation's model, unless it is loaded; return it, and a note where it is not the usual way."""
+        """Return the model of a generation, loaded where necessary, and a note where it is not opened the usual way."""
         if self._given is not None:
             return self._given, None
         with self._lock:
@@ -79,24 +87,37 @@ class QueryVectors:
             return self._opened[generation.model]
 
     def forget(self) -> None:
-        """Empty the cache: the next query is computed, whatever was asked before."""
-        self._cache = QueryCache()
+        """Empty the cache: every query is computed again."""
+        self._cache = _new_cache()
 
     def close(self) -> None:
-        """Give the models' memory back."""
+        """Release the models' memory."""
         with self._lock:
             for embedder, _ in self._opened.values():
                 embedder.close()
             self._opened.clear()
 
 
-def familiarity(text: str, count_tokens: Callable[[str], int] | None) -> float:
-    """Return how well a model's vocabulary knows a text's language; see `QueryVector.familiarity`."""
-    letters = _NO_LETTER.sub("", text[:_LOOKED_AT])
+def language_weight(text: str, count_tokens: Callable[[str], int] | None) -> float:
+    """Return how well a model's vocabulary covers the language of a query, 0..1.
+
+    A tokenizer cuts a language that its model has not learnt into many short tokens, and the model's vectors for it are
+    little better than chance (Rust et al., How Good is Your Tokenizer?, ACL 2021). The weight rises from 0 at 2 bytes
+    of letters per token to 1 at 3.5, and is 0 above 30, where whole sentences are one unknown token.
+
+    Args:
+        text: the query.
+        count_tokens: returns the number of tokens of a text, special ones included; the weight is 1 where it is None.
+    """
+    letters = _NO_LETTER.sub("", text[:_JUDGED_CHARACTERS])
     if count_tokens is None or not letters:
         return 1.0
-    tokens = count_tokens(text[:_LOOKED_AT]) - count_tokens("")
-    bytes_a_token = len(letters.encode("utf-8", "replace")) / max(tokens, 1)
-    if bytes_a_token > _UNREAD:
+    tokens = count_tokens(text[:_JUDGED_CHARACTERS]) - count_tokens("")
+    bytes_per_token = len(letters.encode("utf-8", "replace")) / max(tokens, 1)
+    if bytes_per_token > _UNREAD:
         return 0.0
-    return min(max((bytes_a_token - _FOREIGN) / (_FAMILIAR - _FOREIGN), 0.0), 1.0)
+    return min(max((bytes_per_token - _UNLEARNT) / (_LEARNT - _UNLEARNT), 0.0), 1.0)
+
+
+def _new_cache() -> "RecentCache[tuple[str, str], NDArray[np.float32]]":
+    return RecentCache(CAPACITY)

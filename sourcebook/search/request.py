@@ -1,34 +1,85 @@
-"""What a search may ask for, checked before anything runs."""
+"""Request of a search: the query with its operators and the options, checked before anything runs."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from sourcebook.errors import QueryError
 from sourcebook.search.context import MOST_NEIGHBOURS
 from sourcebook.search.filters import Filters
 from sourcebook.search.fusion import Fusion, Method
-from sourcebook.search.query_language import ParsedQuery, parse_query
 from sourcebook.search.reranking.settings import Reranking
 
 Mode = Literal["hybrid", "vector", "keyword"]
 Grouping = Literal["document"]
 
 MOST_CHARACTERS = 10_000
+"""Characters of a query, at most."""
 MOST_RESULTS = 1_000
+"""Results of a page, at most."""
 LARGEST_OFFSET = 10_000
-
-
+"""Results before a page, at most."""
 DEFAULT_FUSION = Fusion()
+
+_CLAUSE: Final = re.compile(
+    r"""
+    (?:(?<=\s)|(?<=\A))          # an operator begins a word; within a word it is a letter
+    (?P<minus>-(?=[^\s\d-]))?    # `-5` is a number, `--` and `- ` are dashes
+    (?P<title>title:(?=\S))?
+    (?:"(?P<phrase>[^"]*)"|(?P<word>\S+))
+    |(?P<rest>\S+)               # rest of a word that begins with a phrase
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A query and its operators."""
+
+    text: str
+    """The query without operators: the vector leg embeds it, the keyword leg takes its words."""
+    phrases: tuple[str, ...] = ()
+    """Phrases that a passage must hold, word after word."""
+    titles: tuple[str, ...] = ()
+    """Words and phrases that the title of its document must hold."""
+    excluded: tuple[str, ...] = ()
+    """Words and phrases that a passage must not hold."""
+    excluded_titles: tuple[str, ...] = ()
+    """Words and phrases that the title of its document must not hold."""
+
+    @property
+    def has_operators(self) -> bool:
+        """Whether it has required or excluded terms."""
+        return bool(self.phrases or self.titles or self.excluded or self.excluded_titles)
+
+    def __str__(self) -> str:
+        """Return the text and the terms of each operator."""
+        parts = [repr(self.text)]
+        for name, terms in self.as_dict().items():
+            if name != "text" and terms:
+                parts.append(f"{name.replace('_', ' ')}: {', '.join(terms)}")
+        return "; ".join(parts)
+
+    def as_dict(self) -> dict[str, str | list[str]]:
+        """Return plain values."""
+        return {
+            "text": self.text,
+            "phrases": list(self.phrases),
+            "titles": list(self.titles),
+            "excluded": list(self.excluded),
+            "excluded_titles": list(self.excluded_titles),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A checked search."""
+    """A search whose options are checked."""
 
     query: ParsedQuery
     collections: tuple[str, ...] | None
-    """None searches every collection."""
+    """Names; None searches every collection."""
     limit: int
     mode: Mode
     offset: int = 0
@@ -60,14 +111,14 @@ class SearchRequest:
         typos: bool = False,
         explain: bool = False,
     ) -> "SearchRequest":
-        """Return the request, or say what is wrong with it.
+        """Return the request.
 
         Raises:
-            QueryError: the query is empty or too long, a number is out of range, or a word is none of those allowed.
+            QueryError: the query is empty or too long, a number is out of range, or an option has an unknown value.
         """
         if not isinstance(query, str):
             raise QueryError(f"the query is {type(query).__name__}; it must be text")
-        # NUL and lone surrogates are no text: Postgres cannot hold them, and no document has them.
+        # PostgreSQL cannot hold NUL and lone surrogates, and no document has them.
         text = query.replace("\0", " ").encode("utf-8", "replace").decode().strip()
         if not text:
             raise QueryError("the query is empty: give it at least one word")
@@ -99,9 +150,49 @@ class SearchRequest:
         )
 
 
+def parse_query(query: str, *, literal: bool = False) -> ParsedQuery:
+    """Return the terms of a query; every text is a query.
+
+    `"a phrase"` must stand in a passage, `-word` and `-"a phrase"` must not, `title:word` and `title:"a phrase"` must
+    stand in the document's title (`-title:` must not). An unpaired quotation mark, an operator without a
+    word, and operators of other query languages (AND, *, ~, ^, brackets) are text.
+
+    Args:
+        query: as a person writes it.
+        literal: whether all of it is text.
+    """
+    if literal:
+        return ParsedQuery(query.strip())
+    texts: list[str] = []
+    found: dict[tuple[bool, bool], list[str]] = {
+        (without, title): [] for without in (False, True) for title in (False, True)
+    }
+    phrases: list[str] = []
+    for clause in _CLAUSE.finditer(query):
+        without, title, phrase = bool(clause["minus"]), bool(clause["title"]), clause["phrase"]
+        content = (phrase or clause["word"] or clause["rest"] or "").strip()
+        if not content.strip('"'):
+            continue
+        if not without:
+            texts.append(content)
+        if without or title:
+            found[without, title].append(content)
+        elif phrase is not None:
+            phrases.append(content)
+    if not texts and not any(found.values()):
+        return ParsedQuery(query.strip())
+    return ParsedQuery(
+        " ".join(texts),
+        tuple(phrases),
+        tuple(found[False, True]),
+        tuple(found[True, False]),
+        tuple(found[True, True]),
+    )
+
+
 def _fusion(fusion: Fusion | str | None) -> Fusion:
     if isinstance(fusion, str):
-        return Fusion(method=fusion)  # type: ignore[arg-type] # it says which there are
+        return Fusion(method=fusion)  # type: ignore[arg-type] # its check names the methods
     if fusion is None or isinstance(fusion, Fusion):
         return DEFAULT_FUSION if fusion is None else fusion
     raise QueryError(f"the fusion is {fusion!r}; it must be a Fusion or one of {', '.join(get_args(Method))}")

@@ -1,4 +1,4 @@
-"""What a search returns."""
+"""Results of a search."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,7 +11,7 @@ from sourcebook.search.explanation import Explanation
 
 @dataclass(frozen=True, slots=True)
 class OtherPassage:
-    """Another passage of a result's document that the search found, where results are grouped by document."""
+    """Another passage of a result's document that the search found; with grouping by document."""
 
     ordinal: int
     """Place within the document, counted from 0."""
@@ -25,7 +25,7 @@ class OtherPassage:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One passage, with what a reader needs to trust it."""
+    """One passage, with its place, its source and its scores."""
 
     document_id: int
     collection: str
@@ -38,7 +38,7 @@ class SearchResult:
     page: int | None
     """Counted from 1, where the format has pages."""
     start_seconds: float | None
-    """When in the recording the passage begins; None for what is no recording."""
+    """Start of the passage in its recording, in seconds; None for other documents."""
     end_seconds: float | None
     ordinal: int
     """Place of the passage within its document, counted from 0."""
@@ -46,70 +46,70 @@ class SearchResult:
     score: float
     """The fused score; comparable within one search only."""
     vector_rank: int | None
-    """Rank by meaning, counted from 1; None where that leg did not find it."""
+    """Rank in the vector leg, counted from 1; None where the leg did not find it."""
     keyword_rank: int | None
-    """Rank by words, counted from 1; None where that leg did not find it."""
+    """Rank in the keyword leg, counted from 1; None where the leg did not find it."""
     version: int
-    """Of the document, as it was when the passage was published."""
+    """Version of the document that the passage was published from."""
     vector_score: float | None = None
-    """Cosine of query and passage, -1..1; None where that leg did not find it."""
+    """Cosine similarity of query and passage, -1..1; None where the vector leg did not find it."""
     keyword_score: float | None = None
-    """BM25, from 0 up; None where that leg did not find it."""
+    """BM25 score, 0 or more; None where the keyword leg did not find it."""
     rerank_score: float | None = None
-    """What the reranking model gives the passage; None where it was not reranked."""
+    """Score of the reranking model; None where the passage was not reranked."""
     kind: str = "file"
     """`file`, `page` or `recording`."""
     media_type: str = ""
     language: str | None = None
-    """Of the document, as it was when the passage was published."""
+    """ISO 639-1 code of the document's language when the passage was published."""
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Of the document: plain JSON values."""
+    """Metadata of the document: plain JSON values."""
     start_char: int = 0
-    """Where in the document's Markdown the passage begins; a header that it repeats stands further up."""
+    """Start of the passage in the document's Markdown, in characters; repeated context stands further up."""
     end_char: int = 0
     parts: tuple[Part, ...] = ()
-    """With neighbours: the passages around the hit, and it, in reading order. Another hit of the search may be among
-    them: it has no result of its own."""
+    """With neighbours: the hit and the passages around it, in reading order. Another hit of the search may be among
+    them, and has no result of its own."""
     also: tuple[OtherPassage, ...] = ()
-    """Grouped by document: its other passages that the search found, best first."""
+    """Grouped by document: the document's other passages that the search found, best first."""
 
     @property
     def time_span(self) -> str | None:
-        """When the passage is spoken, such as `12:30–14:15`; None for what is no recording."""
+        """Time span of the passage in its recording, such as `12:30–14:15`; None for other documents."""
         return time_span(self.start_seconds, self.end_seconds)
 
     @property
     def context_text(self) -> str:
-        """The parts as one text, what they repeat of each other once; the passage's own text where there are none."""
+        """The parts as one text without repetitions; the passage's own text without neighbours."""
         return merged_text(self.parts) if self.parts else self.text
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, the time span among them; the context where it says more than the text."""
+        """Return plain values, the time span among them, and with neighbours the context."""
         context = self.context_text if self.parts else None
         return {**asdict(self), "time_span": self.time_span, "context_text": context}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResults(Sequence[SearchResult]):
-    """The passages found, best first, and how they were found."""
+    """A page of results, best first, and how they were found."""
 
     results: tuple[SearchResult, ...]
     took_ms: float
-    """The whole search, query embedding included, in milliseconds."""
+    """Milliseconds of the whole search, query embedding included."""
     dropped_legs: dict[str, str]
-    """Legs that had nothing to say, and why; the results rest on the other leg alone."""
+    """Reason by leg that found nothing; the results come from the other leg alone."""
     total_candidates: int = 0
-    """How many passages (grouped: documents) were ranked: at least those of the pages up to this one, not all that
-    there are."""
+    """Number of passages (grouped: documents) that were ranked: at least those of the pages up to this one, not all
+    that match."""
     offset: int = 0
-    """How many passages (grouped: documents) stand before this page."""
+    """Number of passages (grouped: documents) before this page."""
     next_offset: int | None = None
-    """The offset of the next page; None where this is the last one."""
+    """Offset of the next page; None where this is the last one."""
     notes: tuple[str, ...] = ()
-    """What a reader should know of how it went: sentences. Empty where everything went as asked."""
+    """Sentences about a search that did not go as asked; empty otherwise."""
     explanation: Explanation | None = None
-    """How the search went, where that was asked for."""
+    """How the search went; with `explain=True`."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
@@ -120,7 +120,7 @@ class SearchResults(Sequence[SearchResult]):
         return self.results[index]
 
     def __len__(self) -> int:
-        """Return how many results the page has."""
+        """Return the number of results on the page."""
         return len(self.results)
 
     def __iter__(self) -> Iterator[SearchResult]:

@@ -1,4 +1,4 @@
-"""The leg by meaning: the entries whose vectors are nearest to the query's, by exact scan or through HNSW."""
+"""Vector search: the entries whose vectors are nearest to the query's, by exact scan or through an HNSW index."""
 
 import math
 import time
@@ -10,8 +10,10 @@ from pgvector import HalfVector
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
-from sourcebook.search.condition import EntryCondition
-from sourcebook.search.scope import ScopedGeneration
+from sourcebook.search.explanation import read_plan
+from sourcebook.search.fusion import LegResult
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.search_scope import EntryCondition, ScopedGeneration, SearchScope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,30 +22,79 @@ if TYPE_CHECKING:
 Plan = Literal["exact", "index", "iterative index"]
 
 VISIT = 16
-"""Looking at one more entry in the order of the index costs as much as comparing this many in an exact scan."""
+"""Cost of visiting one entry through the index, in comparisons of an exact scan."""
 OVERSHOOT, OVERSHOOT_FILTERED = 1.5, 2.5
-"""How many times as many entries as asked for are taken from an index: the nearest come nearly in their order."""
+"""Entries taken from an index per entry wanted, without and with a condition: an index gives them nearly in order."""
 SLACK = 3
-"""How many times as many entries as the estimate says may be looked at before the index is given up."""
+"""Entries visited per entry estimated before the index is given up for an exact scan."""
 
 EVERY_ENTRY = EntryCondition(sql.SQL("TRUE"))
 
 
 @dataclass(frozen=True, slots=True)
+class VectorLeg:
+    """Vector search for one query."""
+
+    vectors: QueryVectors
+    scope: SearchScope
+    text: str
+    condition: EntryCondition | None
+
+    def find(self, connection: Connection, depth: int) -> LegResult:
+        """Return the nearest entries of all models; each score is a cosine similarity, whichever model it is from."""
+        if not self.text:
+            return LegResult(dropped="the query says only what must not be found")
+        found: list[tuple[int, float]] = []
+        notes: list[str] = []
+        plans: list[tuple[list[ScopedGeneration], VectorRanking]] = []
+        embedding = in_database = 0.0
+        exact, weight = True, 1.0
+        for generations in self.scope.by_model().values():
+            started = time.perf_counter()
+            query = self.vectors.embed(generations[0], self.text)
+            embedded = time.perf_counter()
+            ranking = nearest(connection, generations, query.vector, depth, self.condition)
+            embedding += embedded - started
+            in_database += time.perf_counter() - embedded
+            found += ranking.hits
+            notes += [query.note] if query.note else []
+            if ranking.cut_off and self.condition is not None:
+                notes.append("the filters left too few of the nearest passages: an exact scan found the rest")
+            weight = min(weight, query.language_weight)
+            exact = exact and ranking.is_exact
+            plans.append((generations, ranking))
+        ranking_of_all = sorted(found, key=lambda pair: (-pair[1], pair[0]))[:depth]
+        none = "no passage fulfils the filters" if self.condition else "there is no passage"
+        return LegResult(
+            ranking_of_all,
+            None if ranking_of_all else none,
+            tuple(notes),
+            in_database * 1000,
+            exact,
+            ", ".join(self.scope.by_model()),
+            round(embedding * 1000, 3),
+            weight,
+            lambda connection: "\n".join(
+                _plan(connection, generations, ranking, depth, self.condition) for generations, ranking in plans
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class VectorRanking:
-    """The entries nearest to a query, and how they were found."""
+    """The entries nearest to a query vector, and how they were found."""
 
     hits: tuple[tuple[int, float], ...]
-    """(chunk id, cosine similarity -1..1), best first; ties by the smaller id."""
+    """(chunk id, cosine similarity -1..1), best first; equal ones by the smaller id."""
     plan: Plan
-    """`exact` compares every entry that may be found; `index` walks HNSW, `iterative index` until the filter let enough
-    through. Where generations differ, what the largest of them needed."""
+    """`exact` compares every entry that fulfils the condition, `index` walks HNSW, `iterative index` walks it until
+    enough entries fulfil the condition. Where generations differ, the plan of the indexed ones."""
     is_exact: bool
     """Whether no nearer entry can have been missed."""
     cut_off: bool
-    """Whether an index ran out before it gave enough, so that an exact scan had to finish."""
+    """Whether an index gave too few entries, so that an exact scan followed."""
     took_ms: float
-    """Milliseconds, the round trips included."""
+    """Milliseconds, round trips included."""
 
 
 def nearest(
@@ -55,16 +106,16 @@ def nearest(
 ) -> VectorRanking:
     """Return the entries nearest to a query vector among those that fulfil a condition.
 
-    A generation without an HNSW index is scanned exactly. So is one with it where few entries fulfil the condition, as
-    the planner estimates: comparing all of them takes less than walking the index past the others. Hits are never lost
-    to a condition: where the index runs out too early, an exact scan finishes.
+    A generation without an HNSW index is scanned exactly. An indexed generation is scanned exactly, too, where the
+    planner expects that few entries fulfil the condition: comparing all of them takes less time than visiting the
+    others through the index. A condition never loses an entry: where the index gives too few, an exact scan follows.
 
     Args:
         connection: in autocommit mode, set as `sourcebook.database.database` sets it.
         generations: all of one model.
         vector: shape (dimensions,), of length 1.
         depth: the most entries to return.
-        condition: what an entry must fulfil, on its generation_id, chunk_id, document_id and lexemes.
+        condition: on an entry's generation_id, chunk_id, document_id and lexemes.
     """
     started = time.perf_counter()
     search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions)
@@ -85,7 +136,7 @@ def nearest(
 @dataclass(frozen=True, slots=True)
 class _Part:
     rows: list[tuple[int, float]]
-    """(chunk id, distance), not yet in order."""
+    """(chunk id, distance), in any order."""
     plan: Plan
     cut_off: bool = False
 
@@ -99,7 +150,7 @@ class _Search:
     dimensions: int
 
     def look_up(self, generations: list[int]) -> tuple[dict[int, int], list[int]]:
-        """Return about how many entries each generation has, and which of them an HNSW index serves."""
+        """Return the number of entries by generation id, and the ids of the generations with an HNSW index."""
         rows = self._rows("vector_indexes", generations)
         return {number: entries for number, entries, _ in rows}, [number for number, _, served in rows if served]
 
@@ -109,7 +160,7 @@ class _Search:
         return _Part(rows, "exact", cut_off)
 
     def by_index(self, generations: list[int], entries: int) -> _Part:
-        """Walk the index, or compare every entry where the condition leaves few of them."""
+        """Walk the index, or compare every entry where few fulfil the condition."""
         few = math.isqrt(VISIT * self._wanted * entries)
         if self.condition is None:
             return self.exactly(generations) if entries <= few else self._walk(generations, "index", self._wanted)
@@ -136,3 +187,28 @@ class _Search:
         statement = queries[name].format(condition=condition.text, dimensions=sql.Literal(self.dimensions))
         parameters = {**condition.parameters, "vector": self.vector, "generations": generations, **values}
         return self.connection.execute(statement, parameters).fetchall()
+
+
+def _plan(
+    connection: Connection,
+    generations: Sequence[ScopedGeneration],
+    ranking: VectorRanking,
+    depth: int,
+    condition: EntryCondition | None,
+) -> str:
+    """Return PostgreSQL's plan of the statement that made a ranking; it does not depend on the vector."""
+    import numpy as np
+
+    condition = condition or EVERY_ENTRY
+    dimensions = generations[0].dimensions
+    statement = queries["nearest_exactly" if ranking.plan == "exact" else "nearest_by_index"]
+    parameters = {
+        **condition.parameters,
+        "vector": HalfVector(np.ones(dimensions, np.float32)),
+        "generations": [generation.id for generation in generations],
+        "depth": depth,
+        "budget": depth,
+    }
+    return read_plan(
+        connection, statement.format(condition=condition.text, dimensions=sql.Literal(dimensions)), parameters
+    )

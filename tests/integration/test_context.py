@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -11,8 +12,8 @@ from psycopg import sql
 
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
-from sourcebook.search.candidate import Candidate
-from sourcebook.search.reading import Hit, LegPlace, hit_of, read_results
+from sourcebook.search.fusion import Candidate
+from sourcebook.search.reading import read_results
 from sourcebook.search.results import SearchResult
 from tests.integration.published_passages import publish_passages
 from tests.integration.stages import Stages
@@ -33,11 +34,13 @@ def chunks(stages: Stages, *texts: str) -> list[int]:
     return [ids[text] for text in texts]
 
 
-def hits(stages: Stages, *texts: str) -> list[Hit]:
-    return [Hit(Candidate(chunk, 1 / rank, 100)) for rank, chunk in enumerate(chunks(stages, *texts), start=1)]
+def hits(stages: Stages, *texts: str) -> list[Candidate]:
+    return [Candidate(chunk, 1 / rank, 100) for rank, chunk in enumerate(chunks(stages, *texts), start=1)]
 
 
-def read(stages: Stages, generation: Generation, found: list[Hit], neighbours: int = 0) -> tuple[SearchResult, ...]:
+def read(
+    stages: Stages, generation: Generation, found: list[Candidate], neighbours: int = 0
+) -> tuple[SearchResult, ...]:
     with stages.connection() as connection:
         return read_results(connection, [generation.id], found, neighbours)
 
@@ -50,7 +53,7 @@ def around(result: SearchResult) -> str:
 def test_a_result_tells_what_a_reader_needs(stages: Stages, generation: Generation) -> None:
     """The passage, its document and its places in the legs; neighbours only where they are asked for."""
     (chunk,) = chunks(stages, "passage 4 of moons")
-    hit = hit_of(Candidate(chunk, 0.5, 100, 0.9), {chunk: LegPlace(3, 0.7)}, {})
+    hit = Candidate(chunk, 0.5, 100, 0.9, vector_rank=3, vector_score=0.7)
     (result,) = read(stages, generation, [hit])
     assert (result.uri, result.title, result.language, result.version) == ("file:///1", "Document 1", "en", 1)
     assert (result.kind, result.media_type, result.tags) == ("file", "text/markdown", ("sea",))
@@ -97,7 +100,7 @@ def test_what_is_prepared_and_not_yet_published_is_not_shown(stages: Stages, gen
 def test_a_passage_that_was_replaced_meanwhile_is_left_out(stages: Stages, generation: Generation) -> None:
     """The others are there, with their neighbours."""
     found = hits(stages, "passage 5 of tides", "passage 5 of moons", "passage 2 of boats")
-    found[1] = Hit(found[1].candidate, also=(found[2].candidate,))
+    found[1] = replace(found[1], also=(found[2],))
     stages.rows("DELETE FROM chunk WHERE text IN ('passage 5 of tides', 'passage 2 of boats') RETURNING 1")
     for neighbours in (0, 1):
         (result,) = read(stages, generation, found, neighbours)
@@ -116,9 +119,9 @@ def test_another_generation_is_not_shown(stages: Stages, generation: Generation)
 
 def test_the_others_of_a_document_are_named(stages: Stages, generation: Generation) -> None:
     """Best first, with their scores and where they stand."""
-    first, second, third = (hit.candidate for hit in hits(stages, *(f"passage {n} of tides" for n in (3, 9, 0))))
+    first, second, third = hits(stages, *(f"passage {n} of tides" for n in (3, 9, 0)))
     for neighbours in (0, 1):
-        (result,) = read(stages, generation, [Hit(first, also=(second, third))], neighbours)
+        (result,) = read(stages, generation, [replace(first, also=(second, third))], neighbours)
         assert [(other.ordinal, other.score) for other in result.also] == [(9, 1 / 2), (0, 1 / 3)]
     json.dumps(result.as_dict(), allow_nan=False)
 
@@ -174,7 +177,7 @@ def test_real_passages_become_the_text_they_were_cut_from(stages: Stages) -> Non
     published = stages.rows("SELECT id FROM chunk ORDER BY ordinal")
     assert len(published) > 8
     for place in range(0, len(published), 2):
-        (result,) = read(stages, stages.generation, [Hit(Candidate(published[place]["id"], 1.0, 100))], neighbours=1)
+        (result,) = read(stages, stages.generation, [Candidate(published[place]["id"], 1.0, 100)], neighbours=1)
         header = "| Port | Depth | Note |\n| --- | --- | --- |\n"
         text = result.context_text
         if text not in content:  # it begins within the table: below the header
@@ -182,7 +185,7 @@ def test_real_passages_become_the_text_they_were_cut_from(stages: Stages) -> Non
             assert text.removeprefix(header) in content
         assert text.count(header) <= 1
         assert sum(part.is_hit for part in result.parts) == 1
-    whole = read(stages, stages.generation, [Hit(Candidate(row["id"], 1.0, 100)) for row in published], neighbours=1)
+    whole = read(stages, stages.generation, [Candidate(row["id"], 1.0, 100) for row in published], neighbours=1)
     assert [result.context_text for result in whole] == [content]
 
 

@@ -13,7 +13,7 @@ from sourcebook.database.database import Database
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import QueryError
 from sourcebook.evaluation import Evaluation, EvaluationError, evaluate
-from sourcebook.evaluation.ranking import rank_documents
+from sourcebook.evaluation.evaluate import rank_documents
 from tests.integration.stages import Stages
 
 QUERIES = {

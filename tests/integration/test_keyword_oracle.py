@@ -10,10 +10,10 @@ from psycopg import Connection, sql
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
-from sourcebook.search.condition import EntryCondition
-from sourcebook.search.keyword_leg import Ranking, keyword_ranking, query_terms
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.scope import find_scope
+from sourcebook.search.fusion import LegRanking
+from sourcebook.search.keyword_leg import keyword_ranking
+from sourcebook.search.query_terms import query_terms
+from sourcebook.search.search_scope import EntryCondition, find_scope
 from sourcebook.stages.index_upkeep import maintain_index
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, recount, statistics, word_database
 
@@ -58,10 +58,9 @@ def connection(server: EmbeddedServer) -> Iterator[Connection]:
         yield connection
 
 
-def ranked(corpora: list[WordCorpus], query: str, depth: int, condition: EntryCondition | None = None) -> Ranking:
+def ranked(corpora: list[WordCorpus], query: str, depth: int, condition: EntryCondition | None = None) -> LegRanking:
     connection = corpora[0].connection
-    request = SearchRequest.checked(query, [corpus.collection for corpus in corpora])
-    scope = find_scope(connection, request)
+    scope = find_scope(connection, [corpus.collection for corpus in corpora])
     return keyword_ranking(connection, scope, query_terms(connection, scope, query), depth, condition)
 
 

@@ -10,7 +10,9 @@ from psycopg import Connection
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
-from sourcebook.search.keyword_leg import Ranking, keyword_ranking, query_terms
+from sourcebook.search.fusion import LegRanking
+from sourcebook.search.keyword_leg import keyword_ranking
+from sourcebook.search.query_terms import query_terms
 from sourcebook.stages import index_upkeep as upkeep
 from sourcebook.stages.index_upkeep import BLOCK, maintain_index
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, word_database
@@ -30,7 +32,7 @@ def connection(database: Database) -> Iterator[Connection]:
         yield connection
 
 
-def ranked(corpus: WordCorpus, query: str, depth: int = 10, *, by: Connection | None = None) -> Ranking:
+def ranked(corpus: WordCorpus, query: str, depth: int = 10, *, by: Connection | None = None) -> LegRanking:
     connection = by or corpus.connection
     scope = corpus.scope()
     return keyword_ranking(connection, scope, query_terms(connection, scope, query), depth)
@@ -131,7 +133,7 @@ def test_blocks_are_built_served_and_dissolved(connection: Connection) -> None:
     assert_exact(corpus, *asked)
 
 
-def ids(ranking: Ranking) -> list[int]:
+def ids(ranking: LegRanking) -> list[int]:
     return [chunk for chunk, _ in ranking]
 
 

@@ -193,7 +193,7 @@ def test_stop_words_of_most_passages_are_no_rare_words_for_the_rest(corpora: Cor
     corpus = corpora({**english, **unknown, 110: Written(("salt marsh",), language="en")})
     assert find("what is the salt of the earth", corpus) == [110]
     assert find("the station of number 7", corpus)[0] == 7
-    assert find('"the" salt', corpus) == [110], "nor is it demanded"
+    assert find('"the" salt', corpus) == [110], "nor is it required"
     assert find('"the tide station" "number 8"', corpus) == [8]
 
 

@@ -14,12 +14,12 @@ from psycopg import sql
 from sourcebook.model.generation import Generation
 from sourcebook.search.diversity import read_vectors
 from sourcebook.search.fusion import Fusion
-from sourcebook.search.hybrid import Means, run_search
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.reranking.settings import Reranking
 from sourcebook.search.results import SearchResult, SearchResults
+from sourcebook.search.run_search import SearchResources, run_search
 from tests.integration.published_passages import DIMENSIONS, publish_passages, unit_vectors
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
@@ -39,7 +39,7 @@ class OneVector:
 
 
 @pytest.fixture
-def means(stages: Stages) -> Iterator[Means]:
+def means(stages: Stages) -> Iterator[SearchResources]:
     """Two collections of different models, one so large that a search that looks a little walks its HNSW index."""
     random = np.random.default_rng(5)
     stages.configure("collections:\n  large:\n    files: [{root: ./docs}]\n  small:\n    files: [{root: ./docs}]\n")
@@ -59,7 +59,7 @@ def means(stages: Stages) -> Iterator[Means]:
         connection.execute("ANALYZE")
     reranker = Reranker()
     with ThreadPoolExecutor(2) as executor:
-        yield Means(stages.database, executor, QueryVectors(Path(), OneVector()), reranker)
+        yield SearchResources(stages.database, executor, QueryVectors(Path(), OneVector()), reranker)
     reranker.close()
 
 
@@ -75,12 +75,12 @@ def index(stages: Stages, generation: Generation) -> None:
         )
 
 
-def search(means: Means, offset: int, limit: int, mode: str, **options: Any) -> SearchResults:
+def search(means: SearchResources, offset: int, limit: int, mode: str, **options: Any) -> SearchResults:
     options = {"fusion": Fusion(depth=10), **options}
     return run_search(means, SearchRequest.checked("tide moon", None, limit, mode, offset=offset, **options))
 
 
-def assert_pages(means: Means, mode: str, size: int, **options: Any) -> None:
+def assert_pages(means: SearchResources, mode: str, size: int, **options: Any) -> None:
     """Assert that pages of a size together are the beginning of the long page, to the last field."""
     whole = search(means, 0, 100, mode, **options)
     pages: list[SearchResult] = []
@@ -95,7 +95,7 @@ def assert_pages(means: Means, mode: str, size: int, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
-def test_pages_together_are_the_one_long_page(means: Means, mode: str) -> None:
+def test_pages_together_are_the_one_long_page(means: SearchResources, mode: str) -> None:
     """In every mode and order; pages look as deep as they must, through the index and past it."""
     exact = []
     for limit in (3, 100):
@@ -112,7 +112,7 @@ def test_pages_together_are_the_one_long_page(means: Means, mode: str) -> None:
     assert_pages(means, mode, 3, group_by="document", diversity=0.5)
 
 
-def test_pages_of_a_reranked_search_are_too(means: Means, tmp_path: Path) -> None:
+def test_pages_of_a_reranked_search_are_too(means: SearchResources, tmp_path: Path) -> None:
     """The first candidates are reranked once, whichever page is asked for, more of them than the first depth brings."""
     folder = str(build_cross_encoder(tmp_path / "cross-encoder", WORDS))
     reranking = Reranking(folder, top=35, timeout=None)
@@ -122,14 +122,14 @@ def test_pages_of_a_reranked_search_are_too(means: Means, tmp_path: Path) -> Non
     assert [result.rerank_score is not None for result in results] == [True] * 35 + [False] * 15
 
 
-def test_a_page_behind_the_end_is_empty_and_says_why(means: Means) -> None:
+def test_a_page_behind_the_end_is_empty_and_says_why(means: SearchResources) -> None:
     """It is no error, and there is no next page."""
     page = search(means, 9_000, 5, "hybrid", fusion=Fusion())
     assert (len(page), page.next_offset) == (0, None)
     assert any("begins behind 9,000 passages" in note for note in page.notes)
 
 
-def test_grouped_by_document_each_document_stands_once(means: Means) -> None:
+def test_grouped_by_document_each_document_stands_once(means: SearchResources) -> None:
     """Limit and offset count documents; all of them are found although the first passages are of a few."""
     results = search(means, 0, 24, "vector", group_by="document")
     assert len({result.document_id for result in results}) == len(results) == 24
@@ -140,7 +140,7 @@ def test_grouped_by_document_each_document_stands_once(means: Means) -> None:
         assert all(other.score <= result.score for other in result.also)
 
 
-def test_diverse_results_are_less_alike(stages: Stages, means: Means) -> None:
+def test_diverse_results_are_less_alike(stages: Stages, means: SearchResources) -> None:
     """The vectors of the passages decide, as they lie in the index."""
     rows = stages.rows("SELECT id, document_id, ordinal, generation_id FROM chunk")
     ids = {(row["document_id"], row["ordinal"]): row["id"] for row in rows}
@@ -160,7 +160,7 @@ def test_diverse_results_are_less_alike(stages: Stages, means: Means) -> None:
     assert likeness(0.8) < likeness(0.0)
 
 
-def test_with_neighbours_each_hit_is_shown_once_over_all_pages(means: Means) -> None:
+def test_with_neighbours_each_hit_is_shown_once_over_all_pages(means: SearchResources) -> None:
     """Hits that are shown together on one page are no less found: none is repeated on a later page, none skipped."""
     alone = search(means, 0, 60, "hybrid")
     shown: list[tuple[int, int]] = []

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from sentence_transformers import CrossEncoder
 
-from sourcebook.search.candidate import Candidate
-from sourcebook.search.reading import Hit, read_results
-from sourcebook.search.reranking.rerank import read_texts, rerank
+from sourcebook.search.fusion import Candidate
+from sourcebook.search.ordering import read_texts, rerank
+from sourcebook.search.reading import read_results
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.reranking.settings import Reranking
 from tests.integration.published_passages import publish_passages
@@ -29,7 +29,7 @@ def test_passages_are_read_below_their_titles_and_keep_their_scores(stages: Stag
     with stages.connection() as connection:
         texts = read_texts(connection, [generation.id], [*(row["id"] for row in rows), 10**9])
         reranked = rerank(reranker, Reranking(str(cross_encoder), top=10, timeout=None), "the tide", ranking, texts)
-        results = read_results(connection, [generation.id], [Hit(candidate) for candidate in reranked.ranking])
+        results = read_results(connection, [generation.id], reranked.candidates)
     reranker.close()
     assert texts == {row["id"]: f"Document 0 > Top\n\n{row['text']}" for row in rows}
     pairs = [("the tide", f"Document 0 > Top\n\n{row['text']}") for row in rows[:10]]

@@ -13,12 +13,11 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
-from sourcebook.search.condition import EntryCondition
-from sourcebook.search.demands import demanded
-from sourcebook.search.expansion import with_stand_ins
-from sourcebook.search.keyword_leg import keyword_plan, keyword_ranking, query_terms
+from sourcebook.search.keyword_leg import keyword_plan, keyword_ranking
+from sourcebook.search.query_terms import query_terms, with_stand_ins
 from sourcebook.search.request import SearchRequest
-from sourcebook.search.scope import Scope, find_scope
+from sourcebook.search.required_terms import required_terms
+from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
 ENTRIES = 4_000
@@ -120,8 +119,10 @@ def test_the_nearest_words_come_from_both_ends_of_the_vocabulary(
     assert scanned(nodes) == set()
 
 
-def test_what_is_demanded_reads_no_entries(connection: Connection, corpora: tuple[WordCorpus, WordCorpus]) -> None:
-    nodes = plan(connection, "demanded_words", of(corpora[0].generation, demands=["a phrase"], labels=[""]))
+def test_required_terms_are_read_without_entries(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    nodes = plan(connection, "required_terms", of(corpora[0].generation, texts=["a phrase"], labels=[""]))
     assert relations(nodes) == {"text_configuration"}
 
 
@@ -178,10 +179,10 @@ def test_the_scope_is_read_without_touching_entries(
     assert relations(nodes) == {"collection", "generation", "text_configuration"}
 
 
-def whole_leg(connection: Connection, scope: Scope, query: str) -> list[int]:
+def whole_leg(connection: Connection, scope: SearchScope, query: str) -> list[int]:
     """Everything that the keyword leg asks of the database."""
     request = SearchRequest.checked(query)
-    conditions, _ = demanded(connection, scope, request.query)
+    conditions, _ = required_terms(connection, scope, request.query)
     terms = with_stand_ins(connection, scope, query_terms(connection, scope, request.query.text), typos=True)
     condition = EntryCondition.all_of(conditions)
     return [chunk for chunk, _ in keyword_ranking(connection, scope, terms, 10, condition)]
@@ -192,7 +193,7 @@ def test_a_search_takes_no_lock_that_anything_waits_for(
 ) -> None:
     """AccessShare is all that a reader holds."""
     with connection.transaction():
-        scope = find_scope(connection, SearchRequest.checked("common", [each.collection for each in corpora]))
+        scope = find_scope(connection, [each.collection for each in corpora])
         assert whole_leg(connection, scope, 'common wrod17 title:many -word9 "common"')
         locks = connection.execute(
             "SELECT DISTINCT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IS NOT NULL"

@@ -22,9 +22,8 @@ from sourcebook.indexing import indexes
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
 from sourcebook.search import vector_leg
-from sourcebook.search.condition import EntryCondition
 from sourcebook.search.filters import Filters
-from sourcebook.search.scope import ScopedGeneration
+from sourcebook.search.search_scope import EntryCondition, ScopedGeneration
 from sourcebook.search.vector_leg import VectorRanking, nearest
 from tests.conftest import TEMPLATE
 

@@ -21,9 +21,8 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
-from sourcebook.search.keyword_leg import Ranking
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.scope import Scope, find_scope
+from sourcebook.search.fusion import LegRanking
+from sourcebook.search.search_scope import SearchScope, find_scope
 from sourcebook.stages.search_index import publish
 from tests.conftest import TEMPLATE
 
@@ -68,8 +67,8 @@ class WordCorpus:
         )
         return publish(self.connection, self.generation)
 
-    def scope(self) -> Scope:
-        return find_scope(self.connection, SearchRequest.checked("any", self.collection))
+    def scope(self) -> SearchScope:
+        return find_scope(self.connection, [self.collection])
 
     def chunks(self) -> list[int]:
         """Return the published chunks, in their order."""
@@ -227,7 +226,7 @@ class Oracle:
                 found[chunk] = score
         return found
 
-    def assert_ranks(self, ranking: Ranking, scores: Mapping[int, float], depth: int) -> None:
+    def assert_ranks(self, ranking: LegRanking, scores: Mapping[int, float], depth: int) -> None:
         """Assert that a ranking is the first `depth` of these scores, each within 1e-3, equals by the smaller id.
 
         Scores that differ by less than a millionth may stand in either order: those of the database are 4-byte floats.

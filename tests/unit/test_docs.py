@@ -26,10 +26,8 @@ from sourcebook.config.speech import SpeechSettings
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.context import MOST_NEIGHBOURS, Part
 from sourcebook.search.explanation import Explanation, LegExplanation
-from sourcebook.search.fusion import Fusion
-from sourcebook.search.paging import DEEPEST
-from sourcebook.search.query_language import parse_query
-from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
+from sourcebook.search.fusion import DEEPEST, Fusion
+from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS, parse_query
 from sourcebook.search.reranking.settings import MOST_RERANKED, Reranking
 from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
 from tests.checkout import CHECKOUT, DOCS

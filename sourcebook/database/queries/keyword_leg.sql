@@ -1,10 +1,10 @@
 -- name: query_words
--- The lexemes of a query, how many entries each stands for, and its number in each generation; and how many entries
--- there are. Every text-search configuration in scope reads the query for the entries made with it; readings of one
--- place are one word, as rare as all of them together. Where a configuration holds it for a stop word, all of its
--- entries count as holding it: else `the` would be a rare word among English texts for a few of unknown language. What
--- is a stop word for more than half of the entries is one for all. A reading that no entry holds is left out where
--- another one is held.
+-- Return the lexemes of a query with the number of entries that hold each, and their ids by generation.
+-- Each text-search configuration in scope reads the query for the entries made with it. Lexemes of one position are one
+-- word, as rare as all of them together. Where a configuration has the word as a stop word, all of its entries count as
+-- holding it: otherwise `the` would be a rare word among English texts because of a few texts of unknown language. A
+-- stop word for more than half of the entries is left out, and so is a lexeme that no entry holds where another lexeme
+-- of its position is held.
 WITH known AS (
     SELECT name, sum(entries) AS entries
     FROM text_configuration WHERE generation_id = ANY(%(generations)s) AND entries > 0 GROUP BY name
@@ -17,7 +17,7 @@ WITH known AS (
     SELECT read.token, coalesce(sum(lexeme.entries), 0) AS entries,
            coalesce(jsonb_object_agg(lexeme.generation_id, lexeme.id) FILTER (WHERE lexeme.entries > 0), '{}') AS ids
     FROM (SELECT DISTINCT token FROM reading) read
-    LEFT JOIN LATERAL (  -- word by word: the planner takes a query for longer than it is, and reads the whole vocabulary
+    LEFT JOIN LATERAL (  -- word by word: the planner overestimates the query and would read the whole vocabulary
         SELECT generation_id, id, entries FROM lexeme
         WHERE generation_id = ANY(%(generations)s) AND token = read.token
         OFFSET 0
@@ -44,32 +44,34 @@ WHERE word.stopped * 2 <= every.entries AND (lexeme_read.ids <> '{}' OR word.hel
 GROUP BY lexeme_read.token, lexeme_read.ids, every.entries
 ORDER BY lexeme_read.token;
 
--- name: demanded_words
--- Phrases as tsqueries, by place: the lexemes of each under every configuration, in the distances they stand at. Those
--- that have only stop words for more than half of the entries are left out.
+-- name: required_terms
+-- Return each required or excluded term as a tsquery, by its place in the list.
+-- A tsquery has the lexemes of its term under every configuration, at their distances. Terms with only stop words
+-- for more than half of the entries are missing.
 WITH known AS (
     SELECT name, sum(entries) AS entries
     FROM text_configuration WHERE generation_id = ANY(%(generations)s) AND entries > 0 GROUP BY name
 )
-SELECT demand.place, string_agg(DISTINCT '(' || phrase.query || ')', ' | ')
-FROM unnest(%(demands)s::text[], %(labels)s::text[]) WITH ORDINALITY AS demand (text, label, place)
+SELECT term.place, string_agg(DISTINCT '(' || phrase.query || ')', ' | ')
+FROM unnest(%(texts)s::text[], %(labels)s::text[]) WITH ORDINALITY AS term (text, label, place)
 CROSS JOIN known
 CROSS JOIN LATERAL (
-    SELECT string_agg(operator || quoted_lexeme(lexeme) || demand.label, '' ORDER BY position, lexeme) AS query
+    SELECT string_agg(operator || quoted_lexeme(lexeme) || term.label, '' ORDER BY position, lexeme) AS query
     FROM (
         SELECT lexeme, position,
                coalesce(' <' || position - lag(position) OVER (ORDER BY position, lexeme) || '> ', '') AS operator
-        FROM unnest(search_lexemes(known.name::regconfig, demand.text)) AS found (lexeme, positions, weights)
+        FROM unnest(search_lexemes(known.name::regconfig, term.text)) AS found (lexeme, positions, weights)
         CROSS JOIN LATERAL unnest(positions) AS position
     ) word
 ) phrase
-GROUP BY demand.place
+GROUP BY term.place
 HAVING sum(known.entries) FILTER (WHERE phrase.query IS NOT NULL) * 2 >= sum(known.entries)
-ORDER BY demand.place;
+ORDER BY term.place;
 
 -- name: best_keyword_entries
--- The entries with the highest scores, all of which the query's words decide: those in no block are scored one by one,
--- of those in blocks the ones that can be among the best. One statement, as entries move into blocks at any time.
+-- Return the entries with the highest BM25 scores.
+-- Entries in no block are scored one by one, entries in blocks where they can be among the best. It is one statement
+-- because entries move into blocks at any time.
 WITH loose AS MATERIALIZED (
     SELECT chunk_id, distance
     FROM (
@@ -94,12 +96,12 @@ ORDER BY distance, chunk_id
 LIMIT %(depth)s;
 
 -- name: matching_among
--- Which of these entries fulfil a condition.
+-- Return the entries of a list that fulfil a condition.
 SELECT entry.chunk_id FROM search_entry entry
 WHERE entry.generation_id = %(generation)s AND entry.chunk_id = ANY(%(chunks)s) AND ({condition});
 
 -- name: best_matching_keyword_entries
--- The same among the entries that fulfil a condition, each of them scored.
+-- Return the entries with the highest BM25 scores among those that fulfil a condition, each of which is scored.
 WITH matching AS MATERIALIZED (
     SELECT entry.chunk_id FROM search_entry entry WHERE entry.generation_id = %(generation)s AND ({condition})
 )
@@ -115,7 +117,7 @@ ORDER BY distance, chunk_id
 LIMIT %(depth)s;
 
 -- name: entries_by_full_text_rank
--- What PostgreSQL's own ranking makes of the same words: kept for comparison, no search uses it.
+-- Return the entries with the highest ts_rank, PostgreSQL's own score: for comparison, no search uses it.
 SELECT chunk_id, ts_rank('{1, 1, 1, 1}', lexemes, %(query)s::tsquery, 1) AS score
 FROM search_entry
 WHERE generation_id = %(generation)s AND lexemes @@ %(query)s::tsquery
@@ -123,13 +125,14 @@ ORDER BY score DESC, chunk_id
 LIMIT %(depth)s;
 
 -- name: lexemes_named
+-- Return the held lexemes of a list.
 SELECT token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids
 FROM lexeme
 WHERE generation_id = ANY(%(generations)s) AND token = ANY(%(tokens)s) AND entries > 0
 GROUP BY token;
 
 -- name: lexemes_beginning_or_ending
--- The words that begin with one text or end with another, of a length from .. to.
+-- Return the held lexemes of a range of lengths that begin with one text or end with another.
 SELECT token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids
 FROM lexeme
 WHERE generation_id = ANY(%(generations)s) AND entries > 0
@@ -138,7 +141,7 @@ WHERE generation_id = ANY(%(generations)s) AND entries > 0
 GROUP BY token;
 
 -- name: lexemes_containing
--- The words that a text is part of, the most common first. Reads the whole vocabulary: for words that no entry holds.
+-- Return the held lexemes that contain a text, the most common first; reads the whole vocabulary.
 SELECT token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids
 FROM lexeme
 WHERE generation_id = ANY(%(generations)s) AND entries > 0 AND strpos(token, %(part)s) > 0
@@ -147,4 +150,5 @@ ORDER BY entries DESC, token
 LIMIT %(most)s;
 
 -- name: all_searchable_entries
+-- Return the number of entries in scope.
 SELECT sum(entry_count)::bigint FROM generation WHERE id = ANY(%(generations)s);

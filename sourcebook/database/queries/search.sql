@@ -1,5 +1,5 @@
 -- name: search_scope
--- The active generations of the collections asked for; every collection where none is named.
+-- Return each requested collection with its active generation; every collection where none is named.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations
@@ -8,3 +8,63 @@ LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL
   AND (%(collections)s::text[] IS NULL OR collection.name = ANY(%(collections)s))
 ORDER BY collection.name;
+
+-- name: passages
+-- Return the passages of a page with their documents; passages that were replaced since they were ranked are missing.
+SELECT chunk.id AS chunk_id, chunk.generation_id, document.id AS document_id, document.collection, document.uri,
+       indexed.published_title AS title, indexed.published_language AS language, indexed.published_version AS version,
+       document.kind, document.media_type, document.tags, document.metadata,
+       chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
+       chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+JOIN indexed_document indexed
+    ON indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
+JOIN document ON document.id = entry.document_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: neighbours
+-- Return the published passages of each window of a document, in reading order.
+-- Passages that are prepared and not yet published may have the same ordinals; the index tells them apart.
+SELECT shown.number, chunk.id AS chunk_id, chunk.ordinal, chunk.text, chunk.page,
+       chunk.start_char, chunk.end_char, chunk.start_seconds, chunk.end_seconds
+FROM unnest(%(generations)s::bigint[], %(documents)s::bigint[], %(firsts)s::int[], %(lasts)s::int[])
+    WITH ORDINALITY AS shown (generation_id, document_id, first, last, number)
+JOIN chunk
+    ON chunk.document_id = shown.document_id AND chunk.generation_id = shown.generation_id
+    AND chunk.ordinal BETWEEN shown.first AND shown.last
+WHERE EXISTS (
+    SELECT FROM search_entry entry
+    WHERE entry.generation_id = ANY(%(generations)s) AND entry.generation_id = chunk.generation_id
+      AND entry.chunk_id = chunk.id)
+ORDER BY shown.number, chunk.ordinal;
+
+-- name: passage_places
+-- Return the places of a result's other passages, which are named without their text.
+SELECT chunk.id AS chunk_id, chunk.ordinal, chunk.page, chunk.anchor, chunk.start_seconds, chunk.end_seconds
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: passages_to_rerank
+-- Return the context and the text of each passage that a model reranks.
+SELECT chunk.id, chunk.context, chunk.text
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: candidate_documents
+-- Return the document id of each published chunk.
+SELECT chunk_id, document_id
+FROM search_entry
+WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
+
+-- name: candidate_vectors
+-- Return the vector of each published chunk.
+SELECT chunk_id, generation_id, vector
+FROM search_entry
+WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
+
+-- name: read_one_snapshot
+-- Let all statements of this transaction read one snapshot of the index.
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;

@@ -1,8 +1,8 @@
--- The vector leg. {condition} is what an entry must fulfil, on columns that all of these call `entry`: generation_id,
+-- Vector search. {condition} is a condition on an entry, which the statements call `entry`: columns generation_id,
 -- chunk_id, document_id and lexemes. Vectors have length 1, so the negative inner product orders as the cosine does.
 
 -- name: vector_indexes
--- How many entries each of these generations has, and whether an HNSW index serves it.
+-- Return the number of entries of each generation, and whether an HNSW index serves it.
 SELECT generation.id, generation.entry_count,
        EXISTS (SELECT FROM pg_index
                WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
@@ -11,7 +11,7 @@ FROM generation
 WHERE generation.id = ANY(%(generations)s::bigint[]);
 
 -- name: nearest_exactly
--- Without the cast to its dimensions, no HNSW index is for this column: every entry is compared.
+-- Return the nearest entries by an exact scan: the expression lacks the cast that an HNSW index needs.
 SELECT entry.chunk_id, entry.vector <#> %(vector)s::halfvec AS distance
 FROM search_entry entry
 WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND {condition}
@@ -19,7 +19,8 @@ ORDER BY distance, entry.chunk_id
 LIMIT %(depth)s;
 
 -- name: nearest_of_few
--- The same over no more than `most` entries; `entries` is one more where more fulfil the condition, and the rest void.
+-- Return the nearest of at most `most` entries that fulfil the condition, and their number.
+-- The number is `most` + 1 where more entries fulfil the condition; the rows are then void.
 SELECT matching.chunk_id, matching.distance, count(*) OVER () AS entries
 FROM (
     SELECT entry.chunk_id, entry.vector <#> %(vector)s::halfvec AS distance
@@ -31,13 +32,14 @@ ORDER BY matching.distance, matching.chunk_id
 LIMIT %(depth)s;
 
 -- name: estimate_entries
--- How many entries fulfil the condition, as the planner believes: nothing is read.
+-- Return the planner's estimate of the number of entries that fulfil the condition; reads none.
 EXPLAIN (FORMAT json)
 SELECT FROM search_entry entry WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND {condition};
 
 -- name: nearest_by_index
--- KNN stands alone, so that it walks the HNSW index of each partition; what comes out of it, nearest first, is looked
--- at until `depth` entries fulfil the condition, or `budget` entries were seen.
+-- Return the nearest entries that fulfil the condition, from an HNSW index.
+-- The KNN subquery stands alone so that it walks the index of each partition. Its rows are tested, nearest first, until
+-- `depth` of them fulfil the condition or `budget` of them were visited.
 SELECT entry.chunk_id, entry.distance
 FROM (
     SELECT generation_id, chunk_id, document_id, lexemes,

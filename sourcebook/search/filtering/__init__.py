@@ -1,1 +1,1 @@
-"""What the filters of a search are made of: checked values, periods of time, conditions on metadata."""
+"""Parts of the filters of a search: checked values, periods of time, conditions on documents and metadata."""

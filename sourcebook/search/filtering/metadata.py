@@ -7,14 +7,16 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from sourcebook.errors import QueryError
+from sourcebook.search.filtering.document_conditions import AnyOf, DocumentCondition
 from sourcebook.search.filtering.periods import BOUNDS, END_OF_TIME, START_OF_TIME, is_date_text, period_of
-from sourcebook.search.filtering.terms import AnyOf, Term
 from sourcebook.search.filtering.values import Scalar, choices_of, list_of, number_of, scalar_of, shown, text_of
 
 MOST_KEYS = 50
+"""Keys of a filter, at most."""
 _DEEPEST = 16
+"""Parts of a key within mappings, at most."""
 _MANY = 20
-"""Values above which looking at every document takes less than looking each value up."""
+"""Values above which testing every document takes less time than an index look-up per value."""
 _OPERATORS = ("eq", "in", "exists", *BOUNDS)
 _ALLOWED = (
     "a text, number, date, true, false or null, a list of them, {'exists': false}, or a range such as {'gte': 2020}"
@@ -23,11 +25,14 @@ _ALLOWED = (
 Path = tuple[str, ...]
 
 
-def metadata_terms(value: object) -> Iterator[Term | AnyOf]:
-    """Yield what a filter demands of each key: a text, or a tuple of texts for a key within another key's mapping.
+def metadata_conditions(value: object) -> Iterator[DocumentCondition | AnyOf]:
+    """Yield the conditions of a filter on metadata.
+
+    Args:
+        value: wanted values by key; a key is a text, or a tuple of texts for a key within another key's mapping.
 
     Raises:
-        QueryError: a key or a value is none, or a range makes no sense.
+        QueryError: a key or a value is not allowed, or a range is empty.
     """
     if not isinstance(value, Mapping) or not value:
         raise QueryError(f"the filter metadata is {shown(value)}; it must be a mapping such as {{'year': 2020}}")
@@ -53,7 +58,7 @@ def _path(key: object) -> Path:
     )
 
 
-def _comparisons(key: str, path: Path, wanted: dict[str, Any]) -> Iterator[Term | AnyOf]:
+def _comparisons(key: str, path: Path, wanted: dict[str, Any]) -> Iterator[DocumentCondition | AnyOf]:
     if "eq" in wanted:
         yield _one_of(f"{key}.eq", path, [wanted["eq"]])
     if "in" in wanted:
@@ -61,7 +66,9 @@ def _comparisons(key: str, path: Path, wanted: dict[str, Any]) -> Iterator[Term 
     if "exists" in wanted:
         if not isinstance(wanted["exists"], bool):
             raise QueryError(f"the filter {key}.exists is {shown(wanted['exists'])}; it must be true or false")
-        yield Term("filter_metadata_present" if wanted["exists"] else "filter_metadata_missing", {"path": list(path)})
+        yield DocumentCondition(
+            "filter_metadata_present" if wanted["exists"] else "filter_metadata_missing", {"path": list(path)}
+        )
     bounds = {name: bound for name, bound in wanted.items() if name in BOUNDS}
     if bounds:
         yield _range(key, path, bounds)
@@ -76,19 +83,23 @@ def _one_of(key: str, path: Path, values: Sequence[object]) -> AnyOf:
     if len(dates) > _MANY:
         raise QueryError(f"the filter {key} lists {len(dates):,} dates; at most {_MANY} are allowed: give it a range")
     scalars = [scalar_of(key, value) for value in values if value is not None and not isinstance(value, date)]
-    terms = [_within(path, key, day) for day in dates]
+    conditions = [_within(path, key, day) for day in dates]
     if None in values:
-        terms.append(Term("filter_metadata_missing", {"path": list(path)}))
+        conditions.append(DocumentCondition("filter_metadata_missing", {"path": list(path)}))
     if len(scalars) > _MANY:
-        terms.append(Term("filter_metadata_among", {"path": list(path), "value": [Jsonb(each) for each in scalars]}))
+        conditions.append(
+            DocumentCondition("filter_metadata_among", {"path": list(path), "value": [Jsonb(each) for each in scalars]})
+        )
     else:
         held = [held for each in scalars for held in (each, [each])]
-        terms += [Term("filter_metadata_equal", {"value": Jsonb(_nested(path, each))}) for each in held]
-    return AnyOf(tuple(terms))
+        conditions += [
+            DocumentCondition("filter_metadata_equal", {"value": Jsonb(_nested(path, each))}) for each in held
+        ]
+    return AnyOf(tuple(conditions))
 
 
-def _range(key: str, path: Path, bounds: dict[str, Any]) -> Term:
-    """Numbers compare as numbers, dates as dates, other texts by their code points."""
+def _range(key: str, path: Path, bounds: dict[str, Any]) -> DocumentCondition:
+    """Return the condition of a range: numbers compare as numbers, dates as dates, other texts by code points."""
     values = list(bounds.values())
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return _ordered(key, path, "number", {name: number_of(f"{key}.{name}", bounds[name]) for name in bounds})
@@ -99,7 +110,7 @@ def _range(key: str, path: Path, bounds: dict[str, Any]) -> Term:
     raise QueryError(f"the filter {key} is {shown(bounds)}; the ends of a range must be numbers, dates or texts alike")
 
 
-def _ordered(key: str, path: Path, kind: str, bounds: dict[str, Any]) -> Term:
+def _ordered(key: str, path: Path, kind: str, bounds: dict[str, Any]) -> DocumentCondition:
     for low in bounds.keys() & {"gte", "gt"}:
         for high in bounds.keys() & {"lte", "lt"}:
             touching = (low, high) == ("gte", "lte")
@@ -108,12 +119,12 @@ def _ordered(key: str, path: Path, kind: str, bounds: dict[str, Any]) -> Term:
                     f"the filter {key} is {shown(bounds)}, a range that holds nothing: are its ends reversed?"
                 )
     values = {**dict.fromkeys(BOUNDS), **bounds, "type": kind}
-    return Term("filter_metadata_range", {"path": list(path), "value": Jsonb(values)})
+    return DocumentCondition("filter_metadata_range", {"path": list(path), "value": Jsonb(values)})
 
 
-def _within(path: Path, key: str, value: object) -> Term:
+def _within(path: Path, key: str, value: object) -> DocumentCondition:
     period = period_of(key, value)
-    return Term(
+    return DocumentCondition(
         "filter_metadata_period",
         {"path": list(path), "start": period.start or START_OF_TIME, "end": period.end or END_OF_TIME},
     )

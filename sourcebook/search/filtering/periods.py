@@ -1,4 +1,4 @@
-"""Dates as filters compare them: every date stands for the whole period that it names."""
+"""Periods of time that filters compare with: a date stands for the whole period that it names."""
 
 import re
 from collections.abc import Mapping
@@ -25,25 +25,25 @@ END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From a moment, itself included, to another one, itself excluded; None leaves that side open."""
+    """Half-open period from `start` to before `end`; None leaves that side open."""
 
     start: datetime | None = None
     end: datetime | None = None
 
 
 def is_date_text(value: object) -> bool:
-    """Return whether a text has the form of an ISO 8601 date or date with time; a lone year has not: it is a number."""
+    """Return whether a text has the form of an ISO 8601 date or date with time; a lone year is a number."""
     return isinstance(value, str) and len(value) > 4 and _ISO.fullmatch(value) is not None
 
 
 def period_of(key: str, value: object) -> Period:
-    """Return the period of one date, or the one between the bounds of a range.
+    """Return the period of a date or of a range of dates.
 
     A year, a month or a day stands for all of it: `{"gte": "2024", "lte": "2024"}` is the whole year. A time without
     a zone is UTC, as it is for the dates of documents.
 
     Raises:
-        QueryError: it is no date and no range of dates, or the range holds nothing.
+        QueryError: the value is neither a date nor a range of dates, or the range is empty.
     """
     if not isinstance(value, Mapping):
         start, end = _named(key, value)
@@ -60,7 +60,7 @@ def period_of(key: str, value: object) -> Period:
 
 
 def _named(key: str, value: object) -> tuple[datetime, datetime]:
-    """Return the first moment of what a date names, and the first one after it."""
+    """Return the first moment of the period that a date names, and the first moment after it."""
     try:
         match value:
             case datetime():

@@ -1,4 +1,4 @@
-"""Values that a filter compares with, checked before any of them reaches the database."""
+"""Checks of the values that a filter compares with, before any of them reaches the database."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,17 +7,20 @@ from typing import Any
 from sourcebook.errors import QueryError
 
 MOST_VALUES = 1_000
+"""Values of a list, at most."""
 MOST_CHARACTERS = 10_000
+"""Characters of a text, at most."""
 _SHOWN = 60
+"""Characters of a value in an error message, at most."""
 
 Scalar = str | int | float | bool | None
 
 
 def text_of(key: str, value: object, *, allowed: str = "a text") -> str:
-    """Return a text that PostgreSQL can hold, or say what is wrong with it.
+    """Return the value as a text that PostgreSQL can hold.
 
     Raises:
-        QueryError: it is none, is empty or too long, or has NUL or lone surrogates.
+        QueryError: the value is not a text, is empty or too long, or has NUL or lone surrogates.
     """
     if not isinstance(value, str):
         raise QueryError(f"the filter {key} is {shown(value)}; it must be {allowed}")
@@ -33,20 +36,20 @@ def text_of(key: str, value: object, *, allowed: str = "a text") -> str:
 
 
 def texts_of(key: str, value: object, check: Callable[[str, object], str] = text_of) -> tuple[str, ...]:
-    """Return the texts of a filter that takes one or several, without repetition.
+    """Return the texts of a filter that takes one text or several, without repetition.
 
     Raises:
-        QueryError: one of them is none, or there are none or too many.
+        QueryError: a value is not a text, or there are none or too many.
     """
     several: Iterable[object] = (value,) if isinstance(value, str) else list_of(key, value, "a text or a list of texts")
     return tuple(dict.fromkeys(check(key, each) for each in several))
 
 
 def list_of(key: str, value: object, allowed: str) -> Sequence[object]:
-    """Return what a list, tuple or set holds.
+    """Return the values of a list, tuple or set.
 
     Raises:
-        QueryError: it is none of them, is empty, or holds too many values.
+        QueryError: the value is none of them, is empty, or has too many values.
     """
     if not isinstance(value, (list, tuple, set, frozenset)):
         raise QueryError(f"the filter {key} is {shown(value)}; it must be {allowed}")
@@ -58,10 +61,10 @@ def list_of(key: str, value: object, allowed: str) -> Sequence[object]:
 
 
 def scalar_of(key: str, value: object) -> Scalar:
-    """Return a value that metadata can hold: text, number, boolean or None.
+    """Return the value as one that metadata can hold: text, number, boolean or None.
 
     Raises:
-        QueryError: it is something else, or a number that JSON cannot hold.
+        QueryError: the value has another type, or is a number that JSON cannot hold.
     """
     match value:
         case None | bool():
@@ -74,12 +77,12 @@ def scalar_of(key: str, value: object) -> Scalar:
 
 
 def number_of(key: str, value: float) -> float:
-    """Return a number that is finite.
+    """Return the number where it is finite.
 
     Raises:
-        QueryError: it is not.
+        QueryError: it is infinite or NaN.
     """
-    if not abs(value) <= sys.float_info.max:  # so that NaN is refused, too
+    if not abs(value) <= sys.float_info.max:  # also refuses NaN
         raise QueryError(
             f"the filter {key} is {shown(value)}; a number must be finite, at most {sys.float_info.max:.0e}"
         )
@@ -87,10 +90,10 @@ def number_of(key: str, value: float) -> float:
 
 
 def choices_of(key: str, value: Mapping[object, object], known: Sequence[str]) -> dict[str, Any]:
-    """Return a mapping whose keys are all known.
+    """Return the mapping where all its keys are known.
 
     Raises:
-        QueryError: one of them is not, or there are none.
+        QueryError: a key is unknown, or there are none.
     """
     unknown = [each for each in value if each not in known]
     if unknown or not value:
@@ -100,7 +103,7 @@ def choices_of(key: str, value: Mapping[object, object], known: Sequence[str]) -
 
 
 def shown(value: object) -> str:
-    """Return a value as an error names it, cut where it is long."""
+    """Return the value as an error message shows it, shortened where it is long."""
     if isinstance(value, int) and value.bit_length() > 200:
         return "a number of many digits"
     text = repr(value[:_SHOWN]) if isinstance(value, (str, bytes, list, tuple)) else repr(value)

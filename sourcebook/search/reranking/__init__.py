@@ -1,1 +1,1 @@
-"""Reranking: a cross encoder reads the query with each of the first candidates and orders them anew."""
+"""Reranking: a cross encoder reads the query with each of the first candidates and gives each pair a score."""

@@ -1,4 +1,4 @@
-"""Find and load a cross encoder. Importing torch and its company takes seconds: import this late."""
+"""Loading of a cross encoder. Importing torch and its dependencies takes seconds: import this module late."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,15 +14,15 @@ _REMEDY = "Give the folder of a CrossEncoder of sentence-transformers, or its na
 
 
 def load_cross_encoder(name: str, max_length: int | None) -> "CrossEncoder":
-    """Load a model by its folder or its name: from the Hugging Face cache first, then a download unless offline.
+    """Load a model by its folder or its name: from the Hugging Face cache, else by a download unless offline.
 
     Args:
         name: as `Reranking.model`.
-        max_length: tokens of a pair; the model's own limit where None.
+        max_length: tokens of a pair, at most; the model's own limit where None.
 
     Raises:
-        ModelError: sentence-transformers is not installed, the model cannot be found or loaded, or it is none that
-            gives a pair one score.
+        ModelError: sentence-transformers is not installed, the model cannot be found or loaded, or it does not
+            give a pair one score.
     """
     try:
         from sentence_transformers import CrossEncoder
@@ -54,7 +54,7 @@ def load_cross_encoder(name: str, max_length: int | None) -> "CrossEncoder":
 
 
 def _check(name: str, model: "CrossEncoder") -> None:
-    """Refuse a model whose scoring layer is not among its weights: it would be made up of random numbers."""
+    """Refuse a model whose scoring layer is not among its weights: the layer would consist of random numbers."""
     architecture = next(iter(getattr(model.config, "architectures", None) or ()), "")
     if len(model) == 1 and architecture and not architecture.endswith("ForSequenceClassification"):
         raise ModelError(f"The model {name!r} ({architecture}) is no cross encoder: it cannot score a pair. {_REMEDY}")

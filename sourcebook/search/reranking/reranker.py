@@ -1,27 +1,32 @@
-"""Cross encoders at work: kept once they are loaded, reading for one search after the other, within a time limit."""
+"""Cross encoders that score passages: loaded once, used by one search after the other, within a time limit."""
 
+import hashlib
 import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sourcebook.errors import ModelError
 from sourcebook.processes.cores import usable_cores
-from sourcebook.search.reranking.known_scores import KnownScores
+from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.reranking.settings import Reranking
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 
+KEPT_SCORES: Final = 50_000
+"""Scores that are kept per model, some 150 bytes each."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """What a model gave a query's passages."""
+    """Scores of a query's passages."""
 
     scores: tuple[float, ...] | None
-    """In the order of the passages, the higher the better; None where the time limit came first."""
+    """In the order of the passages, the higher the better; None after a timeout."""
     ms: float
     """Milliseconds, waiting for other searches included, loading the model not."""
 
@@ -29,15 +34,14 @@ class PairScores:
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     model: "CrossEncoder"
-    known: KnownScores = field(default_factory=KnownScores)
+    scores: RecentCache[bytes, float] = field(default_factory=lambda: RecentCache(KEPT_SCORES))
 
 
 class Reranker:
     """Scores passages for a query. Thread-safe: searches take turns, each with all cores, in the order they came.
 
     A model is loaded by the first search that names it, or by `prewarm`, and kept until `close`. So are its latest
-    scores: who turns the page waits for nothing and gets it from the same order, and a search that was given up goes
-    on where it stopped when it is asked again.
+    scores: the next page of a search costs no reading, and a search that timed out continues when it is repeated.
     """
 
     def __init__(self) -> None:
@@ -47,7 +51,7 @@ class Reranker:
         self._closed = Event()
 
     def prewarm(self, reranking: Reranking) -> None:
-        """Load a model now, so that no search waits for it: seconds, most of them spent importing torch.
+        """Load a model, which takes seconds, most of them for importing torch.
 
         Raises:
             ModelError: it cannot be found or loaded, or the reranker has been closed.
@@ -55,10 +59,10 @@ class Reranker:
         self._load(reranking)
 
     def score(self, reranking: Reranking, query: str, passages: Sequence[str]) -> PairScores:
-        """Score each passage, or return without scores when the time is up.
+        """Return the score of each passage, or no scores after a timeout.
 
-        The model is loaded before the clock starts. When the time is up the caller goes on at once; the model finishes
-        its batch behind it and reads no further.
+        The time limit does not include loading the model. After a timeout the caller continues at once, and the model
+        finishes its batch in the background.
 
         Raises:
             ModelError: the model cannot be found or loaded, it failed on these texts, or the reranker has been closed.
@@ -71,14 +75,14 @@ class Reranker:
             scores = reading.result(reranking.timeout)
         except TimeoutError:
             scores = None
-        except (CancelledError, RuntimeError) as error:  # RuntimeError: the worker takes nothing more
+        except (CancelledError, RuntimeError) as error:  # RuntimeError: the worker is shut down
             raise _closed() from error
         finally:
             time_is_up.set()
         return PairScores(scores, round((time.perf_counter() - started) * 1000, 3))
 
     def close(self) -> None:
-        """Drop the models, after the batch that is being read; may be called more than once."""
+        """Drop the models after the present batch; may be called more than once."""
         self._closed.set()
         self._worker.shutdown(cancel_futures=True)
         with self._loading:
@@ -100,11 +104,11 @@ class Reranker:
     def _read(
         self, loaded: _Loaded, reranking: Reranking, query: str, passages: Sequence[str], time_is_up: Event
     ) -> tuple[float, ...] | None:
-        """Let the model read batch after batch, passages of about one length together; None where it has to stop."""
+        """Return the scores, read batch by batch in the order of length; None where the time is up."""
         import torch
 
         torch.set_num_threads(usable_cores())
-        known = {passage: loaded.known.get(query, passage) for passage in passages}
+        known = {passage: loaded.scores.get(_pair(query, passage)) for passage in passages}
         scores = {passage: score for passage, score in known.items() if score is not None}
         unread = sorted(known.keys() - scores.keys(), key=lambda passage: (-len(passage), passage))
         for start in range(0, len(unread), reranking.batch_size):
@@ -114,9 +118,14 @@ class Reranker:
                 raise _closed()
             batch = unread[start : start + reranking.batch_size]
             for passage, score in zip(batch, _predict(loaded.model, reranking, query, batch), strict=True):
-                loaded.known.add(query, passage, score)
+                loaded.scores.add(_pair(query, passage), score)
                 scores[passage] = score
         return tuple(scores[passage] for passage in passages)
+
+
+def _pair(query: str, passage: str) -> bytes:
+    """Return a digest that identifies a pair."""
+    return hashlib.sha256(f"{len(query)} {query} {passage}".encode()).digest()
 
 
 def _predict(model: "CrossEncoder", reranking: Reranking, query: str, passages: Sequence[str]) -> list[float]:
@@ -128,7 +137,7 @@ def _predict(model: "CrossEncoder", reranking: Reranking, query: str, passages: 
     except (IndexError, RuntimeError, TypeError, ValueError) as error:
         raise ModelError(f"The reranking model {reranking.model!r} failed on {len(pairs)} passages: {error}") from error
     if not np.isfinite(scores).all():
-        raise ModelError(f"The reranking model {reranking.model!r} gives scores that are no numbers.")
+        raise ModelError(f"The reranking model {reranking.model!r} gives scores that are not finite numbers.")
     return [float(score) for score in scores]
 
 

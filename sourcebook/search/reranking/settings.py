@@ -1,15 +1,16 @@
-"""How to rerank."""
+"""Settings of reranking."""
 
 from dataclasses import dataclass
 
 from sourcebook.errors import QueryError
 
 MOST_RERANKED = 1_000
+"""Candidates that are reranked, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reranking:
-    """Order the first candidates anew by a cross encoder.
+    """Reranking of the first candidates by a cross encoder.
 
     Raises:
         QueryError: a number is out of range, or no model is named.
@@ -19,17 +20,17 @@ class Reranking:
     """Any CrossEncoder of sentence-transformers: the path of its folder, or its name on the Hugging Face hub, such as
     `cross-encoder/ms-marco-MiniLM-L6-v2`."""
     top: int = 50
-    """How many candidates; those behind keep their order."""
+    """Number of candidates that are reranked; the candidates behind them keep their order."""
     batch_size: int = 16
-    """Pairs that the model reads at once. On a timeout, one batch is finished in vain."""
+    """Pairs that the model reads at once. After a timeout, it finishes one batch in vain."""
     timeout: float | None = 2.0
-    """Seconds, waiting for other searches included, loading the model not; then the order stays as it was. None
-    waits as long as it takes."""
+    """Seconds after which the order stays as it was, waiting for other searches included, loading the model not. None
+    sets no limit."""
     max_length: int | None = None
-    """Tokens of query and passage together, what is beyond being cut off; the model's own limit where None."""
+    """Tokens of query and passage together; longer pairs are cut. The model's own limit where None."""
 
     def __post_init__(self) -> None:
-        """Check what was asked for."""
+        """Check every value."""
         if not self.model.strip():
             raise QueryError("reranking needs the name or the folder of a model")
         if not 1 <= self.top <= MOST_RERANKED:

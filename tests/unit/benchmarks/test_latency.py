@@ -1,6 +1,6 @@
 from benchmarks.harness.latency import Latency, ask_at_once, ask_each
 from benchmarks.peers.sql_rankings import any_of
-from sourcebook.search.keyword_leg import Term
+from sourcebook.search.query_terms import QueryTerm
 
 
 def test_each_question_is_measured_once_after_a_warm_up() -> None:
@@ -27,5 +27,5 @@ def test_a_rate_counts_every_question() -> None:
 
 def test_words_become_a_tsquery_whatever_stands_in_them() -> None:
     """Quotes and backslashes are text; words that no entry holds are left out."""
-    terms = [Term("o'neil", 1, {1: 1}, 1.0), Term("a\\b", 1, {1: 2}, 1.0), Term("none", 0, {}, 1.0)]
+    terms = [QueryTerm("o'neil", 1, {1: 1}, 1.0), QueryTerm("a\\b", 1, {1: 2}, 1.0), QueryTerm("none", 0, {}, 1.0)]
     assert any_of(terms) == "'o''neil' | 'a\\\\b'"

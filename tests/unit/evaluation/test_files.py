@@ -8,10 +8,9 @@ import pytest
 
 from sourcebook.errors import QueryError
 from sourcebook.evaluation import EvaluationError
-from sourcebook.evaluation.judged_queries import read_judged_queries
+from sourcebook.evaluation.judged_queries import read_judged_queries, read_queries
 from sourcebook.evaluation.judgments import read_judgments
 from sourcebook.evaluation.lines import LONGEST_LINE
-from sourcebook.evaluation.queries import read_queries
 
 QUERY = '{"id": "q1", "text": "How long do the batteries last?"}\n'
 

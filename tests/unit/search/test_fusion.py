@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.errors import QueryError
-from sourcebook.search.fusion import Fusion, fuse
+from sourcebook.search.fusion import Fusion, LegRanking, LegResult, fuse
 
 VECTOR = [(1, 0.9), (2, 0.5), (3, 0.1)]
 KEYWORD = [(3, 12.0), (4, 6.0), (1, 4.0)]
@@ -14,10 +14,15 @@ rankings = st.lists(st.tuples(st.integers(1, 20), st.floats(0, 1e6)), unique_by=
 )
 
 
-def scores(
-    legs: dict[str, list[tuple[int, float]]], fusion: Fusion, trust: dict[str, float] | None = None
-) -> dict[int, float]:
-    return {entry.chunk_id: entry.score for entry in fuse(legs, fusion, trust)}
+def fused(rankings: dict[str, LegRanking], fusion: Fusion, language_weight: float = 1.0) -> LegRanking:
+    """Return the fusion of rankings; the language weight is the vector leg's."""
+    weights = {"vector": language_weight}
+    legs = {name: LegResult(ranking, language_weight=weights.get(name, 1.0)) for name, ranking in rankings.items()}
+    return fuse(legs, fusion)
+
+
+def scores(rankings: dict[str, LegRanking], fusion: Fusion, language_weight: float = 1.0) -> dict[int, float]:
+    return dict(fused(rankings, fusion, language_weight))
 
 
 def test_a_weighted_sum_scales_each_leg_to_one() -> None:
@@ -29,13 +34,13 @@ def test_a_weighted_sum_scales_each_leg_to_one() -> None:
 
 def test_reciprocal_ranks() -> None:
     """1 / (k + rank), ranks counted from 1."""
-    fused = scores({"vector": VECTOR, "keyword": KEYWORD}, Fusion("rrf", vector=2, k=10))
-    assert fused == pytest.approx({1: 2 / 11 + 1 / 13, 2: 2 / 12, 3: 2 / 13 + 1 / 11, 4: 1 / 12})
+    found = scores({"vector": VECTOR, "keyword": KEYWORD}, Fusion("rrf", vector=2, k=10))
+    assert found == pytest.approx({1: 2 / 11 + 1 / 13, 2: 2 / 12, 3: 2 / 13 + 1 / 11, 4: 1 / 12})
 
 
 def test_equals_stand_in_the_order_of_their_ids() -> None:
-    fused = fuse({"vector": [(7, 1.0), (9, 0.0)], "keyword": [(5, 3.0), (8, 2.0)]}, Fusion())
-    assert [entry.chunk_id for entry in fused] == [5, 7, 8, 9]
+    found = fused({"vector": [(7, 1.0), (9, 0.0)], "keyword": [(5, 3.0), (8, 2.0)]}, Fusion())
+    assert [chunk for chunk, _ in found] == [5, 7, 8, 9]
 
 
 def test_a_leg_whose_scores_are_all_alike_counts_fully() -> None:
@@ -44,41 +49,41 @@ def test_a_leg_whose_scores_are_all_alike_counts_fully() -> None:
 
 @pytest.mark.parametrize("method", ["weighted", "rrf"])
 def test_one_leg_alone_keeps_its_order(method: str) -> None:
-    """Whatever its weight and trust."""
+    """Whatever its weight and its language weight."""
     fusion = Fusion(method, keyword=0)  # type: ignore[arg-type]
-    fused = fuse({"keyword": KEYWORD}, fusion, {"keyword": 0.0})
-    assert [entry.chunk_id for entry in fused] == [3, 4, 1]
-    assert fused[0].score > 0
+    found = fuse({"keyword": LegResult(KEYWORD, language_weight=0.0)}, fusion)
+    assert [chunk for chunk, _ in found] == [3, 4, 1]
+    assert found[0][1] > 0
 
 
 def test_a_leg_of_no_weight_is_left_out() -> None:
     assert scores({"vector": VECTOR, "keyword": KEYWORD}, Fusion(keyword=0)).keys() == {1, 2, 3}
 
 
-def test_trust_lessens_a_leg_unless_told_not_to() -> None:
-    """What only a leg of no trust found stands at the end, but is found."""
+def test_the_language_weight_lessens_a_leg_unless_it_is_switched_off() -> None:
+    """Entries that only a leg of language weight 0 found stand at the end, but are found."""
     legs = {"vector": VECTOR, "keyword": KEYWORD}
-    half = scores(legs, Fusion(), {"vector": 0.5})
+    half = scores(legs, Fusion(), 0.5)
     assert half == pytest.approx({1: 0.5, 2: 0.25, 3: 1.0, 4: 0.25})
-    assert [entry.chunk_id for entry in fuse(legs, Fusion(), {"vector": 0.0})] == [3, 4, 1, 2]
-    assert scores(legs, Fusion(by_language=False), {"vector": 0.0}) == scores(legs, Fusion())
+    assert [chunk for chunk, _ in fused(legs, Fusion(), 0.0)] == [3, 4, 1, 2]
+    assert scores(legs, Fusion(by_language=False), 0.0) == scores(legs, Fusion())
 
 
 def test_nothing_found_is_nothing_fused() -> None:
     assert fuse({}, Fusion()) == []
-    assert fuse({"vector": [], "keyword": []}, Fusion()) == []
+    assert fused({"vector": [], "keyword": []}, Fusion()) == []
     assert scores({"vector": [], "keyword": KEYWORD}, Fusion()).keys() == {1, 3, 4}
 
 
 @given(rankings, rankings, st.sampled_from(["weighted", "rrf"]), st.floats(0, 1))
 def test_each_entry_comes_once_and_the_best_first(
-    vector: list[tuple[int, float]], keyword: list[tuple[int, float]], method: str, trust: float
+    vector: list[tuple[int, float]], keyword: list[tuple[int, float]], method: str, language_weight: float
 ) -> None:
-    fused = fuse({"vector": vector, "keyword": keyword}, Fusion(method), {"vector": trust})  # type: ignore[arg-type]
-    found = [entry.chunk_id for entry in fused]
-    assert sorted(found) == sorted({chunk for chunk, _ in vector + keyword})
-    assert [(-entry.score, entry.chunk_id) for entry in fused] == sorted((-e.score, e.chunk_id) for e in fused)
-    assert all(0 <= entry.score <= 2 for entry in fused)
+    fusion = Fusion(method)  # type: ignore[arg-type]
+    found = fused({"vector": vector, "keyword": keyword}, fusion, language_weight)
+    assert sorted(chunk for chunk, _ in found) == sorted({chunk for chunk, _ in vector + keyword})
+    assert [(-score, chunk) for chunk, score in found] == sorted((-score, chunk) for chunk, score in found)
+    assert all(0 <= score <= 2 for _, score in found)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,19 @@
 """One result a document."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.candidate import Candidate
-from sourcebook.search.grouping import DocumentGroup, group_by_document
+from sourcebook.search.fusion import Candidate
+from sourcebook.search.ordering import group_by_document
 
 
 def test_the_best_passage_leads_and_the_others_are_listed() -> None:
     """Documents stand in the order of their best passages; a passage that left the index meanwhile is left out."""
     a, b, c, d, gone = (Candidate(number, 1 / number, 100) for number in range(1, 6))
     groups = group_by_document([a, b, c, d, gone], {1: 10, 2: 20, 3: 10, 4: 10})
-    assert groups == [DocumentGroup(10, a, (c, d)), DocumentGroup(20, b, ())]
+    assert groups == [replace(a, also=(c, d)), b]
 
 
 RANKING = st.lists(st.sampled_from([100, 400, 1600]), max_size=40).map(sorted)

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from sourcebook.config.collection import EmbeddingSettings
-from sourcebook.search.query_vectors import QueryVectors, familiarity
-from sourcebook.search.scope import ScopedGeneration
+from sourcebook.search.query_vectors import QueryVectors, language_weight
+from sourcebook.search.search_scope import ScopedGeneration
 
 GENERATION = ScopedGeneration("handbook", 1, "m", EmbeddingSettings(), 2, ("simple",))
 
@@ -22,14 +22,14 @@ def in_pieces(bytes_each: float) -> Callable[[str], int]:
 @pytest.mark.parametrize(("bytes_a_token", "expected"), [(5.0, 1.0), (3.5, 1.0), (2.75, 0.5), (2.0, 0.0), (1.0, 0.0)])
 def test_trust_falls_with_the_length_of_tokens(bytes_a_token: float, expected: float) -> None:
     """1 from 3.5 bytes a token on, 0 up to 2, linear between."""
-    assert familiarity("wordsandmoreofthem" * 12, in_pieces(bytes_a_token)) == pytest.approx(expected, abs=0.03)
-    assert 0 <= familiarity("words and more of them, " * 12, in_pieces(bytes_a_token)) <= 1
+    assert language_weight("wordsandmoreofthem" * 12, in_pieces(bytes_a_token)) == pytest.approx(expected, abs=0.03)
+    assert 0 <= language_weight("words and more of them, " * 12, in_pieces(bytes_a_token)) <= 1
 
 
 @pytest.mark.parametrize("text", ["", "?!", "12 34", "\u200f", "\ud800"])
 def test_where_nothing_can_be_counted_a_model_is_trusted_or_not_within_bounds(text: str) -> None:
-    assert familiarity(text, None) == 1
-    assert 0 <= familiarity(text, lambda text: 2) <= 1
+    assert language_weight(text, None) == 1
+    assert 0 <= language_weight(text, lambda text: 2) <= 1
 
 
 class Embedder:
@@ -56,7 +56,7 @@ def test_a_query_is_embedded_once_until_it_is_forgotten(tmp_path: Path) -> None:
     first, second = vectors.embed(GENERATION, "tide"), vectors.embed(GENERATION, "tide")
     assert embedder.asked == ["tide"]
     assert np.array_equal(first.vector, second.vector)
-    assert (first.familiarity, first.note) == (0.0, None), "a token a letter: the model does not know the language"
+    assert (first.language_weight, first.note) == (0.0, None), "a token a letter: the model does not know the language"
     vectors.forget()
     vectors.embed(GENERATION, "tide")
     assert embedder.asked == ["tide", "tide"]
@@ -85,11 +85,11 @@ def test_the_real_tokenizer_knows_english_and_not_russian(tmp_path: Path) -> Non
     def count(text: str) -> int:
         return len(tokenizer.encode(text).ids)
 
-    english = familiarity("How long do the batteries of the station last when the mains fail?", count)
-    german = familiarity("Wie lange halten die Batterien der Messstation, wenn der Strom ausfällt?", count)
-    russian = familiarity("Как долго работают батареи станции, если отключится электричество?", count)
+    english = language_weight("How long do the batteries of the station last when the mains fail?", count)
+    german = language_weight("Wie lange halten die Batterien der Messstation, wenn der Strom ausfällt?", count)
+    russian = language_weight("Как долго работают батареи станции, если отключится электричество?", count)
     assert english == 1
     assert russian < german < 1
     assert russian < 0.5
-    assert familiarity("สถานีวัดระดับน้ำทำงานด้วยแบตเตอรี่", count) == 0, "one unknown token"
-    assert familiarity("Internationalization", count) == 1
+    assert language_weight("สถานีวัดระดับน้ำทำงานด้วยแบตเตอรี่", count) == 0, "one unknown token"
+    assert language_weight("Internationalization", count) == 1

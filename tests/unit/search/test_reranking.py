@@ -13,10 +13,9 @@ from sentence_transformers import CrossEncoder
 
 from sourcebook.embedding.bundled import bundled_folder
 from sourcebook.errors import ModelError, QueryError
-from sourcebook.search.candidate import Candidate
-from sourcebook.search.reranking.known_scores import KnownScores
-from sourcebook.search.reranking.rerank import rerank
-from sourcebook.search.reranking.reranker import Reranker
+from sourcebook.search.fusion import Candidate
+from sourcebook.search.ordering import rerank
+from sourcebook.search.reranking.reranker import Reranker, _pair
 from sourcebook.search.reranking.settings import Reranking
 from tests.tiny_cross_encoder import build_cross_encoder
 
@@ -84,15 +83,15 @@ def test_the_order_is_that_of_the_models_own_scores(folder: Path, reranker: Rera
     reranked = rerank(
         reranker, Reranking(str(folder), top=30, batch_size=batch_size, timeout=None), QUERY, ranking(40), texts
     )
-    first = reranked.ranking[:30]
+    first = reranked.candidates[:30]
     scores = {each.chunk_id: each.rerank_score or 0.0 for each in first}
     assert np.allclose([scores[100 + place] for place in range(30)], expected, atol=1e-5)
     told = [each.rerank_score or 0.0 for each in first]
     assert told == sorted(told, reverse=True)
     assert [each.chunk_id for each in first] != [each.chunk_id for each in ranking(30)]
-    assert reranked.ranking[30:] == ranking(40)[30:]
+    assert reranked.candidates[30:] == ranking(40)[30:]
     assert reranked.note is None
-    assert {each.chunk_id: each.score for each in reranked.ranking} == {
+    assert {each.chunk_id: each.score for each in reranked.candidates} == {
         each.chunk_id: each.score for each in ranking(40)
     }
 
@@ -101,15 +100,15 @@ def test_equal_scores_keep_the_order_of_the_fusion(folder: Path, reranker: Reran
     """The same search gives the same order, ties included."""
     texts = {100 + place: "the tide" for place in range(20)}
     reranked = rerank(reranker, Reranking(str(folder), timeout=None), QUERY, ranking(20), texts)
-    assert [each.chunk_id for each in reranked.ranking] == [each.chunk_id for each in ranking(20)]
+    assert [each.chunk_id for each in reranked.candidates] == [each.chunk_id for each in ranking(20)]
 
 
 def test_a_passage_that_left_the_index_is_left_out(folder: Path, reranker: Reranker) -> None:
     """It has no text to read; where none has, nothing is asked of the model."""
     reranking = Reranking(str(folder), top=2, timeout=None)
     reranked = rerank(reranker, reranking, QUERY, ranking(3), {101: "the tide"})
-    assert [each.chunk_id for each in reranked.ranking] == [101, 102]
-    assert rerank(reranker, reranking, QUERY, [], {}).ranking == []
+    assert [each.chunk_id for each in reranked.candidates] == [101, 102]
+    assert rerank(reranker, reranking, QUERY, [], {}).candidates == []
 
 
 def test_on_a_timeout_the_order_stays_and_the_model_stops(folder: Path, reranker: Reranker) -> None:
@@ -120,11 +119,12 @@ def test_on_a_timeout_the_order_stays_and_the_model_stops(folder: Path, reranker
     started = time.perf_counter()
     reranked = rerank(reranker, reranking, QUERY, ranking(50), texts)
     assert time.perf_counter() - started < 6, "50 batches would take 10 seconds"
-    assert reranked.ranking == ranking(50)
+    assert reranked.candidates == ranking(50)
     assert reranked.note == (
         f"reranking 50 passages with {folder} timed out after 0.3 seconds: they stand in the order of the fusion"
     )
-    assert reranked.ms >= 300
+    assert reranked.rerank_ms is not None
+    assert reranked.rerank_ms >= 300
     reranker.close()  # waits for the batch that is being read
     assert len(slow.batches) < 30
 
@@ -139,20 +139,16 @@ def test_after_a_timeout_the_same_search_goes_on_where_it_stopped(folder: Path, 
     again = rerank(reranker, Reranking(str(folder), timeout=None), QUERY, ranking(12), texts)
     assert sum(slow.batches) == 12
     assert patient.note is None
-    assert again.ranking == patient.ranking
+    assert again.candidates == patient.candidates
     expected = CrossEncoder(str(folder)).predict([(QUERY, texts[100 + place]) for place in range(12)])
-    told = {each.chunk_id: each.rerank_score or 0.0 for each in patient.ranking}
+    told = {each.chunk_id: each.rerank_score or 0.0 for each in patient.candidates}
     assert np.allclose([told[100 + place] for place in range(12)], expected, atol=1e-5)
 
 
-def test_the_oldest_scores_are_forgotten_first() -> None:
-    """Memory is bounded; what was asked for lately stays; query and passage are not mistaken for each other."""
-    known = KnownScores(most=2)
-    known.add("tide", "high", 0.5)
-    known.add("tide", "low", 0.0)
-    assert known.get("tide", "high") == 0.5
-    known.add("tide h", "igh", 0.25)
-    assert (known.get("tide", "high"), known.get("tide", "low"), known.get("tide h", "igh")) == (0.5, None, 0.25)
+def test_query_and_passage_are_not_mistaken_for_each_other() -> None:
+    """Kept scores are found by the pair, not by its letters alone."""
+    assert _pair("tide h", "igh") != _pair("tide", "high")
+    assert _pair("tide", "high") == _pair("tide", "high")
 
 
 def test_several_searches_at_once_each_get_their_own_scores(folder: Path, reranker: Reranker) -> None:
@@ -278,7 +274,7 @@ def test_a_model_that_fails_is_an_error(tmp_path: Path, reranker: Reranker) -> N
     reranker.prewarm(reranking)
     with torch.no_grad():
         next(reranker._load(reranking).model.parameters()).fill_(float("nan"))
-    with pytest.raises(ModelError, match="scores that are no numbers"):
+    with pytest.raises(ModelError, match="scores that are not finite numbers"):
         reranker.score(reranking, QUERY, ["the tide"])
 
 

@@ -1,0 +1,175 @@
+"""Terms of a query: its own words as lexemes, and words that stand in for those that no passage holds.
+
+Stemming joins the inflected forms of a word. Stand-ins cover the rest: compounds, misspellings, single letters of
+scripts without spaces. They come from the vocabulary of the searched collections alone.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.search.search_scope import SearchScope
+
+_COMPOUND_WEIGHT: Final = 0.5
+"""Factor on the weight of a compound's part, or of a compound that contains the word."""
+_MISSPELT_WEIGHT: Final = 0.8
+"""Factor on the weight of the nearest known word."""
+_SHORTEST_PART: Final = 4
+"""Letters of a compound's part, at least."""
+_LONGEST_LINK: Final = 3
+"""Letters between the parts of a compound, at most: `Verbindung·s·stück`."""
+_SHORTEST_IN_COMPOUND: Final = 5
+"""Letters of a word that is looked up within compounds, at least."""
+_LONGEST: Final = 100
+"""Letters of a word that gets stand-ins, at most."""
+_SHORTEST_MISSPELT: Final = 4
+"""Letters of a word that may be misspelt, at least."""
+_TWO_MISTAKES_FROM: Final = 8
+"""Letters of a word that may have two mistakes, at least."""
+_MOST: Final = 32
+"""Stand-ins per word, at most."""
+_MOST_UNKNOWN: Final = 32
+"""Words per query that get stand-ins, at most; each takes a look-up in the vocabulary."""
+_COMPOUNDING: Final = frozenset({"danish", "dutch", "finnish", "german", "norwegian", "swedish"})
+"""Text-search configurations of languages that write compounds as one word."""
+_FIRST_UNSPACED: Final = "\u0e00"
+"""First code point of Thai: scripts without spaces come from here on, Greek, Cyrillic and Arabic before."""
+
+_Word = tuple[str, int, dict[str, int]]
+"""(token, number of entries, lexeme id by generation id)."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """A lexeme of the query that contributes to the BM25 score."""
+
+    token: str
+    entries: int
+    """Number of entries in scope that hold it."""
+    ids: Mapping[int, int]
+    """Lexeme id by generation id; empty where no entry holds it."""
+    weight: float
+    """Factor on the entry's own weight: idf, less for a stand-in."""
+
+
+def idf(entries: int, all_entries: int) -> float:
+    """Return the inverse document frequency of a word (Robertson & Sparck Jones 1976, never negative as in Lucene).
+
+    Args:
+        entries: number of entries that hold the word.
+        all_entries: number of all entries.
+    """
+    return math.log(1 + (all_entries - entries + 0.5) / (entries + 0.5))
+
+
+def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[QueryTerm]:
+    """Return the terms of a text under every text-search configuration in scope, stop words left out."""
+    rows = connection.execute(queries["query_words"], {"text": text, "generations": scope.ids})
+    return [
+        QueryTerm(token, entries, {int(number): id_ for number, id_ in ids.items()}, idf(entries, all_entries or 0))
+        for token, entries, ids, all_entries in rows
+    ]
+
+
+def with_stand_ins(
+    connection: Connection, scope: SearchScope, terms: Sequence[QueryTerm], *, typos: bool
+) -> list[QueryTerm]:
+    """Return the terms, and stand-ins for each of the first 32 terms that no entry holds.
+
+    - A compound is split where entries hold its first and its last part, with at most three letters between them
+      (after Koehn and Knight, Empirical Methods for Compound Splitting, EACL 2003).
+    - In languages that write compounds as one word, compounds that contain the term are stand-ins.
+    - A single letter of a script without spaces, known or not, gets the pairs of letters that contain it.
+    - With `typos`, the nearest words are stand-ins: one letter inserted, deleted, substituted or transposed with the
+      next one; two such mistakes in words of eight letters or more.
+    """
+    wanting = [
+        term.token
+        for term in terms
+        if _is_letter_of_pairs(term.token) or (not term.ids and len(term.token) <= _LONGEST)
+    ]
+    if not wanting:
+        return list(terms)
+    row = connection.execute(queries["all_searchable_entries"], {"generations": scope.ids}).fetchone()
+    everything = int(row[0] or 0) if row else 0
+    found = {term.token: term for term in terms if term.ids}
+    for token in wanting[:_MOST_UNKNOWN]:
+        for (stand_in, entries, ids), factor in _Vocabulary(connection, scope).stand_ins(token, typos=typos):
+            weight = factor * idf(entries, everything)
+            if stand_in not in found or found[stand_in].weight < weight:
+                found[stand_in] = QueryTerm(stand_in, entries, {int(key): id_ for key, id_ in ids.items()}, weight)
+    return [*found.values(), *(term for term in terms if not term.ids)]
+
+
+class _Vocabulary:
+    """The vocabulary of the generations in scope."""
+
+    def __init__(self, connection: Connection, scope: SearchScope) -> None:
+        self._connection = connection
+        self._scope = scope
+
+    def stand_ins(self, token: str, *, typos: bool) -> Iterator[tuple[_Word, float]]:
+        """Yield (word, factor on its weight) of each stand-in."""
+        if _is_letter_of_pairs(token):
+            pairs = self._rows("lexemes_beginning_or_ending", beginning=token, ending=token, shortest=2, longest=2)
+            yield from ((word, _COMPOUND_WEIGHT) for word in _most_common(pairs))
+            return
+        yield from ((word, _COMPOUND_WEIGHT) for word in self._parts(token))
+        if len(token) >= _SHORTEST_IN_COMPOUND and _COMPOUNDING.intersection(self._scope.configurations):
+            yield from ((word, _COMPOUND_WEIGHT) for word in self._rows("lexemes_containing", part=token, most=_MOST))
+        if typos and len(token) >= _SHORTEST_MISSPELT and token.isalpha():
+            yield from ((word, _MISSPELT_WEIGHT) for word in self._nearest(token))
+
+    def _parts(self, token: str) -> list[_Word]:
+        """Return the first and last part of a compound; of several splits, the one with the longest parts."""
+        last_start = len(token) - _SHORTEST_PART
+        beginnings = [token[:end] for end in range(_SHORTEST_PART, last_start + 1)]
+        endings = [token[start:] for start in range(_SHORTEST_PART, last_start + 1)]
+        if not beginnings:
+            return []
+        known = {word[0]: word for word in self._rows("lexemes_named", tokens=[*beginnings, *endings])}
+        pairs = [
+            (beginning, ending)
+            for beginning in beginnings
+            if beginning in known
+            for ending in endings
+            if ending in known and 0 <= len(token) - len(beginning) - len(ending) <= _LONGEST_LINK
+        ]
+        best = max(pairs, key=lambda pair: (len(pair[0]) + len(pair[1]), len(pair[0])), default=None)
+        return [known[part] for part in dict.fromkeys(best)] if best else []
+
+    def _nearest(self, token: str) -> list[_Word]:
+        """Return the known words at the smallest edit distance.
+
+        The look-up goes by the first or the second half of the word: one mistake, or two in one half, leaves the other
+        half intact.
+        """
+        from rapidfuzz.distance import OSA
+
+        mistakes = 2 if len(token) >= _TWO_MISTAKES_FROM else 1
+        half = len(token) // 2
+        near = self._rows(
+            "lexemes_beginning_or_ending",
+            beginning=token[: max(half - 1, 1)],  # the letter before the middle may be transposed with the next
+            ending=token[half + 1 :] or token[-1:],
+            shortest=len(token) - mistakes,
+            longest=len(token) + mistakes,
+        )
+        distances = {word[0]: OSA.distance(token, word[0], score_cutoff=mistakes) for word in near}
+        smallest = min(distances.values(), default=mistakes + 1)
+        return _most_common(word for word in near if distances[word[0]] == smallest <= mistakes)
+
+    def _rows(self, name: str, **values: Any) -> list[_Word]:
+        return self._connection.execute(queries[name], {"generations": self._scope.ids, **values}).fetchall()
+
+
+def _is_letter_of_pairs(token: str) -> bool:
+    return len(token) == 1 and token >= _FIRST_UNSPACED
+
+
+def _most_common(words: "Iterator[_Word] | list[_Word]") -> list[_Word]:
+    return sorted(words, key=lambda word: (-word[1], word[0]))[:_MOST]

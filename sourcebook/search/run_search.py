@@ -1,0 +1,177 @@
+"""A search from the checked request to its page of results."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, wait
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import chain
+
+from psycopg import Connection
+
+from sourcebook.database.database import Database
+from sourcebook.search.explanation import Explanation
+from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
+from sourcebook.search.keyword_leg import KeywordLeg
+from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.reading import read_results
+from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
+from sourcebook.search.required_terms import required_terms
+from sourcebook.search.reranking.reranker import Reranker
+from sourcebook.search.results import SearchResults
+from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
+from sourcebook.search.vector_leg import VectorLeg
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResources:
+    """Connections, threads and models that all searches of a knowledge base share."""
+
+    database: Database
+    executor: Executor
+    """Runs the keyword leg beside the vector leg."""
+    vectors: QueryVectors
+    reranker: Reranker
+
+
+def run_search(resources: SearchResources, request: SearchRequest) -> SearchResults:
+    """Return the page of results that a request asks for.
+
+    A search checks out at most three connections: one that it holds, a second one for the keyword leg where one is
+    free, and the first one again after reranking. It never waits for a connection while it holds one.
+    """
+    started = time.perf_counter()
+    with resources.database.hold() as held:
+        scope = find_scope(held.connection, request.collections)
+        condition, notes = _condition(held.connection, scope, request)
+        ranked, documents = _find(resources, held.connection, scope, request, condition)
+        ordered = Ordered(ranked.candidates)
+        if request.rerank or request.group_by or request.diversity:
+            ordered = rerank_group_diversify(held, resources.reranker, scope, request, ordered.candidates, documents)
+        page, next_offset, page_notes = _page(request, ordered.candidates, everything=ranked.has_everything)
+        reading = time.perf_counter()
+        results = read_results(held.connection, scope.ids, page, request.neighbours)
+        ended = time.perf_counter()
+        explanation = None
+        if request.explain:
+            explanation = _explain(held.connection, request, ranked, ordered.rerank_ms, (ended - reading) * 1000)
+    notes += dict.fromkeys(chain.from_iterable(leg.notes for leg in ranked.legs.values()))
+    notes += [ordered.note, *page_notes] if ordered.note else page_notes
+    return SearchResults(
+        results,
+        round((ended - started) * 1000, 3),
+        {name: leg.dropped for name, leg in ranked.legs.items() if leg.dropped is not None},
+        len(ordered.candidates),
+        request.offset,
+        next_offset,
+        tuple(note.removesuffix(".") for note in notes),
+        explanation,
+    )
+
+
+def _condition(
+    connection: Connection, scope: SearchScope, request: SearchRequest
+) -> tuple[EntryCondition | None, list[str]]:
+    """Return the condition that the query's operators and the filters set for every entry, and notes."""
+    conditions, notes = required_terms(connection, scope, request.query) if request.query.has_operators else ([], [])
+    filtered = request.filters.condition() if request.filters is not None else None
+    notes += [f"the collection {name} has nothing searchable yet" for name in scope.not_indexed]
+    return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes
+
+
+def _find(
+    resources: SearchResources,
+    connection: Connection,
+    scope: SearchScope,
+    request: SearchRequest,
+    condition: EntryCondition | None,
+) -> tuple[RankedList, dict[int, int]]:
+    """Return a ranked list that is long enough for the page, and the document ids of its candidates where grouped."""
+    vector = keyword = None
+    if request.mode == "vector" or (request.mode == "hybrid" and request.fusion.vector > 0):
+        vector = VectorLeg(resources.vectors, scope, request.query.text, condition)
+    if request.mode == "keyword" or (request.mode == "hybrid" and request.fusion.keyword > 0):
+        keyword = KeywordLeg(scope, request.query.text, condition, typos=request.typos)
+    shown = request.offset + request.limit + 1  # one more tells whether there is a next page
+    least = max(shown, request.rerank.top if request.rerank else 0)
+    documents: dict[int, int] = {}
+    with resources.database.spare_connection() if vector and keyword else nullcontext() as spare:
+        ranked = RankedList(_legs(resources.executor, connection, spare, vector, keyword), request.fusion)
+        while scope.generations:
+            known = len(ranked.candidates)
+            ranked.extend()
+            if request.group_by:
+                new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
+                documents |= read_documents(connection, scope.ids, new)
+            enough = len(ranked.candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
+            if enough or ranked.is_final:
+                break
+    return ranked, documents
+
+
+def _legs(
+    executor: Executor,
+    connection: Connection,
+    spare: Connection | None,
+    vector: VectorLeg | None,
+    keyword: KeywordLeg | None,
+) -> Callable[[int], dict[str, LegResult]]:
+    """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
+
+    def find(depth: int) -> dict[str, LegResult]:
+        found = {}
+        beside = executor.submit(keyword.find, spare, depth) if keyword and spare else None
+        try:
+            if vector:
+                found["vector"] = vector.find(connection, depth)
+        finally:
+            if beside:
+                wait([beside])  # after an error, too: the spare connection is in use until then
+        if keyword:
+            found["keyword"] = beside.result() if beside else keyword.find(connection, depth)
+        return found
+
+    return find
+
+
+def _page(
+    request: SearchRequest, candidates: Sequence[Candidate], *, everything: bool
+) -> tuple[Sequence[Candidate], int | None, list[str]]:
+    """Return the candidates of the page, the offset of the next page, and notes on an empty or a last page."""
+    units = "documents" if request.group_by else "passages"
+    end = request.offset + request.limit
+    page = candidates[request.offset : end]
+    is_last = end >= len(candidates)
+    notes = []
+    if request.offset and not page:
+        notes.append(
+            f"the page begins behind {request.offset:,} {units}, and the search found {len(candidates):,}: "
+            "the last page is an earlier one"
+        )
+    next_offset = None if is_last or end > LARGEST_OFFSET else end
+    if page and next_offset is None and not (is_last and everything):
+        notes.append(
+            f"each leg ranks its first {DEEPEST:,} entries; {units} behind them are not listed: narrow the search"
+        )
+    return page, next_offset, notes
+
+
+def _explain(
+    connection: Connection, request: SearchRequest, ranked: RankedList, rerank_ms: float | None, reading_ms: float
+) -> Explanation:
+    legs = ranked.legs
+    fusion = request.fusion
+    return Explanation(
+        query=str(request.query),
+        legs=tuple(leg.explain(connection, name) for name, leg in legs.items()),
+        fusion=fusion.describe() if len(legs) > 1 else "none: one leg alone",
+        weights={
+            name: round(fusion.weight(name) * (leg.language_weight if fusion.by_language else 1), 3)
+            for name, leg in legs.items()
+        },
+        depth=ranked.depth,
+        embedding_ms=legs["vector"].embedding_ms if "vector" in legs else None,
+        rerank_ms=rerank_ms,
+        reading_ms=round(reading_ms, 3),
+    )

@@ -1,0 +1,98 @@
+"""Scope of a search: the generations that it covers, and the condition that every found entry fulfils."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from psycopg import Connection, sql
+
+from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedGeneration:
+    """One generation that a search covers."""
+
+    collection: str
+    id: int
+    model: str
+    """Identity of the embedding model."""
+    embedding: EmbeddingSettings
+    dimensions: int
+    configurations: tuple[str, ...]
+    """Text-search configurations that its entries were indexed with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """Generations that a search covers; empty before the first ingest."""
+
+    generations: tuple[ScopedGeneration, ...]
+    not_indexed: tuple[str, ...] = ()
+    """Requested collections, or all of them, that have nothing searchable yet."""
+
+    @property
+    def ids(self) -> list[int]:
+        """The generations' ids, by which PostgreSQL prunes partitions."""
+        return [generation.id for generation in self.generations]
+
+    @property
+    def configurations(self) -> list[str]:
+        """Every text-search configuration that an entry in scope was indexed with."""
+        return sorted({name for generation in self.generations for name in generation.configurations})
+
+    def by_model(self) -> dict[str, list[ScopedGeneration]]:
+        """Return the generations by embedding model: one query vector serves all of a group."""
+        groups: dict[str, list[ScopedGeneration]] = {}
+        for generation in self.generations:
+            groups.setdefault(generation.model, []).append(generation)
+        return groups
+
+
+def find_scope(connection: Connection, collections: Sequence[str] | None) -> SearchScope:
+    """Return the active generations of the collections; of all collections where None.
+
+    Raises:
+        QueryError: a collection does not exist.
+    """
+    wanted = None if collections is None else list(collections)
+    rows = connection.execute(queries["search_scope"], {"collections": wanted}).fetchall()
+    missing = sorted(set(wanted or ()) - {row[0] for row in rows})
+    if missing:
+        known = [row[0] for row in connection.execute(queries["collections"])]
+        raise QueryError(
+            f"there is no collection {', '.join(repr(name) for name in missing)}; "
+            f"there is {', '.join(known) if known else 'none yet: run sourcebook ingest'}"
+        )
+    return SearchScope(
+        tuple(
+            ScopedGeneration(
+                name, number, model, EmbeddingSettings.model_validate(embedding), dimensions, tuple(configurations)
+            )
+            for name, number, model, embedding, dimensions, configurations in rows
+            if number is not None
+        ),
+        tuple(row[0] for row in rows if row[1] is None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCondition:
+    """A condition on rows of `search_entry`, which the surrounding statement calls `entry`; both legs apply it.
+
+    Values travel as parameters; the SQL text consists of the project's own words alone.
+    """
+
+    text: sql.Composable
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Values by parameter name; joined conditions have different names."""
+
+    @classmethod
+    def all_of(cls, conditions: Sequence["EntryCondition"]) -> Self | None:
+        """Return the conjunction of the conditions; None where there are none."""
+        if not conditions:
+            return None
+        parameters = {name: value for each in conditions for name, value in each.parameters.items()}
+        return cls(sql.SQL(" AND ").join(sql.SQL("({})").format(each.text) for each in conditions), parameters)
