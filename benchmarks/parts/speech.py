@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import av
 import jiwer
 import numpy as np
+import psutil
 from faster_whisper.audio import decode_audio
 from whisper.normalizers import BasicTextNormalizer, EnglishTextNormalizer
 
@@ -159,16 +161,19 @@ def _hear(process: SpeechProcess, path: Path) -> Heard:
     return Heard(
         " ".join(segment.text for window in windows for segment in window.segments),
         windows[-1].language if windows else None,
-        _peak(process.pid),
+        _peak(),
     )
 
 
-def _peak(pid: int | None) -> int | None:
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
+def _peak() -> int | None:
+    """Return the most memory that the speech process has taken, in bytes; it is the only worker here."""
+    peaks = []
+    for child in psutil.Process().children():
+        with suppress(OSError, psutil.Error):
+            if "pebble_pool_worker" in child.cmdline():
+                lines = Path(f"/proc/{child.pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+                peaks += [int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")]
+    return max(peaks, default=None)
 
 
 def _joined(clips: list[Clip]) -> tuple[Samples, str]:

@@ -1,52 +1,48 @@
 """Parsers in child processes: what a document does to its parser ends that one, and no other document suffers."""
 
-import os
 import shutil
 import sys
 import tempfile
 from collections import Counter
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from hashlib import sha256
 from itertools import count
-from multiprocessing import resource_tracker
 from pathlib import Path
-from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, Signals, pthread_sigmask
+from signal import Signals
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Final, Self
 
-from loky.backend import get_context  # type: ignore[import-untyped] # has no stubs
-from pebble import ProcessExpired, ProcessPool
+from pebble import ProcessExpired
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.page_seconds import has_pages
+from sourcebook.parsing.pdf.ocr.threads import share_cores
 from sourcebook.parsing.worker import (
     OUT_OF_MEMORY,
     OUT_OF_MEMORY_LEFT,
     AttachmentPlace,
     ParserTask,
     parse_task,
-    prepare,
     seconds_of_pages,
 )
 from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.worker_pool import WorkerPool
 
 DOCUMENTS_A_PROCESS = 200
 """After so many a process gives way to a new one: what parsing libraries keep of each document adds up."""
 MOST_PROCESSES = 4
-_SENT = 32_000
-"""Bytes up to which content goes through a pipe, which holds twice as much; more lies in a file: a process that dies
-while it takes a document out of the pipe takes the pipe along."""
-_TRIES = MOST_PROCESSES + 1
-"""Of a document whose process broke before it began, or held too little memory, as in the worst case each does."""
-_LOOK_SECONDS = 1.0
-"""How often somebody who waits looks whether the pool still works."""
-_TELL_SECONDS = 0.1
-"""In which a pool that breaks tells those that it remembers."""
-_T = TypeVar("_T")
+_PIPE_BYTES: Final = 32_000
+"""Bytes up to which content goes through a pipe; larger content goes through a file.
+
+A process that dies while it receives a document breaks the pipe. The pipe holds twice as much, so a document of this
+size is in it whole.
+"""
+_ATTEMPTS: Final = MOST_PROCESSES + 1
+"""Attempts per document when its process breaks before it begins, or has too little memory left."""
 
 
 class ParserPool:
@@ -67,7 +63,7 @@ class ParserPool:
     ) -> None:
         self._processes = max(1, min(MOST_PROCESSES, usable_cores(), documents))
         self._documents_a_process = documents_a_process
-        self._pool: ProcessPool | None = None
+        self._pool: WorkerPool | None = None
         self._folder: Path | None = None
         self._places: dict[bytes, Path] = {}
         self._users: Counter[Path] = Counter()
@@ -94,7 +90,7 @@ class ParserPool:
         Raises:
             ParseError: There is no room for the file in the temporary folder.
         """
-        place = self._lay_down(content) if len(content) > _SENT else None
+        place = self._lay_down(content) if len(content) > _PIPE_BYTES else None
         return Parsing(self, ParserTask(place or content, name, media_type, settings, attachment))
 
     def release(self, place: Path) -> None:
@@ -124,28 +120,25 @@ class ParserPool:
         """End the processes."""
         self.close()
 
-    def open_pool(self, *, instead_of: ProcessPool | None = None) -> ProcessPool:
-        """Return the pool; a new one where there is none, or where the present one broke or is the one given."""
-        if self._pool is not None and (self._pool is instead_of or not self._pool.active):
+    def open_pool(self, *, instead_of: WorkerPool | None = None) -> WorkerPool:
+        """Return the pool; a new one if there is none, or if the present one is broken or is `instead_of`."""
+        if self._pool is not None and (self._pool is instead_of or not self._pool.is_active):
             self._end_pool()
         if self._pool is None:
-            self._pool = ProcessPool(
-                max_workers=self._processes,
+            folder = self._temporary_folder()
+            self._pool = WorkerPool(
+                self._processes,
                 max_tasks=self._documents_a_process,
-                initializer=prepare,
-                initargs=(os.getpid(), self._processes, self._temporary_folder()),
-                # Its processes import what they need and not, as those of the standard library, the main module of
-                # this one too: that of Dagster takes two seconds.
-                context=get_context("loky"),
+                folder=folder,
+                initializer=share_cores,
+                arguments=(self._processes,),
             )
-            _start_unheard(self._pool)
         return self._pool
 
     def _end_pool(self) -> None:
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.stop()  # type: ignore[no-untyped-call] # pebble declares arguments only
-            pool.join()
+            pool.close()
 
     def _temporary_folder(self) -> Path | None:
         """Return where content lies that is on its way; None where no folder can be made."""
@@ -200,18 +193,17 @@ class Parsing:
             ParserError: The parser cannot be loaded.
         """
         try:
-            for _ in range(1, _TRIES):
+            for _ in range(1, _ATTEMPTS):
                 try:
                     return self._wait()
                 except _TooLittleLeftError:
                     self._begin(self._parsers.open_pool())
-                except RuntimeError:
-                    # The pool broke: a process died between two documents, or as it was handed one. It need not have
-                    # been this.
+                except BrokenProcessPool:
+                    # A process died between two documents, or as it was handed one: perhaps another one than this.
                     self._begin(self._parsers.open_pool(instead_of=self._pool))
             try:
                 return self._wait()
-            except RuntimeError as error:
+            except (_TooLittleLeftError, BrokenProcessPool) as error:
                 raise ParseError(
                     "its parser's process ended again and again; there may be too little memory"
                 ) from error
@@ -220,16 +212,12 @@ class Parsing:
                 self._parsers.release(self._place)
                 self._place = None
 
-    def _begin(self, pool: ProcessPool) -> None:
+    def _begin(self, pool: WorkerPool) -> None:
         self._pool = pool
-        self._document: Future[_Timed] = Future()
+        self._document: Future[_Limited] = Future()
         if self._task.attachment is None and has_pages(self._task.media_type):
-            try:
-                pages = pool.schedule(seconds_of_pages, args=(self._task,), timeout=self._seconds)
-            except RuntimeError as error:  # the pool broke
-                self._document.set_exception(error)
-                return
-            # In a thread of the pool, so that the next document need not wait for somebody who asks for this one.
+            pages = pool.schedule(self._seconds, seconds_of_pages, self._task)
+            # The callback runs in a thread of the pool: the next document does not wait for a call of `result`.
             pages.add_done_callback(partial(_parse_after, pool, self._task, self._document))
         else:
             _parse(pool, self._task, self._document, self._seconds)
@@ -237,8 +225,8 @@ class Parsing:
     def _wait(self) -> ParsedDocument:
         seconds = self._seconds
         try:
-            seconds, document = self._outcome(self._document)
-            return self._outcome(document)
+            seconds, document = self._document.result()
+            return document.result()
         except TimeoutError as error:
             raise ParseError(
                 f"its parser was not done after {seconds:,.0f} seconds; raise parsing.timeout, or split the file"
@@ -256,34 +244,16 @@ class Parsing:
                 "open and save it again, or convert it"
             ) from error
 
-    def _outcome(self, future: "Future[_T]") -> "_T":
-        """Wait for what the pool does; a pool that breaks forgets what no process has taken yet."""
-        while not future.done():
-            if not self._pool.active and not wait([future], _TELL_SECONDS).done:
-                raise BrokenProcessPool
-            wait([future], _LOOK_SECONDS)
-        return future.result()
+
+class _TooLittleLeftError(Exception):
+    """The documents before left too little memory in their process: in another it may be enough."""
 
 
-def _start_unheard(pool: ProcessPool) -> None:
-    """Start a pool whose processes never hear of Ctrl-C, also while they start: it is this process's to handle."""
-    resource_tracker.ensure_running()  # to start it lets the signal through again
-    signals = pthread_sigmask(SIG_BLOCK, {SIGINT})
-    try:
-        pool.active  # noqa: B018 - starts it
-    finally:
-        pthread_sigmask(SIG_SETMASK, signals)
+_Limited = tuple[float, "Future[ParsedDocument]"]
+"""The time limit of a document in seconds, and the document."""
 
 
-class _TooLittleLeftError(RuntimeError):
-    """What others left of the memory of their process was too little: in another it may be enough."""
-
-
-_Timed = tuple[float, "Future[ParsedDocument]"]
-"""The seconds that a document may take, and itself."""
-
-
-def _parse_after(pool: ProcessPool, task: ParserTask, document: "Future[_Timed]", pages: "Future[float]") -> None:
+def _parse_after(pool: WorkerPool, task: ParserTask, document: "Future[_Limited]", pages: "Future[float]") -> None:
     error = pages.exception()
     if error is None:
         _parse(pool, task, document, task.settings.timeout.total_seconds() + pages.result())
@@ -291,11 +261,8 @@ def _parse_after(pool: ProcessPool, task: ParserTask, document: "Future[_Timed]"
         document.set_exception(error)
 
 
-def _parse(pool: ProcessPool, task: ParserTask, document: "Future[_Timed]", seconds: float) -> None:
-    try:
-        document.set_result((seconds, pool.schedule(parse_task, args=(task,), timeout=seconds)))
-    except RuntimeError as error:  # the pool broke
-        document.set_exception(error)
+def _parse(pool: WorkerPool, task: ParserTask, document: "Future[_Limited]", seconds: float) -> None:
+    document.set_result((seconds, pool.schedule(seconds, parse_task, task)))
 
 
 def _ending(status: int) -> str:

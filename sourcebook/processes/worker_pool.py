@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, Signals, pthread_sigmask
 from threading import Lock, Thread
-from typing import Final, ParamSpec, TypeVar
+from typing import BinaryIO, Final, ParamSpec, TypeVar, cast
 
 from loky.backend import get_context  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired, ProcessPool
@@ -58,7 +58,7 @@ class WorkerPool:
         self._owner = os.getpid()
         self._lock = Lock()
         self._waiting: set[Future[object]] = set()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the pool
+        self._errors = _error_file()
         self._errors_for_child = Connection(os.dup(self._errors.fileno()), readable=False)
         self._pool = ProcessPool(
             max_workers=processes,
@@ -111,7 +111,7 @@ class WorkerPool:
         """Return the last line that any child wrote to stderr; empty where there is none."""
         if self._errors.closed:
             return ""
-        size = os.fstat(self._errors.fileno()).st_size
+        size = os.fstat(self._errors.fileno()).st_size  # 0 for the null device
         written = os.pread(self._errors.fileno(), _ERROR_BYTES, max(size - _ERROR_BYTES, 0))
         return written.decode(errors="replace").strip().rpartition("\n")[2]
 
@@ -183,6 +183,14 @@ class WorkerPool:
             outcome.set_exception(error)
         else:
             outcome.set_result(result)  # type: ignore[arg-type] # None stands for a result only where there is none
+
+
+def _error_file() -> BinaryIO:
+    """Return the file that takes stderr; without a temporary folder, stderr is discarded."""
+    try:
+        return cast("BinaryIO", tempfile.TemporaryFile())
+    except OSError:
+        return Path(os.devnull).open("w+b")
 
 
 def _begin(

@@ -1,90 +1,72 @@
-"""A transcriber in a child process: what a broken file does to a decoder ends that one, and its memory goes with it."""
+"""A transcriber in a child process: a broken file crashes the child alone, and the model's memory ends with it."""
 
-import os
-import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, BinaryIO, Self, cast
+from typing import ParamSpec, Self, TypeVar
+
+from pebble import ProcessExpired
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import RecordingError, SpeechError
-from sourcebook.model.transcript import Language, Recording, Segment, Window
-from sourcebook.processes.frames import read_frame, write_frame
-from sourcebook.processes.start import describe_exit, start_child
+from sourcebook.model.transcript import Language, Recording, Window
+from sourcebook.processes.worker_pool import WorkerPool
+from sourcebook.speech import worker
 
-Header = dict[str, Any]
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class SpeechProcess:
-    """Looks at recordings and transcribes them in a child process, which ends with this one. For one thread.
+    """Probes and transcribes recordings in a child process, which ends with this one. For one thread.
 
-    The child starts with the first recording and loads the engine with the first that is transcribed. Where it crashes,
+    The child starts with the first recording and loads the engine with the first that is transcribed. If it crashes,
     that recording has failed, and the next one gets another child.
 
     Args:
-        settings: which engine and model.
-        home: the folder for state; weights that have to be made are kept in `models/` below it.
+        settings: Engine and model.
+        home: State folder; weights that have to be made are kept in `models/` below it.
     """
 
     def __init__(self, settings: SpeechSettings, home: Path) -> None:
         self._settings = settings
         self._home = home
-        self._process: subprocess.Popen[bytes] | None = None
-        self._replies: BinaryIO | None = None
-        self._errors: IO[bytes] | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The child's process id; None while none runs."""
-        return None if self._process is None else self._process.pid
+        self._pool: WorkerPool | None = None
 
     def probe(self, place: str) -> Recording:
-        """Look at a recording without transcribing it.
+        """Return what a recording is, without transcribing it.
 
         Args:
-            place: a local path, or a URL that fsspec opens.
+            place: Local path, or a URL that fsspec opens.
 
         Raises:
-            RecordingError: it holds no sound that can be read.
-            SpeechError: no child can be started, or a package is missing.
+            RecordingError: It holds no sound that can be read.
+            SpeechError: No child can be started, or a package is missing.
         """
-        (answer,) = self._ask({"ask": "probe", "place": place})
-        return Recording(bytes.fromhex(answer["sound_sha256"]), answer["duration"], answer["title"], answer["metadata"])
+        return self._call(worker.probe, place)
 
     def transcribe(self, place: str, *, start: float = 0.0, language: Language | None = None) -> Iterator[Window]:
-        """Yield the windows of a recording from `start` to its end.
+        """Yield the windows of a recording from `start` to its end, each when it is asked for.
 
         Args:
-            place: as for `probe`.
-            start: seconds; where the last window that is known ended.
-            language: what that one said it is.
+            place: Local path, or a URL that fsspec opens.
+            start: Seconds; the end of the last window that is known.
+            language: Language of that window.
 
         Raises:
-            RecordingError: its sound is damaged, or its child ended.
-            SpeechError: the engine or its model cannot be loaded.
+            RecordingError: Its sound is damaged, or its child ended.
+            SpeechError: The engine or its model cannot be loaded.
         """
-        told = None if language is None else [language.code, language.probability]
-        for answer in self._ask({"ask": "transcribe", "place": place, "start": start, "language": told}):
-            heard = answer["language"]
-            yield Window(
-                answer["end"],
-                None if heard is None else Language(*heard),
-                tuple(Segment(*segment) for segment in answer["segments"]),
-            )
+        self._call(worker.begin, place, start, language)
+        while (window := self._call(worker.next_window)) is not None:
+            yield window
 
     def close(self) -> None:
         """End the child at once. May be called more than once."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()  # it holds nothing that would have to be saved
-        process.wait()
-        for stream in (process.stdin, self._replies, self._errors):
-            with suppress(OSError):
-                cast("IO[bytes]", stream).close()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
 
     def __enter__(self) -> Self:
         """Start nothing yet."""
@@ -96,57 +78,22 @@ class SpeechProcess:
         """End the child."""
         self.close()
 
-    def _ask(self, request: Mapping[str, object]) -> Iterator[Header]:
-        """Yield the answers to a request; where they are not read to the end, the child is ended."""
-        self._start()
-        is_whole = False
+    def _call(
+        self, function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        pool = self._open_pool()
         try:
-            with suppress(OSError):  # why the child ended is told below
-                write_frame(cast("BinaryIO", cast("subprocess.Popen[bytes]", self._process).stdin), request)
-            while (answer := self._read())["state"] == "part":
-                yield answer
-            is_whole = True
-        finally:
-            if not is_whole:
-                self.close()
-        if answer["state"] == "failed":
-            raise SpeechError(answer["reason"]) if answer["engine"] else RecordingError(answer["reason"])
+            return pool.schedule(None, function, *args, **kwargs).result()
+        except (ProcessExpired, BrokenProcessPool) as error:
+            advice = "free some, or choose a smaller speech.model"
+            raise RecordingError(pool.describe_end("the process that reads it", error, advice=advice)) from error
 
-    def _read(self) -> Header:
-        frame = read_frame(cast("BinaryIO", self._replies))
-        if frame is not None:
-            return frame[0]
-        process = cast("subprocess.Popen[bytes]", self._process)
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        reason = describe_exit(
-            "the process that reads it",
-            process.returncode,
-            cast("IO[bytes]", self._errors),
-            advice="free some, or choose a smaller speech.model",
-        )
-        raise RecordingError(reason)
-
-    def _start(self) -> None:
-        if self._process is not None:
-            return
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-        try:
-            self._process, self._replies = start_child("sourcebook.speech.worker", errors)
-            self._errors = errors
-            first = {"parent": os.getpid(), "home": str(self._home), "settings": self._settings.model_dump(mode="json")}
-            write_frame(cast("BinaryIO", self._process.stdin), first)
-        except OSError as error:
-            errors.close()
-            raise SpeechError(f"the process for speech cannot be started: {error}") from error
-        try:
-            answer = self._read()
-        except RecordingError as error:
+    def _open_pool(self) -> WorkerPool:
+        if self._pool is not None and not self._pool.is_active:
             self.close()
-            raise SpeechError(str(error)) from error
-        if answer["state"] == "failed":
-            self.close()
-            raise SpeechError(answer["reason"])
+        if self._pool is None:
+            try:
+                self._pool = WorkerPool(initializer=worker.configure, arguments=(self._settings, self._home))
+            except OSError as error:
+                raise SpeechError(f"the process for speech cannot be started: {error}") from error
+        return self._pool

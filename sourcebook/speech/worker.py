@@ -1,86 +1,85 @@
-"""The program of a `SpeechProcess`'s child: looks at recordings and transcribes them."""
+"""The tasks of a `SpeechProcess`'s child; the engine is loaded for the first recording that is transcribed."""
 
 from collections.abc import Iterator
-from dataclasses import astuple
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import NamedTuple
 
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.errors import MissingDependencyError, SpeechError
+from sourcebook.errors import MissingDependencyError, RecordingError, SpeechError
 from sourcebook.installation import install_command
-from sourcebook.model.transcript import Language
-from sourcebook.processes.frames import write_frame
-from sourcebook.processes.serve import Answer, Header, reason_of, serve
+from sourcebook.model.transcript import Language, Recording, Window
+from sourcebook.processes.child import loading_libraries, reason_of
 from sourcebook.speech.engine import Engine
 
-Request = dict[str, Any]
+
+class _Setup(NamedTuple):
+    settings: SpeechSettings
+    home: Path
 
 
-class _Worker:
-    """Answers requests; the engine is loaded for the first recording that is transcribed."""
+_setup: _Setup
+_engine: Engine | None = None
+_windows: Iterator[Window] = iter(())
+"""Remaining windows of the recording in progress."""
 
-    def __init__(self, settings: SpeechSettings, home: Path) -> None:
-        self._settings = settings
-        self._home = home
-        self._engine: Engine | None = None
 
-    def answer(self, request: Request, replies: BinaryIO) -> None:
-        """Write an answer in parts; the last frame says how it ended."""
-        try:
-            for part in self._probe(request) if request["ask"] == "probe" else self._transcribe(request):
-                write_frame(replies, {"state": "part", **part})
-        except BrokenPipeError:
-            raise
-        except Exception as error:  # noqa: BLE001 - this recording failed: the parent tells it, and the next may succeed
-            is_engine = isinstance(error, SpeechError | MissingDependencyError)
-            write_frame(replies, {"state": "failed", "engine": is_engine, "reason": reason_of(error)})
-            return
-        write_frame(replies, {"state": "done"})
+def configure(settings: SpeechSettings, home: Path) -> None:
+    """Set the engine, the model and the state folder of this child."""
+    global _setup
+    _setup = _Setup(settings, home)
 
-    def _probe(self, request: Request) -> Iterator[Header]:
+
+def probe(place: str) -> Recording:
+    """Return what a recording is; see `sourcebook.speech.probing.probe`."""
+    with _speech_errors():
         from sourcebook.speech.probing import probe
 
-        found = probe(request["place"], max_hours=self._settings.max_hours)
-        yield {
-            "sound_sha256": found.sound_sha256.hex(),
-            "duration": found.duration,
-            "title": found.title,
-            "metadata": dict(found.metadata),
-        }
+        return probe(place, max_hours=_setup.settings.max_hours)
 
-    def _transcribe(self, request: Request) -> Iterator[Header]:
+
+def begin(place: str, start: float, language: Language | None) -> None:
+    """Begin to transcribe a recording; `next_window` returns its windows."""
+    global _windows
+    with _speech_errors():
         from sourcebook.speech.decoding import decode
         from sourcebook.speech.transcriber import transcribe
 
-        told = request["language"]
-        language = None if told is None else Language(*told)
-        if language is None and self._settings.language != "auto":
-            language = Language(self._settings.language, 1.0)
-        start = request["start"]
-        for window in transcribe(decode(request["place"], start=start), self._loaded(), start=start, language=language):
-            yield {
-                "end": window.end,
-                "language": None if window.language is None else astuple(window.language),
-                "segments": [astuple(segment) for segment in window.segments],
-            }
-
-    def _loaded(self) -> Engine:
-        if self._engine is None:
-            from sourcebook.speech.engines.loading import load_engine
-
-            self._engine = load_engine(self._settings, self._home)
-        return self._engine
+        if language is None and _setup.settings.language != "auto":
+            language = Language(_setup.settings.language, 1.0)
+        _windows = transcribe(decode(place, start=start), _loaded_engine(), start=start, language=language)
 
 
-def _load(settings: Header) -> Answer:
+def next_window() -> Window | None:
+    """Return the next window of the recording; None after the last."""
+    with _speech_errors():
+        return next(_windows, None)
+
+
+def _loaded_engine() -> Engine:
+    global _engine
+    if _engine is None:
+        from sourcebook.speech.engines.loading import load_engine
+
+        with loading_libraries():
+            _engine = load_engine(_setup.settings, _setup.home)
+    return _engine
+
+
+@contextmanager
+def _speech_errors() -> Iterator[None]:
+    """Raise `SpeechError` where the engine fails, and `RecordingError` for any other error."""
     try:
-        import av  # noqa: F401 - what everything else here needs
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"recordings need packages that are not installed: {install_command('speech')}"
-        ) from error
-    return _Worker(SpeechSettings.model_validate(settings["settings"]), Path(str(settings["home"]))).answer
-
-
-if __name__ == "__main__":
-    serve(_load)
+        try:
+            import av  # noqa: F401 - everything else in speech needs it
+        except ImportError as error:
+            raise SpeechError(
+                f"recordings need packages that are not installed: {install_command('speech')}"
+            ) from error
+        yield
+    except (SpeechError, RecordingError):
+        raise
+    except MissingDependencyError as error:
+        raise SpeechError(str(error)) from None
+    except Exception as error:  # noqa: BLE001 - this recording failed: the parent reports it, and the next may succeed
+        raise RecordingError(reason_of(error)) from None

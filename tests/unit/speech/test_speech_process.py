@@ -7,8 +7,10 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import numpy as np
+import psutil
 import pytest
 
 from sourcebook.config.speech import SpeechSettings
@@ -16,8 +18,9 @@ from sourcebook.errors import RecordingError, SpeechError
 from sourcebook.model.transcript import SAMPLE_RATE, Window
 from sourcebook.speech.process import SpeechProcess
 from tests.sounds import tone, write_sound
-from tests.unit.speech.clips import error_rate, needs_clips, silence, sound, text_of, words
-from tests.waiting import is_running, seconds_until_gone
+from tests.unit.speech.clips import error_rate, needs_clips, silence, sound, text_of
+from tests.unit.speech.clips import words as words_of
+from tests.waiting import is_running, seconds_until_gone, wait_until, workers
 
 FASTER = SpeechSettings(engine="faster-whisper")
 PARENT = """
@@ -27,7 +30,7 @@ from sourcebook.config.speech import SpeechSettings
 from sourcebook.speech.process import SpeechProcess
 process = SpeechProcess(SpeechSettings(engine="faster-whisper"), Path(sys.argv[1]))
 {first}
-print(process.pid, flush=True)
+print("started", flush=True)
 {then}
 """
 PROBE = "process.probe(sys.argv[2])"
@@ -66,7 +69,9 @@ def run_parent(first: str, then: str, home: Path, path: Path) -> tuple[subproces
         start_new_session=True,  # as a terminal's job is
     )
     assert parent.stdout is not None
-    return parent, int(parent.stdout.readline())
+    assert parent.stdout.readline() == "started\n"
+    (child,) = workers(psutil.Process(parent.pid))
+    return parent, child
 
 
 @needs_clips
@@ -76,13 +81,13 @@ def test_one_child_answers_one_request_after_the_other(process: SpeechProcess, t
         path = tmp_path / f"{name}.flac"
         write_sound(path, sound(name))
         assert process.probe(str(path)).duration == pytest.approx(len(sound(name)) / SAMPLE_RATE, abs=0.01)
-        pid = process.pid
+        (child,) = workers()
         (window,) = process.transcribe(str(path))
         assert isinstance(window, Window)
         assert window.language is not None
         assert window.language.code == "en"
-        assert error_rate(words(name), text_of(window.segments)) == 0
-        assert process.pid == pid is not None
+        assert error_rate(words_of(name), text_of(window.segments)) == 0
+        assert workers() == {child}
 
 
 @needs_clips
@@ -103,66 +108,75 @@ def test_a_recording_that_fails_fails_alone(process: SpeechProcess, short: Path,
     text.write_text("No sound at all.\n" * 100)
     with pytest.raises(RecordingError):
         process.probe(str(text))
-    pid = process.pid
+    (child,) = workers()
     with pytest.raises(RecordingError):
         list(process.transcribe(str(text)))
     (window,) = process.transcribe(str(short))
     assert (window.end, window.language, window.segments) == (2.0, None, ())
-    assert process.pid == pid is not None
+    assert workers() == {child}
 
 
 @needs_clips
 def test_a_child_that_dies_fails_one_recording(home: Path, recording: Path, short: Path) -> None:
     """A child killed from outside (out of memory) says by what it ended; the next recording gets another child."""
+    others = workers()
     with SpeechProcess(FASTER, home) as dying:
         windows = dying.transcribe(str(recording))
         next(windows)
-        pid = dying.pid
-        assert pid is not None
-        os.kill(pid, signal.SIGKILL)
+        (child,) = workers() - others
+        Timer(1.0, os.kill, (child, signal.SIGKILL)).start()
         with pytest.raises(RecordingError, match=r"was ended by SIGKILL \(often a lack of memory: .*smaller"):
             list(windows)
-        assert dying.pid is None
         assert dying.probe(str(short)).duration == pytest.approx(2.0)
-        assert dying.pid not in {None, pid}
+        assert len(workers() - others - {child}) == 1
 
 
 @needs_clips
 def test_windows_that_nobody_reads_are_not_computed(home: Path, recording: Path, short: Path) -> None:
-    """Leaving the loop ends the child, which would go on for hours; the next recording gets another one."""
+    """A child computes a window when it is asked for, and is free for the next recording at once."""
+    others = workers()
     with SpeechProcess(FASTER, home) as left:
-        windows = left.transcribe(str(recording))
-        next(windows)
-        pid = left.pid
-        assert pid is not None
-        windows.close()  # type: ignore[attr-defined]
-        seconds_until_gone(pid)
+        next(left.transcribe(str(recording)))
+        (child,) = workers() - others
+        before = psutil.Process(child).cpu_times().user
         assert left.probe(str(short)).duration == pytest.approx(2.0)
+        time.sleep(0.5)  # in which the next window would be computed
+        assert psutil.Process(child).cpu_times().user - before < 0.5
+        assert workers() - others == {child}
+
+
+def test_a_child_that_dies_with_nothing_to_do_is_replaced(home: Path, short: Path) -> None:
+    """The next recording gets another child."""
+    others = workers()
+    with SpeechProcess(FASTER, home) as idle:
+        idle.probe(str(short))
+        (child,) = workers() - others
+        os.kill(child, signal.SIGKILL)
+        wait_until(lambda: idle._pool is not None and not idle._pool.is_active)
+        assert idle.probe(str(short)).duration == pytest.approx(2.0)
 
 
 def test_closing_ends_the_child_and_may_be_repeated(home: Path, short: Path) -> None:
     """`close` is prompt; a process that has been closed starts another child when it is asked again."""
+    others = workers()
     process = SpeechProcess(FASTER, home)
     process.close()
     process.probe(str(short))
-    pid = process.pid
-    assert pid is not None
+    (child,) = workers() - others
     before = time.monotonic()
     process.close()
     process.close()
     assert time.monotonic() - before < 5.0
-    assert process.pid is None
-    assert not is_running(pid)
+    assert not is_running(child)
 
 
 def test_an_interrupt_does_not_reach_the_child(process: SpeechProcess, short: Path) -> None:
     """The child ignores SIGINT: whether to stop is its parent's to decide."""
     process.probe(str(short))
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGINT)
-    pid = process.pid
+    (child,) = workers()
+    os.kill(child, signal.SIGINT)
     process.probe(str(short))
-    assert process.pid == pid
+    assert workers() == {child}
 
 
 def test_a_model_that_cannot_be_loaded_is_no_fault_of_the_recording(tmp_path: Path, short: Path) -> None:
