@@ -1,4 +1,4 @@
-"""Read office files with docling's backends, without its converter and its models."""
+"""Office files through docling's backends, without docling's converter and its models."""
 
 import logging
 import sys
@@ -16,34 +16,46 @@ Backend = TypeVar("Backend", bound="DeclarativeDocumentBackend")
 
 
 def open_backend(content: bytes, backend: type[Backend], *, name: str, docling_format: DoclingFormat) -> Backend:
-    """Return a backend that has loaded a file; nothing is ever fetched.
+    """Return a backend with a file loaded; the network is never used.
+
+    Args:
+        content: The whole file.
+        backend: The backend's class.
+        name: File name, path or URI.
+        docling_format: The file's format.
 
     Raises:
-        ParseError: the backend refuses the file.
+        ParseError: The backend refuses the file.
     """
     import_without_models()
+    from docling.backend.noop_backend import NoOpBackend
     from docling.datamodel.base_models import InputFormat
     from docling.datamodel.document import InputDocument
+    from docling.exceptions import DocumentLoadError
 
     logging.getLogger("docling").setLevel(logging.ERROR)
+    # docling's converter would import every pipeline. An input document keeps its backend to itself, so it gets one
+    # that loads nothing.
     source = InputDocument(
         path_or_stream=BytesIO(content),
         format=InputFormat(docling_format),
-        backend=backend,
+        backend=NoOpBackend,
         filename=_safe_name(name, docling_format),
     )
-    # The converter around the backend would import every pipeline; a document it refuses has no backend at all.
-    loaded = getattr(source, "_backend", None)
-    if not source.valid or not isinstance(loaded, backend):
+    try:
+        loaded = backend(source, BytesIO(content))
+    except (DocumentLoadError, OSError, RuntimeError):
+        loaded = None
+    if loaded is None or not loaded.is_valid():
         raise ParseError(f"it is no readable .{docling_format} file; open it in its program and save it again")
     return loaded
 
 
 @cache
 def import_without_models() -> None:
-    """Import docling as where torch and transformers are not installed, which it provides for.
+    """Import docling as if torch and transformers were not installed, a case that docling supports.
 
-    It would import both to name the options of its models: 2.5 s and 200 MB a process.
+    docling imports both to name the options of its models, which takes 2.5 s and 200 MB per process.
     """
     hidden = [name for name in ("torch", "transformers") if name not in sys.modules]
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type] # None is Python's "not to be found"
@@ -55,6 +67,6 @@ def import_without_models() -> None:
 
 
 def _safe_name(name: str, docling_format: str) -> str:
-    """Docling names its document after the file; a path or URI would be taken for one to open."""
+    """Return a file name for docling's document; docling would open a path or a URI."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return last if last.lower().endswith(f".{docling_format}") else f"document.{docling_format}"
