@@ -1,4 +1,4 @@
-"""Blocks as the database keeps them."""
+"""Blocks as compact rows, the form in which the database stores them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,14 +6,11 @@ from typing import Any
 from sourcebook.model.document import Block
 
 _WITHOUT_BOX = 9
-"""Columns of a row that has times."""
+"""Most columns of a row without a box."""
 
 
 def block_rows(blocks: Iterable[Block]) -> list[list[Any]]:
-    """Return blocks as compact rows.
-
-    The anchor is there only where a page gave it, times only of speech, the box only where pages have a measure.
-    """
+    """Return blocks as rows of their fields; anchor, times and box are left out at the end of a row where None."""
     return [
         [block.kind, block.start, block.end, block.level, block.title, block.page, *_optional(block)]
         for block in blocks
@@ -21,7 +18,7 @@ def block_rows(blocks: Iterable[Block]) -> list[list[Any]]:
 
 
 def blocks_of(rows: Iterable[Sequence[Any]]) -> tuple[Block, ...]:
-    """Return the blocks that rows keep."""
+    """Return the blocks of rows."""
     return tuple(_block(row) for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""What every parser returns: Markdown, and the blocks it is made of."""
+"""A parsed document: Markdown, and the blocks in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,17 +7,16 @@ from typing import Literal
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote", "data", "speech"]
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
-
-
+"""A value that JSON can hold."""
 Box = tuple[float, float, float, float]
-"""Left, top, right, bottom; in points, counted from the page's upper left corner."""
+"""Left, top, right and bottom edge, in points from the page's upper left corner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level piece of a document: `markdown[start:end]`.
+    """A top-level part of a document: `markdown[start:end]`.
 
-    Blocks are in reading order, do not overlap, and leave out only white space between them.
+    Blocks are in reading order, do not overlap, and leave out only white space.
     """
 
     kind: BlockKind
@@ -26,42 +25,43 @@ class Block:
     level: int = 0
     """1 to 6 for a heading, 0 otherwise."""
     title: str = ""
-    """A heading's text without its Markdown."""
+    """Text of a heading without its Markdown."""
     page: int | None = None
-    """The page the block begins on, counted from 1, where the format has pages."""
+    """Number of the page on which the block begins, counted from 1; None where the format has no pages."""
     anchor: str | None = None
     """A heading's `id` on its web page, empty where it has none; None where GitHub's rule for anchors holds."""
     start_seconds: float | None = None
-    """Of speech: when in the recording it begins."""
+    """Start of a speech block in its recording, in seconds."""
     end_seconds: float | None = None
+    """End of a speech block in its recording, in seconds."""
     box: Box | None = None
-    """Where on its page the block stands, where the format has pages: of a block that runs on, the part on `page`."""
+    """Part of `page` that the block covers; None where the format has no pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file within a file, such as one that came with a message; its bytes stay in there."""
+    """A file inside a file, such as an attachment of a message; its bytes stay in the outer file."""
 
     name: str
     media_type: str
     size: int
-    """Bytes."""
+    """Size in bytes."""
     sha256: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """One item's readable content, independent of where it lies and what it is called."""
+    """The readable content of one item, independent of its location and name."""
 
     markdown: str
     blocks: tuple[Block, ...]
     title: str | None = None
-    """The title the content itself gives (first H1, <title>, document properties); None where it gives none."""
+    """Title in the content (first H1, <title>, document properties), or None."""
     page_count: int | None = None
     language: str | None = None
-    """ISO 639-1 code, None where it is not known well enough."""
+    """ISO 639-1 code, or None where the detection is not sure enough."""
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
-    """In their order; each becomes a document of its own where its type is read."""
+    """Attachments in their order; each becomes a document of its own where its media type is read."""
     nothing_to_read: str | None = None
-    """Why there is no text in it although nothing is wrong; None: it simply holds none."""
+    """Reason why an intact file gives no text, such as OCR that is off; None where it is simply empty."""

@@ -1,4 +1,4 @@
-"""The media type a file name's ending stands for."""
+"""Media types, and the file name extensions that stand for them."""
 
 MARKDOWN = "text/markdown"
 PLAIN_TEXT = "text/plain"
@@ -72,7 +72,7 @@ CODE_LANGUAGES = {
     "xml": ("xml", "xsd", "xsl", "xslt", "wsdl"),
     "zig": ("zig",),
 }
-"""The name a Markdown fence gives a language, and the endings of its files; its media type is `text/x-NAME`."""
+"""Programming languages by their name in a Markdown fence, each with its extensions; media types are `text/x-NAME`."""
 
 _DOCUMENTS = {
     MARKDOWN: ("md", "markdown", "mdown", "mkd", "mdx"),
@@ -172,14 +172,14 @@ _WHOLE_NAMES = {"dockerfile": "text/x-dockerfile", "makefile": "text/x-makefile"
 
 
 def extension_of(name: str) -> str:
-    """Return the ending of a file name or URI in lower case without its dot, "" where it has none."""
+    """Return the extension of a file name or URI in lower case without its dot, or "" where it has none."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     stem, dot, extension = last.rpartition(".")
     return extension.lower() if dot and (stem or extension) else ""
 
 
 def media_type_of_name(name: str) -> str | None:
-    """Return the media type a name's ending stands for, None where it is not known."""
+    """Return the media type of a file name or URI by its extension, or None where that is unknown."""
     known = _MEDIA_TYPES.get(extension_of(name))
     if known is None:
         known = _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower())
@@ -187,12 +187,12 @@ def media_type_of_name(name: str) -> str | None:
 
 
 def is_recording(media_type: str) -> bool:
-    """Whether files of this type hold sound, which is transcribed and not parsed."""
+    """Tell whether files of a media type hold sound, which is transcribed and not parsed."""
     return media_type.startswith(("audio/", "video/"))
 
 
 def is_text_type(media_type: str) -> bool:
-    """Whether files of this type are text, so that they have no signature to be told by."""
+    """Tell whether files of a media type are text, and therefore have no signature."""
     return media_type.startswith("text/") or media_type in _TEXTUAL
 
 

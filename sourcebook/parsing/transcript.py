@@ -1,4 +1,4 @@
-"""Transcripts: what was said in a recording, as paragraphs under time stamps."""
+"""Transcripts of recordings, as paragraphs with time stamps."""
 
 import re
 from collections.abc import Sequence
@@ -8,30 +8,31 @@ from sourcebook.model.time_span import stamp
 from sourcebook.model.transcript import Segment
 
 PAUSE_SECONDS = 2.0
-"""A pause that begins a paragraph: between sentences speakers rest about a second, longer before another thought."""
+"""Length of a pause that begins a paragraph: speakers rest about a second between sentences, longer between topics."""
 LONG_SECONDS = 60.0
-"""A paragraph of this length ends with its sentence, so that a stamp is never far."""
+"""Length of a paragraph at which it ends with its sentence, so that a time stamp is never far."""
 LONGEST_SECONDS = 120.0
-"""And one of this length with its segment: speech may be written down without any full stop."""
+"""Length of a paragraph at which it ends with its segment, for transcripts without full stops."""
 
 _LAST_CHARACTERS = 8
+"""Characters at the end of a text in which the end of its sentence is looked for."""
 _SENTENCE_END = re.compile(r"""[.!?…。！？।؟۔]["'”’»›」』）)\]*_]*\s*\Z""")
 
 
 def parse_transcript(segments: Sequence[Segment], *, title: str | None, language: str | None) -> ParsedDocument:
-    """Return the document of a recording: a block for each segment, the stamp of a paragraph in its first block.
+    """Return the document of a recording: one block per segment, and a time stamp in a paragraph's first block.
 
     Args:
-        segments: in order, without overlap; one without text is left out.
-        title: as the recording's tags give it.
-        language: the one spoken.
+        segments: Segments in order, without overlap; segments without text are left out.
+        title: Title in the recording's tags, or None.
+        language: ISO 639-1 code of the spoken language, or None.
     """
     parts: list[str] = []
     blocks: list[Block] = []
     length = 0
-    paragraph = 0.0  # when it began
+    paragraph = 0.0  # its start, in seconds
     for segment in segments:
-        text = " ".join(segment.text.split())  # in one line behind a stamp nothing is read as a block of Markdown
+        text = " ".join(segment.text.split())  # on one line behind a stamp, no text reads as a block of Markdown
         if not text:
             continue
         begins = not blocks or _begins_paragraph(segment, paragraph, blocks[-1], parts[-1])

@@ -1,1 +1,1 @@
-"""docling's backends and pipeline, and its documents written as Markdown."""
+"""docling's backends, and its documents as Markdown."""

@@ -1,9 +1,9 @@
-"""Write a docling document as Markdown, keeping where each of its items lies in the text."""
+"""docling documents as Markdown, with the offsets, page and box of each item."""
 
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -30,49 +30,28 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 )
 from pydantic import AnyUrl
 
-from sourcebook.model.document import Block, BlockKind, Box
+from sourcebook.model.document import BlockKind, Box
 from sourcebook.parsing.docling.table_serializer import PictureSerializer, TableSerializer, chart_table
 from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.titles import plain_title
+from sourcebook.parsing.text.markdown_writing import Piece, WrittenDocument, write_pieces
 
-_HEADING = re.compile(r"(#{1,6}) ")
 _LISTS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
 _PUNCTUATION = re.compile(r"[,.;:!?)\]]+(?:\s|$)|$")
 _LAYERS = {ContentLayer.BODY, ContentLayer.NOTES}
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenDocument:
-    """Markdown and the blocks that lie in it."""
-
-    markdown: str
-    blocks: tuple[Block, ...]
-
-
 def write_markdown(document: DoclingDocument, *, boxes: bool = False) -> WrittenDocument:
-    """Write the document's body in reading order: no images, no placeholders; remarks as quotes.
+    """Write the document's body in reading order, without images and placeholders; comments become quotes.
 
     Args:
-        document: docling's.
-        boxes: whether blocks tell where on their page they stand; only for documents whose pages are in points.
+        document: docling's document.
+        boxes: Whether blocks have a box, which requires pages measured in points.
     """
-    texts: list[str] = []
-    blocks: list[Block] = []
-    length = 0
-    for kind, text, (page, box) in _pieces(document):
-        heading = _HEADING.match(text) if kind == "heading" else None
-        level, title = (len(heading[1]), plain_title(text[heading.end() :])) if heading else (0, "")
-        blocks.append(
-            Block(kind, length, length + len(text), level=level, title=title, page=page, box=box if boxes else None)
-        )
-        texts.append(text)
-        length += len(text) + 2
-    markdown = "\n\n".join(texts)
-    return WrittenDocument(f"{markdown}\n" if markdown else "", tuple(blocks))
+    return write_pieces(piece if boxes else replace(piece, box=None) for piece in _pieces(document))
 
 
 class _InlineSerializer(MarkdownInlineSerializer):
-    """Leaves out the space that docling puts between a link or an emphasis and the punctuation that follows it."""
+    """Inline text without docling's space between a link or emphasis and the punctuation that follows."""
 
     def serialize(
         self,
@@ -95,9 +74,9 @@ class _InlineSerializer(MarkdownInlineSerializer):
 
 
 class _Serializer(MarkdownDocSerializer):
-    """Leaves balanced parentheses in addresses as people write them, where docling writes %28 and %29.
+    """Documents with balanced parentheses in URLs, where docling writes %28 and %29.
 
-    What docling calls meta is written by the picture's serializer, in which a chart's data is a proper table.
+    Metadata of pictures is left to the picture's serializer, which writes a chart's data as a table.
     """
 
     def serialize_meta(self, item: NodeItem, **kwargs: Any) -> SerializationResult:
@@ -120,10 +99,9 @@ def _balanced(text: str) -> bool:
 
 
 _Place = tuple[int | None, Box | None]
-_Piece = tuple[BlockKind, str, _Place]
 
 
-def _pieces(document: DoclingDocument) -> Iterator[_Piece]:
+def _pieces(document: DoclingDocument) -> Iterator[Piece]:
     serializer = _Serializer(
         doc=document,
         table_serializer=TableSerializer(),
@@ -147,8 +125,8 @@ def _pieces(document: DoclingDocument) -> Iterator[_Piece]:
         visited.add(node.self_ref)
         if isinstance(node, GroupItem) and not isinstance(node, ListGroup | InlineGroup):
             continue
-        # A table right behind a list in Word is a child of the list in docling's tree. It is written first, so that
-        # the list does not take the texts in its cells.
+        # A table right behind a list in Word is a child of the list in docling's tree. The table is written first, so
+        # that the list does not contain the text of its cells.
         tables = _tables_within(document, node, visited) if isinstance(node, ListGroup) else []
         visited.update(table.self_ref for table in tables)
         behind = [piece for table in tables for piece in _written(serializer, table, visited, level)]
@@ -156,17 +134,17 @@ def _pieces(document: DoclingDocument) -> Iterator[_Piece]:
         yield from behind
 
 
-def _written(serializer: _Serializer, node: NodeItem, visited: set[str], level: int) -> Iterator[_Piece]:
+def _written(serializer: _Serializer, node: NodeItem, visited: set[str], level: int) -> Iterator[Piece]:
     place = _place(serializer.doc, node)
-    if isinstance(node, TableItem) and (caption := clean(serializer.serialize_captions(item=node).text).strip()):
-        yield "paragraph", caption, place
+    if isinstance(node, TableItem):
+        yield Piece("paragraph", serializer.serialize_captions(item=node).text, *place)
     text = clean(serializer.serialize(item=node, visited=visited, level=level).text).strip()
     if text and node.content_layer == ContentLayer.NOTES:
-        yield "quote", "\n".join(f"> {line}".rstrip() for line in text.split("\n")), place
-    elif text:
-        yield _kind(node, text), text, place
-    if isinstance(node, PictureItem) and (data := clean(chart_table(node))):
-        yield "table", data, place
+        yield Piece("quote", "\n".join(f"> {line}".rstrip() for line in text.split("\n")), *place)
+    else:
+        yield Piece(_kind(node, text), text, *place)
+    if isinstance(node, PictureItem):
+        yield Piece("table", chart_table(node), *place)
 
 
 def _tables_within(document: DoclingDocument, group: ListGroup, visited: AbstractSet[str]) -> list[TableItem]:
@@ -175,7 +153,7 @@ def _tables_within(document: DoclingDocument, group: ListGroup, visited: Abstrac
 
 
 def _caption_references(document: DoclingDocument) -> AbstractSet[str]:
-    """Captions are written with the table or picture they belong to."""
+    """Return the captions of tables, pictures and code, which are written with those items."""
     floating = [*document.tables, *document.pictures, *document.key_value_items, *document.form_items]
     codes = [item for item in document.texts if isinstance(item, CodeItem)]
     return {caption.cref for item in [*floating, *codes] for caption in item.captions}
@@ -196,7 +174,7 @@ def _kind(node: NodeItem, text: str) -> BlockKind:
 
 
 def _place(document: DoclingDocument, node: NodeItem) -> _Place:
-    """Return page and box of an item; of a group, the page of its first item and the box of those that lie on it."""
+    """Return page and box of an item; for a group, the page of its first item and the box of its items on that page."""
     if isinstance(node, DocItem):
         return _provenance(document, node)
     places = [_place(document, child.resolve(document)) for child in node.children]

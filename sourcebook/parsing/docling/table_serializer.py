@@ -1,4 +1,4 @@
-"""Write docling's tables and the data of its charts as GitHub Markdown whose first row is the header."""
+"""docling's tables and the data of its charts as GitHub Markdown whose first row is the header."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED, markdown_
 
 
 class TableSerializer(MarkdownTableSerializer):
-    """Docling aligns columns with tabulate: 1.7 s for 10,000 rows, and spaces that cost tokens."""
+    """Tables without aligned columns: docling's alignment takes 1.7 s for 10,000 rows, and its spaces cost tokens."""
 
     def serialize(
         self,
@@ -42,7 +42,7 @@ class TableSerializer(MarkdownTableSerializer):
 
 
 class PictureSerializer(MarkdownPictureSerializer):
-    """Writes what is said about a picture: its caption, its description, and what kind of chart it is."""
+    """Pictures as their caption, their description and the kind of chart."""
 
     def serialize(
         self,
@@ -63,23 +63,23 @@ class PictureSerializer(MarkdownPictureSerializer):
 
 
 def chart_title(kinds: Sequence[str], title: str | None) -> str:
-    """Return what stands above a chart's data, such as `Line chart: Sales`."""
+    """Return the line above a chart's data, such as `Line chart: Sales`."""
     kind = kinds[0].replace("_", " ").capitalize() if kinds and "other" not in kinds[0] else "Chart"
     return f"{kind}: {title}" if title else kind
 
 
 def chart_table(item: PictureItem) -> str:
-    """Return the data a chart is drawn from as a table, empty where there is none."""
+    """Return the data of a chart as a Markdown table, or "" where there is none."""
     chart = item.meta.tabular_chart if item.meta is not None else None
     return table_text(chart.chart_data, {}) if chart is not None else ""
 
 
 def table_text(data: TableData, rich: dict[int, str]) -> str:
-    """Return the Markdown table: no empty rows, and several rows of headings joined to one.
+    """Return the Markdown table without empty rows, and with several header rows joined to one.
 
     Args:
-        data: docling's.
-        rich: The Markdown of those cells that hold more than text, by `id` of the cell.
+        data: docling's table.
+        rich: Markdown of the cells with more than plain text, by `id` of the cell.
     """
     rows: list[list[str]] = []
     headers = 0
@@ -105,6 +105,6 @@ def _row_texts(number: int, row: Sequence[TableCell], rich: dict[int, str]) -> l
 
 
 def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Headings that stand above one another, as `upper - lower`."""
+    """Return each column's headings as `upper - lower`."""
     columns = zip(*rows, strict=True)
     return [" - ".join(dict.fromkeys(text for text in column if text)) for column in columns]

@@ -1,4 +1,4 @@
-"""A cell of a workbook as a person sees it: dates in ISO 8601, numbers by their format, without binary noise."""
+"""Displayed text of a workbook's cells: dates in ISO 8601, numbers in their cell's number format."""
 
 import datetime as dt
 import re
@@ -6,30 +6,31 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _UNSHOWN = re.compile(r"_.|\*.|\[(?!\$)[^\]]*\]")
-"""Space as wide as a character, fill characters, and colours or conditions."""
+"""Parts of a number format that show nothing: spaces as wide as a character, fill characters, colours, conditions."""
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]')
 _PLACEHOLDERS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]*))?(,*)")
 _SIGNIFICANT = 15
-"""Digits a 64-bit float holds for certain."""
+"""Significant decimal digits of a 64-bit float."""
 _MOST_BITS = 1000
+"""Bits of an integer above which it is not written out."""
 _TOO_LARGE = "########"
-"""As Excel shows what does not fit."""
+"""Text that Excel shows for a number too wide for its cell."""
 
 
 class NumberFormat(NamedTuple):
-    """What is needed to write a number as Excel shows it."""
+    """The parts of an Excel number format that numbers are written with."""
 
     prefix: str = ""
     suffix: str = ""
     decimals: int | None = None
-    """None: as many as the number has."""
+    """Most decimal places; None for all that the number has."""
     fewest_decimals: int = 0
     thousands: bool = False
     scale: float = 1.0
 
 
 def cell_text(value: object, number_format: str) -> str:
-    """Return what a cell shows, empty where it shows nothing."""
+    """Return the displayed text of a cell, or "" for an empty cell."""
     match value:
         case None:
             return ""
@@ -51,7 +52,7 @@ def cell_text(value: object, number_format: str) -> str:
 
 
 def number_text(value: float, number_format: str) -> str:
-    """Return a number as its Excel format shows it; formats that are not understood show it whole."""
+    """Return a number as its Excel number format displays it; an unknown format displays all digits."""
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return _TOO_LARGE
     style = _style(number_format or "General", negative=value < 0)
@@ -72,7 +73,7 @@ def number_text(value: float, number_format: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _style(number_format: str, *, negative: bool) -> NumberFormat | None:
-    """Understand a format such as `#,##0.00 "EUR";(#,##0.00)`; None for what is neither digits nor text."""
+    """Parse a number format such as `#,##0.00 "EUR";(#,##0.00)`; return None for formats of other values."""
     sections = _UNSHOWN.sub("", number_format[:200]).split(";")
     own = negative and len(sections) > 1 and bool(sections[1])
     section = sections[1] if own else sections[0]

@@ -1,4 +1,4 @@
-"""Who wrote an office document, when, and about what: its core properties."""
+"""Core properties of an office document: title, author, dates, subject, keywords."""
 
 import re
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from sourcebook.parsing.text.json_values import json_mapping
 
 _PART = "docProps/core.xml"
 _LARGEST = 1 << 20
+"""Bytes of XML above which the properties are not read."""
 _NAMES = {
     "title": "title",
     "creator": "author",
@@ -25,10 +26,14 @@ _TEMPLATE_TITLES = frozenset({"powerpoint presentation", "presentation", "docume
 _LIBRARIES = re.compile(r"python-(?:docx|pptx)|openpyxl|generated (?:by|using) python", re.IGNORECASE)
 
 
-def read_properties(content: bytes, *, named: str) -> Mapping[str, JsonValue]:
+def read_core_properties(content: bytes, *, named: str) -> Mapping[str, JsonValue]:
     """Return title, author, created, modified, subject, description, keywords (a list) and category, where given.
 
-    A title that the program writes into every new file is none, and neither is the name of a library an author.
+    Titles that a program writes into every new file and names of libraries are left out.
+
+    Args:
+        content: The whole file.
+        named: Extension of the file's name, for messages.
 
     Raises:
         ParseError: The archive is damaged.

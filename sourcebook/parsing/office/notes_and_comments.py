@@ -1,4 +1,4 @@
-"""Put footnotes and comments of a Word document next to what they are about."""
+"""Footnotes and comments of a Word document, moved next to the text they belong to."""
 
 import re
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def comment_sentence(text: str) -> str:
 
 
 def _remarks_by_item(document: DoclingDocument) -> Iterator[tuple[DocItem, list[NodeItem]]]:
-    """Items, each with its notes and comments, in their order."""
+    """Yield the items with notes and comments, each with those in their order."""
     comments = {
         group.self_ref: group
         for group in document.groups
@@ -98,7 +98,7 @@ def _placed(remarks: list[NodeItem], parent: NodeItem) -> list[RefItem]:
 
 
 def _outermost(document: DoclingDocument, item: NodeItem) -> NodeItem:
-    """The list, table or paragraph an item is part of: what stands directly in the body or below a heading."""
+    """Return the list, table or paragraph with an item in it that is a child of the body or of a heading."""
     while item.parent is not None:
         parent = item.parent.resolve(document)
         if parent is document.body or isinstance(parent, _HEADINGS):

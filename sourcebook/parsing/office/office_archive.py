@@ -1,4 +1,4 @@
-"""Look into a .docx, .pptx or .xlsx before a parser does: is it whole, is it safe to unpack, what is it really."""
+"""Checks of .docx, .pptx and .xlsx files before they are parsed: intact, safe to unpack, and of which format."""
 
 import re
 import zlib
@@ -13,10 +13,14 @@ from sourcebook.errors import ParseError
 
 OfficeFormat = Literal["docx", "pptx", "xlsx"]
 
-# A sheet of 200,000 cells is 7 MiB of XML and takes 240 MiB, a parsed tree of text five to ten times its XML: with
-# these bounds all but the strangest files stay within the 4 GiB that a parser may have.
 _LARGEST_XML = 128 << 20
+"""Most bytes of XML in a file.
+
+A sheet of 200,000 cells is 7 MiB of XML and takes 240 MiB; parsed text takes five to ten times its XML. Within this
+limit nearly all files stay below the 4 GiB that a parser may use.
+"""
 _LARGEST_UNPACKED = 512 << 20
+"""Most bytes of a file after unpacking."""
 _CONTENT_TYPES = "[Content_Types].xml"
 _MAIN_PARTS: dict[str, OfficeFormat] = {
     "word/document.xml": "docx",
@@ -24,13 +28,14 @@ _MAIN_PARTS: dict[str, OfficeFormat] = {
     "xl/workbook.xml": "xlsx",
 }
 _PIECE = 1 << 20
+"""Bytes unpacked at once."""
 _DOCTYPES = tuple("<!DOCTYPE".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be"))
 _LONGEST_DOCTYPE = max(map(len, _DOCTYPES))
 _DECLARATION = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([^"']*)""")
 _ENCODINGS = re.compile(
     rb"utf-?(?:8|16)|us-ascii|iso-8859-\d+|windows-125\d|gb2312|gbk|gb18030|shift_jis|euc-kr", re.IGNORECASE
 )
-"""No other encoding is believed: one in which `<` is another byte would hide a DTD from the look for it."""
+"""Accepted XML encodings; an encoding in which `<` is another byte would hide a DTD from the search for it."""
 _VARIANTS = re.compile(
     rb"application/vnd\.(?:ms-(word|powerpoint)\.\w+\.macroEnabled(?:Template)?"
     rb"|openxmlformats-officedocument\.(wordprocessingml|presentationml)\.(?:template|slideshow))\.main\+xml",
@@ -41,20 +46,20 @@ _MAIN_TYPE = b"application/vnd.openxmlformats-officedocument.%s.main+xml"
 
 @dataclass(frozen=True, slots=True)
 class OfficeArchive:
-    """An office file that is whole and safe to unpack."""
+    """An office file that is intact and safe to unpack."""
 
     content: bytes
-    """Of a template, a slide show or a file with macros: as the plain document it holds, which is what parsers take."""
+    """The file; templates, slide shows and files with macros are declared as plain documents, as parsers need them."""
     office_format: OfficeFormat
-    """What it holds, whatever its name says."""
+    """Format of the content, which may differ from the file's name."""
 
 
 def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
-    """Unpack the whole file once to check it, a piece at a time.
+    """Check a file by unpacking all of it once, a piece at a time.
 
     Args:
-        content: The file.
-        named: The ending its name has, for messages.
+        content: The whole file.
+        named: Extension of the file's name, for messages.
 
     Raises:
         ParseError: The archive is damaged, protected, no office document, unpacks to more than 512 MiB or 128 MiB of
@@ -83,7 +88,7 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
 
 @contextmanager
 def reading(content: bytes, *, named: str) -> Iterator[ZipFile]:
-    """Open a zip archive; whatever is wrong with it, then or later, is a `ParseError`."""
+    """Open a zip archive; every error while it is open becomes a `ParseError`."""
     try:
         with ZipFile(BytesIO(content)) as archive:
             yield archive
@@ -104,14 +109,14 @@ def _format(names: set[str], named: str) -> OfficeFormat:
             return next((office_format for office_format in held if office_format == named), held[0])
         if "xl/workbook.bin" in names:
             raise ParseError("the binary Excel format is not read; convert it to .xlsx")
-        # A main part may lie elsewhere; docling follows the relationships.
+        # The main part may have another path; docling follows the relationships.
         if named in _MAIN_PARTS.values():
             return named  # type: ignore[return-value] # one of the values it was compared with
     raise ParseError(f"it is a zip archive, but no .{named} document; check its file name")
 
 
 def _checked_xml(archive: ZipFile, member: ZipInfo) -> int:
-    """Return the size of an XML part, 0 of any other; what is inflated is counted by `zipfile` as declared at most."""
+    """Return the size of an XML part in bytes, 0 for any other part; `zipfile` inflates no more than declared."""
     with archive.open(member) as stream:
         piece = stream.read(_PIECE)
         if not piece.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):

@@ -4,7 +4,7 @@ from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.media_types import DOCX, PPTX, XLSX
 from sourcebook.parsing.docling.backends import import_without_models
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.office.core_properties import read_properties
+from sourcebook.parsing.office.core_properties import read_core_properties
 from sourcebook.parsing.office.office_archive import OfficeArchive, open_office_archive
 from sourcebook.parsing.text.titles import document_title
 
@@ -14,15 +14,20 @@ _EXTENSIONS = {DOCX: "docx", PPTX: "pptx", XLSX: "xlsx"}
 def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     """Parse a document, presentation or workbook; slides and sheets count as pages.
 
-    What the file holds decides, not `media_type`: a workbook named .docx is read as a workbook. Nothing that it
-    refers to is fetched, and its macros are never looked at.
+    The file's content decides over its media type: a workbook named .docx is read as a workbook. Links are not
+    fetched, and macros are not read.
+
+    Args:
+        content: The whole file.
+        name: File name, path or URI.
+        media_type: The media type of a Word, PowerPoint or Excel file.
 
     Raises:
         ParseError: The file is damaged, protected, too large, or no office document.
     """
     named = _EXTENSIONS[media_type]
     archive = open_office_archive(content, named=named)
-    properties = dict(read_properties(archive.content, named=named))
+    properties = dict(read_core_properties(archive.content, named=named))
     title = properties.pop("title", None)
     markdown, blocks, pages = _read(archive, name)
     if not isinstance(title, str):
@@ -38,14 +43,14 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
 
 
 def _read(archive: OfficeArchive, name: str) -> tuple[str, tuple[Block, ...], int | None]:
-    """Return Markdown, its blocks, and how many pages there are."""
+    """Return the Markdown, its blocks, and the number of pages."""
     import_without_models()
     match archive.office_format:
         case "xlsx":
             from sourcebook.parsing.office.workbook import read_workbook
 
-            workbook = read_workbook(archive.content, name=name)
-            return workbook.markdown, workbook.blocks, workbook.sheet_count
+            workbook, sheets = read_workbook(archive.content, name=name)
+            return workbook.markdown, workbook.blocks, sheets
         case "pptx":
             from sourcebook.parsing.office.slides import read_slides
 

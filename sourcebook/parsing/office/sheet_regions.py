@@ -1,36 +1,35 @@
-"""Find the tables on a sheet: cells that touch, in the rectangle around them."""
+"""Tables on a sheet: groups of adjacent cells, each in its bounding rectangle."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 Position = tuple[int, int]
-"""Row and column."""
+"""Row and column of a cell, counted from 1."""
 
 _SPARSE = 20
-"""A rectangle with fewer than one filled cell in this many is no table, and might be as large as the sheet."""
+"""Cells per filled cell above which a rectangle is no table; it might be as large as the sheet."""
 _SMALL = 1000
+"""Cells up to which a sparse rectangle is still a table."""
 _NUMBER = re.compile(r"[-+(]?[\d.,€$£¥]")
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What stands together on a sheet, from its top to its bottom."""
+    """A table on a sheet and the lines above it."""
 
     labels: list[str]
     """Lines above the table."""
     rows: list[list[str]]
-    """The table, its header first; empty where there are only labels."""
-    last: Position
-    """The lower right corner."""
+    """Rows of the table, its header first; empty where there are only labels."""
 
 
 def find_regions(cells: Mapping[Position, str], merged: Mapping[Position, Position]) -> Iterator[Region]:
-    """Yield the regions of a sheet by their uppermost, then leftmost cell; time grows with the number of cells.
+    """Yield the regions of a sheet in the order of their first cells, row by row, in linear time.
 
     Args:
-        cells: The text of each filled cell; a merged one is in every place it covers.
-        merged: For each place a merged cell covers, its upper left corner.
+        cells: The text of each filled cell; a merged cell has its text at every position it covers.
+        merged: The upper left corner of the merged cell at each position that one covers.
     """
     written: set[Position] = set()
     seen: set[Position] = set()
@@ -46,14 +45,14 @@ def find_regions(cells: Mapping[Position, str], merged: Mapping[Position, Positi
             labels = _lines(touching - written, cells, merged)
             written |= touching
             if labels:
-                yield Region(labels, [], (bottom, right))
+                yield Region(labels, [])
             continue
-        # What lies in the rectangle without touching anything else in it belongs to the table.
+        # Cells of the rectangle that are not adjacent to the others belong to the table, too.
         grid = [
             [(row, column) if (row, column) not in written else None for column in range(left, right + 1)]
             for row in range(top, bottom + 1)
         ]
-        region = _region(grid, cells, merged, (bottom, right))
+        region = _region(grid, cells, merged)
         inside = {place for line in grid for place in line if place is not None and place in cells}
         written |= inside
         seen |= inside
@@ -83,17 +82,14 @@ def _lines(places: set[Position], cells: Mapping[Position, str], merged: Mapping
 
 
 def _region(
-    grid: list[list[Position | None]],
-    cells: Mapping[Position, str],
-    merged: Mapping[Position, Position],
-    last: Position,
+    grid: list[list[Position | None]], cells: Mapping[Position, str], merged: Mapping[Position, Position]
 ) -> Region:
     rows: list[list[str]] = []
     for line in grid:
         filled = [place for place in line if place is not None and place in cells]
         origins = {merged.get(place, place) for place in filled}
         if not any(cells[place] for place in filled) or (len(origins) == 1 and min(origins)[0] < filled[0][0]):
-            continue  # nothing, or what a cell merged over several rows has said already
+            continue  # an empty row, or the rest of a cell merged over several rows
         if len(origins) == 1:
             only = min(origins)
             rows.append([cells[only] if place == only else "" for place in line])
@@ -104,7 +100,7 @@ def _region(
         labels.append(rows.pop(0)[0])
     if len(rows) == 1 and len(rows[0]) == 1:
         labels.append(rows.pop()[0])
-    return Region(labels, rows, last)
+    return Region(labels, rows)
 
 
 def _is_label(row: list[str]) -> bool:
@@ -112,6 +108,6 @@ def _is_label(row: list[str]) -> bool:
 
 
 def _is_header(row: list[str]) -> bool:
-    """Several texts, none of which is a number."""
+    """Tell whether a row holds several texts and no number."""
     texts = [text for text in row if text]
     return len(texts) > 1 and not any(_NUMBER.match(text) for text in texts)

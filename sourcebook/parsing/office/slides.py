@@ -1,4 +1,4 @@
-"""Make each slide of a presentation a section: its title first, its notes told as notes, hidden ones marked."""
+"""Presentations: each slide is a section with its title first, its notes labelled, and hidden slides marked."""
 
 from typing import Any
 
@@ -20,17 +20,17 @@ _COMMENT = "comment-slide"
 
 
 class SlidesBackend(MsPowerpointDocumentBackend):
-    """Docling's reader of presentations, passing over the pictures, which it would decode only for us to drop."""
+    """docling's reader of presentations, without pictures."""
 
-    def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:
+    def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
         pass
 
 
 def read_slides(content: bytes, *, name: str) -> DoclingDocument:
-    """Read a presentation: a section a slide, with its notes.
+    """Read a presentation: one section per slide, with its notes.
 
     Raises:
-        ParseError: docling's or python-pptx's reader refuses the file.
+        ParseError: docling or python-pptx refuses the file.
     """
     document = open_backend(content, SlidesBackend, name=name, docling_format="pptx").convert()
     _arrange_slides(document)
@@ -38,7 +38,7 @@ def read_slides(content: bytes, *, name: str) -> DoclingDocument:
 
 
 def _arrange_slides(document: DoclingDocument) -> None:
-    """Begin each slide that holds anything with a title, its own or `Slide N`, and end it with notes and comments."""
+    """Begin each slide that is not empty with its title, else `Slide N`, and end it with notes and comments."""
     comments = _comments_by_slide(document)
     held = {comment.self_ref for group in comments.values() for comment in group}
     document.body.children = [child for child in document.body.children if child.cref not in held]
@@ -69,7 +69,7 @@ def _comments_by_slide(document: DoclingDocument) -> dict[int, list[GroupItem]]:
 
 
 def _show(document: DoclingDocument, slide: GroupItem) -> None:
-    """Undo what docling does to a hidden slide; what is hidden on a slide that is shown stays so."""
+    """Make the items of a hidden slide visible; hidden items on visible slides stay hidden."""
     for node, _ in document.iterate_items(
         root=slide, with_groups=True, traverse_pictures=True, included_content_layers={ContentLayer.INVISIBLE}
     ):

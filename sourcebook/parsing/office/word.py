@@ -1,4 +1,7 @@
-"""Docling's reader of Word files, taught to keep footnotes and endnotes where they are referred to."""
+"""Word documents, with footnotes and endnotes at their references.
+
+docling has no options for notes, pictures and formats within words, so its backend's methods for them are overridden.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -26,15 +29,15 @@ _RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relation
 
 
 class WordBackend(MsWordDocumentBackend):
-    """Writes `[^1]` where Word shows a note's number, and adds each note as a text `[^1]: …`.
+    """docling's reader of Word files, with `[^1]` at a note's reference and `[^1]: …` as the note's text.
 
-    Docling alone leaves the references out and files the notes with page headers. It also decodes every picture, and
-    has LibreOffice draw shapes where that is installed; here pictures are passed over, the texts in shapes are not.
+    docling leaves the references out and puts the notes among page headers. It also decodes every picture, and lets
+    LibreOffice draw shapes where that is installed. This reader leaves pictures out and keeps the text in shapes.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # docling's signature
         super().__init__(*args, **kwargs)
-        self.docx_to_pdf_converter_init = True
+        self.docx_to_pdf_converter_init = True  # no search for LibreOffice
         self._numbers: dict[tuple[str, str], int] = {}
         if self.docx_obj is not None:
             self._number_notes(self.docx_obj)
@@ -46,7 +49,7 @@ class WordBackend(MsWordDocumentBackend):
         return []
 
     def _iter_paragraph_content(self, paragraph: Paragraph) -> list[tuple[str, Any, Any]]:
-        """Let a format begin and end with a word: docling would write `H 2 O` where the 2 is set lower."""
+        """Extend formats to whole words, because docling writes `H 2 O` where the 2 is a subscript."""
         content: list[tuple[str, Any, Any]] = []
         for text, formatting, link in super()._iter_paragraph_content(paragraph):
             before, formatting_before, link_before = content[-1] if content else ("", None, None)
@@ -81,14 +84,14 @@ class WordBackend(MsWordDocumentBackend):
 
 
 def _notes(document: Document, part: str, tag: str) -> Iterator[Any]:
-    """The elements of the notes; a part that is missing or broken holds none."""
+    """Yield the XML elements of the notes; a missing or external part has none."""
     for relationship in document.part.rels.values():
         if relationship.reltype == _RELATIONSHIPS + part and not relationship.is_external:
             yield from parse_xml(relationship.target_part.blob).iter(tag)
 
 
 def _write_reference(reference: Any, mark: str) -> None:
-    """Put the mark right behind the text before it, as a person writes it."""
+    """Replace a reference by its mark, directly behind the text before it."""
     run = reference.getparent()
     before = run.getprevious()
     text = before.findall(qn("w:t")) if before is not None and before.tag == qn("w:r") else []
@@ -102,10 +105,10 @@ def _write_reference(reference: Any, mark: str) -> None:
 
 
 def read_word(content: bytes, *, name: str) -> DoclingDocument:
-    """Read a Word document, with its notes and comments where they belong.
+    """Read a Word document, with its notes and comments next to the text they belong to.
 
     Raises:
-        ParseError: docling's or python-docx's reader refuses the file.
+        ParseError: docling or python-docx refuses the file.
     """
     document = open_backend(content, WordBackend, name=name, docling_format="docx").convert()
     place_remarks(document)

@@ -1,32 +1,35 @@
-"""The sheets of a workbook as sections: their tables, the data of their charts, their comments."""
+"""Workbooks: each sheet is a section with its tables, the data of its charts, and its comments."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from docling.backend.msexcel_backend import MsExcelDocumentBackend
 from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped] # its stubs are a package of their own
 
-from sourcebook.model.document import Block, BlockKind
+from sourcebook.model.document import BlockKind
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
 from sourcebook.parsing.office.sheet_regions import Position, find_regions
-from sourcebook.parsing.text.decode import clean
-from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED, markdown_table
-from sourcebook.parsing.text.titles import plain_title
+from sourcebook.parsing.text.markdown_writing import (
+    LONGEST_REPEATED,
+    Piece,
+    WrittenDocument,
+    markdown_table,
+    write_pieces,
+)
 
-_Piece = tuple[BlockKind, str]
 _THREADED = re.compile(r"^\[Threaded comment\].*?^Comment:\s*", re.DOTALL | re.MULTILINE)
 _ADDRESS = re.compile(r"(?:https?|mailto|ftp):[^\s()<>]+")
 
 
 class WorkbookBackend(MsExcelDocumentBackend):
-    """Docling's reader of workbooks, which bounds merged cells, with its way to the data behind charts."""
+    """docling's reader of workbooks, used for its limits on merged cells and for the data of charts."""
 
-    def charts(self, sheet: Any) -> Iterator[_Piece]:
-        """Yield the title and the data of each chart of a sheet."""
+    def charts(self, sheet: Any) -> Iterator[tuple[BlockKind, str]]:
+        """Yield the title and the data of each chart on a sheet; docling gives them only with all cells converted."""
         for chart in getattr(sheet, "_charts", ()):
             kinds = [label.value for label in self._chart_classifications(chart)]
             yield "paragraph", chart_title(kinds, self._title_text(chart.title))
@@ -35,49 +38,32 @@ class WorkbookBackend(MsExcelDocumentBackend):
                 yield "table", table_text(data, {})
 
 
-@dataclass(frozen=True, slots=True)
-class Workbook:
-    """A workbook's Markdown."""
-
-    markdown: str
-    blocks: tuple[Block, ...]
-    sheet_count: int
-
-
-def read_workbook(content: bytes, *, name: str) -> Workbook:
-    """Read every sheet that holds something; hidden ones are marked, those hidden from the menus too are left out.
+def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int]:
+    """Read every sheet that is not empty; hidden sheets are marked, "very hidden" ones are left out.
 
     Formulas give the values that the program computed last.
 
+    Returns:
+        The Markdown, and the number of sheets.
+
     Raises:
-        ParseError: docling's or openpyxl's reader refuses the file.
+        ParseError: docling or openpyxl refuses the file.
     """
     backend = open_backend(content, WorkbookBackend, name=name, docling_format="xlsx")
     workbook: Any = backend.workbook
-    texts: list[str] = []
-    blocks: list[Block] = []
-    length = 0
-    for page, title in enumerate(workbook.sheetnames, start=1):
-        sheet = workbook[title]
-        if sheet.sheet_state == "veryHidden":
-            continue
-        pieces = list(_pieces(backend, sheet))
-        if not pieces:
-            continue
-        heading = " ".join(title.split()) + (" (hidden)" if sheet.sheet_state == "hidden" else "")
-        for kind, raw in [("heading", f"## {heading}"), *pieces]:
-            text = clean(raw).strip()
-            if not text:
-                continue
-            level, heading_title = (2, plain_title(text.removeprefix("## "))) if kind == "heading" else (0, "")
-            blocks.append(Block(kind, length, length + len(text), level=level, title=heading_title, page=page))
-            texts.append(text)
-            length += len(text) + 2
-    markdown = "\n\n".join(texts)
-    return Workbook(f"{markdown}\n" if markdown else "", tuple(blocks), len(workbook.sheetnames))
+    sheets = (_sheet_pieces(backend, workbook[title], page) for page, title in enumerate(workbook.sheetnames, start=1))
+    return write_pieces(chain.from_iterable(sheets)), len(workbook.sheetnames)
 
 
-def _pieces(backend: WorkbookBackend, sheet: Any) -> Iterator[_Piece]:
+def _sheet_pieces(backend: WorkbookBackend, sheet: Any, page: int) -> list[Piece]:
+    if sheet.sheet_state == "veryHidden":
+        return []
+    content = [Piece(kind, text, page) for kind, text in _contents(backend, sheet)]
+    heading = " ".join(sheet.title.split()) + (" (hidden)" if sheet.sheet_state == "hidden" else "")
+    return [Piece("heading", f"## {heading}", page), *content] if content else []
+
+
+def _contents(backend: WorkbookBackend, sheet: Any) -> Iterator[tuple[BlockKind, str]]:
     if isinstance(sheet, Worksheet):
         cells, merged = _texts(sheet)
         for region in find_regions(cells, merged):
@@ -89,7 +75,7 @@ def _pieces(backend: WorkbookBackend, sheet: Any) -> Iterator[_Piece]:
 
 
 def _texts(sheet: Any) -> tuple[dict[Position, str], dict[Position, Position]]:
-    """The text of each filled cell, and of each place that a merged cell covers, where that one begins."""
+    """Return the text of each filled cell, and the upper left corner of the merged cell at each position."""
     texts: dict[Position, str] = {}
     for place, cell in _cells(sheet).items():
         if cell.value is not None:
@@ -111,8 +97,8 @@ def _texts(sheet: Any) -> tuple[dict[Position, str], dict[Position, Position]]:
 
 
 def _cells(sheet: Any) -> dict[Position, Any]:
-    """Only the cells there are: openpyxl's own ways walk the rectangle around them, which may be the whole sheet."""
-    cells: dict[Position, Any] = sheet._cells  # noqa: SLF001 - there is no public one
+    """Return the stored cells; openpyxl's iterators walk their bounding rectangle, which may be the whole sheet."""
+    cells: dict[Position, Any] = sheet._cells  # noqa: SLF001 - there is no public way
     return cells
 
 
@@ -121,7 +107,7 @@ def _linked(text: str, hyperlink: Any) -> str:
     return f"[{text}]({target})" if _ADDRESS.fullmatch(target) and target != text else text
 
 
-def _comments(sheet: Any) -> Iterator[_Piece]:
+def _comments(sheet: Any) -> Iterator[tuple[BlockKind, str]]:
     for cell in _cells(sheet).values():
         comment = getattr(cell, "comment", None)
         if comment is None:

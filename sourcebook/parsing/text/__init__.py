@@ -1,1 +1,1 @@
-"""Plain text, Markdown, CSV, data and code."""
+"""Parsers of plain text, Markdown, CSV, data files and source code."""

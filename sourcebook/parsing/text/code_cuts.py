@@ -1,4 +1,4 @@
-"""Where code may be cut: at its functions and classes, and at the members of long classes."""
+"""Cuts of source code: at functions and classes, and at the members of long classes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -22,27 +22,29 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LARGEST = 1_000_000
-"""Characters; longer files are cut at blank lines."""
+"""Characters of a file above which it is cut at blank lines."""
 _LARGEST_OF = {"fsharp": 60_000}
-"""F#'s grammar takes time that grows with the square of what it cannot read."""
+"""Characters above which files of a language are cut at blank lines: F#'s parser is quadratic in unreadable text."""
 _DEEPEST_BRACKETS = 500
-"""Some grammars take time that grows with the square of brackets that are never closed; people nest a few dozen."""
+"""Open brackets above which no grammar is used: some are quadratic in unclosed brackets; people nest a few dozen."""
 _STATEMENT_END = re.compile(r"[;{}]")
 _AFTER_BLANK_LINE = re.compile(r"(?<=\n)[ \t]*\n(?=[^\s)\]}])")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _LONG = 1500
-"""Bytes of a class above which its members are cut apart."""
+"""Bytes of a class above which its members become blocks."""
 _DEEPEST = 16
+"""Nesting depth of classes below which nothing is cut."""
 
 
 def code_cuts(text: str, *, language: str) -> list[Cut]:
-    """Return where each definition begins, with the comments and decorators above it, and its name.
+    """Return the start of each definition, including the comments and decorators above it, and its name.
 
-    Members are named after what they are in: `Class.method`. Broken code is cut as far as it can be read; where a
-    language has no grammar, or a file no definitions or is too long or nested too deeply, at blank lines.
+    Names of members include their container: `Class.method`. Broken code is cut as far as it can be read. Code is cut
+    at blank lines where its language has no grammar, or where the file has no definitions, is too long, or is nested
+    too deeply.
 
     Args:
-        text: The file's.
+        text: The text of the file.
         language: One of `CODE_LANGUAGES`.
     """
     largest = _LARGEST_OF.get(language, _LARGEST)
@@ -56,8 +58,8 @@ def code_cuts(text: str, *, language: str) -> list[Cut]:
 
 
 def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) -> Iterator[Cut]:
-    """Yield cuts in bytes among the members of `within`."""
-    above: tuple[int, int] | None = None  # where what stands directly above begins, and the row it ends on
+    """Yield the cuts among the members of `within`, as byte offsets."""
+    above: tuple[int, int] | None = None  # start and last row of the comments directly above
     last_row = -1
     last_name: str | None = None
     for node in nodes:
@@ -66,7 +68,7 @@ def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) ->
         first_row = node.start_point[0]
         if is_above(node, language) or not node.is_named:
             if above is None and first_row == last_row:
-                continue  # a comment behind a statement is its own
+                continue  # a comment behind a statement belongs to the statement
             start = above[0] if above is not None and first_row <= above[1] + 1 else node.start_byte
             above = start, _last_row(node)
             continue
@@ -88,7 +90,7 @@ def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) ->
 
 
 def _margin_cuts(text: str) -> Iterator[Cut]:
-    """Yield where, after a blank line, code begins at the left margin."""
+    """Yield the start of each line at the left margin that follows a blank line."""
     for match in _AFTER_BLANK_LINE.finditer(text):
         yield match.end(), ""
 
@@ -102,7 +104,7 @@ def _is_nested_too_deeply(text: str, language: str) -> bool:
                 return True
         elif depth:
             depth -= 1
-    # C# takes each < for the beginning of type arguments.
+    # C#'s grammar takes each < for the start of type arguments.
     statements = _STATEMENT_END.split(text) if language == "csharp" else ()
     return any(statement.count("<") > _DEEPEST_BRACKETS for statement in statements)
 
@@ -112,8 +114,8 @@ def _last_row(node: "Node") -> int:
     return row if column else row - 1
 
 
-def _with_indentation(encoded: bytes, position: int, least: int) -> int:
-    """Return where the line of a cut begins, where only blanks stand before it there."""
+def _with_indent(encoded: bytes, position: int, least: int) -> int:
+    """Return the start of the cut's line where only its indent comes before the cut, else the cut itself."""
     start = position
     while start > least and encoded[start - 1] in b" \t":
         start -= 1
@@ -123,7 +125,7 @@ def _with_indentation(encoded: bytes, position: int, least: int) -> int:
 def _in_characters(encoded: bytes, cuts: Iterable[Cut]) -> Iterator[Cut]:
     reached = characters = 0
     for begin, name in cuts:
-        position = _with_indentation(encoded, begin, reached)
+        position = _with_indent(encoded, begin, reached)
         characters += len(encoded[reached:position].decode("utf-8", "surrogatepass"))
         reached = position
         yield characters, name

@@ -1,4 +1,4 @@
-"""What tree-sitter's grammars call definitions, and where in them the names stand."""
+"""Definitions and their names in tree-sitter's grammars."""
 
 import re
 from collections.abc import Iterator
@@ -17,8 +17,9 @@ def _words(names: str) -> frozenset[str]:
 
 
 _GRAMMARS = {"jsx": "javascript", "makefile": "make", "svelte": "vue"}
+"""Grammars whose name differs from their language."""
 _WITHOUT_DEFINITIONS = frozenset({"css", "dockerfile", "groovy"})
-"""Groovy's grammar knows none; style sheets and Dockerfiles read best cut at their blank lines."""
+"""Languages cut at blank lines: Groovy's grammar has no definitions; style sheets and Dockerfiles read best so."""
 
 CONTAINERS = _words(
     """abstract_class_declaration annotation_type_declaration class class_declaration class_definition
@@ -28,7 +29,7 @@ CONTAINERS = _words(
     object_definition protocol_declaration record_declaration service singleton_class struct_declaration
     struct_specifier trait_declaration trait_definition trait_item union_specifier"""
 )
-"""Definitions whose members are definitions: classes, modules, namespaces."""
+"""Node types of definitions whose members are definitions: classes, modules, namespaces."""
 _DEFINITIONS = CONTAINERS | _words(
     """concept_definition constructor_declaration data_type define_directive deinit_declaration
     delegate_declaration destructor_declaration enum enum_definition enum_specifier fun_decl function
@@ -44,12 +45,12 @@ _WRAPPERS = _words(
     """Decl ambient_declaration declaration_expression decorated_definition export_statement expression_statement
     lexical_declaration statement template_declaration type_declaration variable_declaration"""
 )
-"""What a definition may be the inner part of."""
+"""Node types that may contain a single definition."""
 _NAMED_VALUES = _words(
     """assignment_expression assignment_statement binary_operator field_definition public_field_definition
     variable_declarator"""
 )
-"""What defines something where its value is a function."""
+"""Node types that are definitions where their value is a function."""
 _FUNCTIONS = _words("""arrow_function function function_definition function_expression generator_function""")
 _OWN = {
     "elixir": frozenset({"call"}),
@@ -59,9 +60,9 @@ _OWN = {
     "zig": frozenset({"VarDecl"}),
 }
 CLAUSES = frozenset({"function", "fun_decl", "call"})
-"""Definitions in several pieces that stay together: the equations of Haskell, the clauses of Erlang and Elixir."""
+"""Node types of definitions in several parts that stay together: Haskell's equations, Erlang's and Elixir's clauses."""
 CONTINUATIONS = frozenset({"function_body", "empty_statement"})
-"""What stands behind a definition and still is a part of it."""
+"""Node types behind a definition that are still a part of it."""
 _TRANSPARENT = _words(
     """ERROR body declarations document forms linkage_specification preproc_else preproc_if preproc_ifdef
     statement_list"""
@@ -72,9 +73,10 @@ _BODIES = _words(
 _ABOVE = re.compile(r"(?i)comment|^(?:decorator|attribute_item|attribute_list|annotation|haddock|signature)$")
 _ABOVE_IN = {"elixir": "unary_operator", "julia": "string_literal"}
 MODIFIERS = frozenset({"pub", "export", "extern", "inline"})
-"""Words that some grammars leave outside the definition they belong to."""
+"""Keywords that some grammars leave outside their definition."""
 
 _DEEPEST = 32
+"""Depth to which groups of nodes are replaced by their children."""
 _NAME = re.compile(
     r"(?:identifier|name|object_reference|targets|constant|constructor|sym_lit|alias|STRINGLITERALSINGLE)$",
     re.IGNORECASE,
@@ -88,14 +90,14 @@ _NAMES_IN_TEXT = {
     ("julia", "macro_definition"): re.compile(r"macro\s+([^\s({]+)"),
     ("zig", "VarDecl"): re.compile(r"const\s+(\w+)\s*=\s*(?:extern\s+|packed\s+)?(?:struct|enum|union)\b"),
 }
-"""Where the grammar gives the name no place of its own; what of `_OWN` does not match defines nothing."""
+"""Patterns of names for grammars without a field for them; a node of `_OWN` that does not match defines nothing."""
 _GO_RECEIVER = re.compile(r"(\w+)(?:\[[^\]]*\])?\s*\)$")
 _LONGEST_NAME = 100
 
 
 @cache
 def parser_of(language: str) -> "Parser | None":
-    """Return the parser of one of `CODE_LANGUAGES`, None where there is none that knows definitions."""
+    """Return the parser of one of `CODE_LANGUAGES`, or None where no grammar has definitions."""
     from tree_sitter_language_pack import get_parser
 
     if language in _WITHOUT_DEFINITIONS or language not in CODE_LANGUAGES:
@@ -107,7 +109,7 @@ def parser_of(language: str) -> "Parser | None":
 
 
 def parts(node: "Node", depth: int = 0) -> Iterator["Node"]:
-    """Yield the children of a node, those of mere groups and of what could not be read in their place."""
+    """Yield the children of a node; groups and unreadable parts are replaced by their own children."""
     for child in node.children:
         if child.type in _TRANSPARENT and depth < _DEEPEST:
             yield from parts(child, depth + 1)
@@ -116,7 +118,7 @@ def parts(node: "Node", depth: int = 0) -> Iterator["Node"]:
 
 
 def members(node: "Node") -> Iterator["Node"]:
-    """Yield what a class, module or namespace consists of."""
+    """Yield the members of a class, module or namespace."""
     body = node.child_by_field_name("body")
     if body is None:
         body = next((child for child in _near(node, depth=2) if child.type in _BODIES), None)
@@ -124,12 +126,12 @@ def members(node: "Node") -> Iterator["Node"]:
 
 
 def is_above(node: "Node", language: str) -> bool:
-    """Whether a node is a comment or the like, which belongs to the definition below it."""
+    """Tell whether a node is a comment, decorator or attribute, which belongs to the definition below it."""
     return _ABOVE.search(node.type) is not None or node.type == _ABOVE_IN.get(language)
 
 
 def definition_in(node: "Node", language: str, depth: int = 0) -> "Node | None":
-    """Return the definition that a node is, or wraps."""
+    """Return the definition that a node is or contains, or None."""
     kind = node.type
     if kind in _OWN.get(language, ()):
         return node if _name_in_text(node, language) else None
@@ -144,14 +146,14 @@ def definition_in(node: "Node", language: str, depth: int = 0) -> "Node | None":
 
 
 def is_container(node: "Node", language: str) -> bool:
-    """Whether the members of a definition may be definitions."""
+    """Tell whether the members of a definition may be definitions."""
     if language == "elixir":
         return _text(node, 40).startswith(_ELIXIR_MODULES)
     return node.type in CONTAINERS
 
 
 def name_of(node: "Node", language: str) -> str:
-    """Return the name of a definition, "" where it has none."""
+    """Return the name of a definition, or "" where it has none."""
     name = _name_in_text(node, language) or _named(node, language)
     return " ".join(name.strip("\"'[] \n").split())[:_LONGEST_NAME]
 
@@ -170,7 +172,7 @@ def _named(node: "Node", language: str) -> str:
         if inner is None:
             return _text(declarator)
         declarator = inner
-    children = () if language == "sql" else node.named_children[:4]  # of schema.table both
+    children = () if language == "sql" else node.named_children[:4]  # SQL names both schema and table
     inside = [child.child_by_field_name("name") for child in children]
     near = [child for child in _near(node, depth=2) if _NAME.search(child.type)]
     return next((_text(found) for found in (*inside, *near) if found is not None), "")
@@ -190,7 +192,7 @@ def _name_in_text(node: "Node", language: str) -> str:
 
 
 def _near(node: "Node", *, depth: int) -> Iterator["Node"]:
-    """Yield the first descendants of a node, the nearer before the deeper."""
+    """Yield the first descendants of a node, level by level."""
     level = [node]
     for _ in range(depth):
         level = [child for parent in level for child in parent.named_children[:20]]

@@ -1,4 +1,4 @@
-"""CSV and TSV become one Markdown table; its first row is the header."""
+"""CSV and TSV files as one Markdown table whose header is the first row."""
 
 import csv
 import io
@@ -11,13 +11,18 @@ from sourcebook.parsing.text.markdown_writing import markdown_table
 
 _DELIMITERS = ";\t|,"
 _HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)
-"""What Excel takes for the delimiter where it stands in the first line."""
+"""First line by which a file states its delimiter to Excel."""
 _SAMPLE_LINES = 20
+"""Lines by which the delimiter is chosen."""
 _LONGEST_FIELD = 16 * 1024 * 1024
+"""Characters of the longest field that is read."""
 
 
 def parse_csv(content: bytes) -> ParsedDocument:
-    """Parse delimited text; its delimiter (comma, semicolon, tab or bar) is what cuts the first rows most evenly."""
+    """Parse delimited text.
+
+    The delimiter is a comma, semicolon, tab or bar: the one that gives most of the first rows the same width.
+    """
     decoded = decode(content)
     text = decoded.text
     hint = _HINT.match(text)

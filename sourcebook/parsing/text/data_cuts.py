@@ -12,12 +12,16 @@ _KEY = re.compile(r'\s*[{\[]?\s*"((?:[^"\\]|\\.){1,200}+)"\s*:', re.DOTALL)
 _YAML_KEY = re.compile(r"^(?:---.*|- |([^\s#\-\[\]{}:][^:\n]{0,200}):(?=\s|$)|[\"'\[{])", re.MULTILINE)
 _TOML_TABLE = re.compile(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE)
 _LONG = 2000
-"""Characters of a member above which its own members are cut apart."""
+"""Characters of a JSON member above which its own members become blocks."""
 _DEEPEST = 5
+"""Nesting depth of JSON below which nothing is cut."""
 
 
 def json_cuts(text: str) -> Iterator[Cut]:
-    """Yield where each member begins, with its key; lines where the brackets do not match."""
+    """Yield the start of each JSON member with its key, or of each line where brackets do not match.
+
+    Members of the outermost object or array are cut apart; long members are cut again, inside them.
+    """
     commas = _commas(text)
     if commas is None:
         yield from line_cuts(text)
@@ -28,7 +32,7 @@ def json_cuts(text: str) -> Iterator[Cut]:
 
 
 def line_cuts(text: str) -> Iterator[Cut]:
-    """Yield where each line begins: JSON Lines, and JSON that is broken."""
+    """Yield the start of each line, for JSON Lines and broken JSON."""
     position = 0
     while 0 <= position < len(text):
         yield position, ""
@@ -36,19 +40,19 @@ def line_cuts(text: str) -> Iterator[Cut]:
 
 
 def yaml_cuts(text: str) -> Iterator[Cut]:
-    """Yield where each top-level key or list entry begins, with its comment lines above."""
+    """Yield the start of each top-level YAML key or list entry, including the comment lines above it."""
     for match in _YAML_KEY.finditer(text):
         yield _above_comments(text, match.start()), (match[1] or "").strip("\"' ")
 
 
 def toml_cuts(text: str) -> Iterator[Cut]:
-    """Yield where each table begins, with its comment lines above."""
+    """Yield the start of each TOML table, including the comment lines above it."""
     for match in _TOML_TABLE.finditer(text):
         yield _above_comments(text, match.start()), match[1].strip()
 
 
 def _commas(text: str) -> list[list[int]] | None:
-    """Return the positions after the commas of each nesting depth, None where the brackets do not match."""
+    """Return the offsets behind the commas of each nesting depth, or None where brackets do not match."""
     commas: list[list[int]] = [[] for _ in range(_DEEPEST)]
     depth = 0
     for token in _STRUCTURE.finditer(text):
@@ -79,7 +83,7 @@ def _members(commas: list[list[int]], begin: int, end: int, *, depth: int) -> It
 
 
 def _above_comments(text: str, line_start: int) -> int:
-    """Return where the unbroken run of comment lines above a line begins, or the line's own beginning."""
+    """Return the start of the unbroken run of comment lines above a line, or the line's own start."""
     while line_start > 0:
         previous = text.rfind("\n", 0, line_start - 1) + 1
         if not text.startswith("#", previous):

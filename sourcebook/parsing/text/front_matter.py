@@ -1,4 +1,4 @@
-"""YAML between `---` lines, or TOML between `+++` lines, at the top of a Markdown file."""
+"""Front matter of Markdown files: YAML between `---` lines, or TOML between `+++` lines, at the top."""
 
 import re
 import tomllib
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ruamel.yaml import YAML
 
 _LONGEST = 65_536
+"""Characters of the longest front matter that is read."""
 _YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _DATES = ("date", "created", "updated", "published", "modified", "lastmod")
@@ -24,14 +25,15 @@ _LANGUAGE = re.compile(r"([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The metadata a Markdown file begins with, and where its text begins."""
+    """The metadata at the top of a Markdown file."""
 
     end: int = 0
+    """Offset at which the file's own text begins."""
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
     def title(self) -> str | None:
-        """The `title` entry, where it is a text that says something."""
+        """The `title` entry, where it is a text and not blank."""
         title = self.metadata.get("title")
         return (" ".join(title.split()) or None) if isinstance(title, str) else None
 
@@ -46,10 +48,10 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Read the front matter; where there is none, or it is no mapping, all of the text is content.
+    """Read the front matter; all of the text is content where there is none, or where it is no mapping.
 
-    Dates become ISO 8601; `tags`, `keywords` and `categories` become lists of texts, and whichever is there first
-    serves as `tags`; several authors become one `author`.
+    Dates become ISO 8601. `tags`, `keywords` and `categories` become lists of texts, and the first of them that is
+    not empty serves as `tags`. Several authors become one `author`.
     """
     pattern = _YAML if text.startswith("---") else _TOML if text.startswith("+++") else None
     match = pattern.match(text, 0, _LONGEST) if pattern else None

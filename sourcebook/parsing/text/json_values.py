@@ -1,4 +1,4 @@
-"""Turn what a format's metadata holds into plain JSON values that Postgres can store."""
+"""Metadata of any format as plain JSON values that Postgres can store."""
 
 import datetime as dt
 import math
@@ -9,11 +9,13 @@ from sourcebook.model.document import JsonValue
 from sourcebook.parsing.text.decode import clean
 
 _MOST_VALUES = 10_000
+"""Values above which metadata is refused."""
 _MOST_CHARACTERS = 10_000
+"""Characters to which a text is cut."""
 
 
 class MetadataTooLargeError(ValueError):
-    """Metadata holds more values than a document's description plausibly has (YAML aliases multiply)."""
+    """Metadata holds more values than a document's description plausibly has (YAML aliases can multiply them)."""
 
 
 def json_mapping(values: Mapping[object, object]) -> dict[str, JsonValue]:

@@ -1,4 +1,4 @@
-"""Markdown, read natively: the author's text stays as it is, and each block knows its place in it."""
+"""Markdown files: the author's text stays as it is, and each block knows its offsets in it."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _KINDS: dict[str, BlockKind] = {
 }
 _LINE_END = re.compile("\n")
 _SECTION = 1_000_000
-"""Characters; markdown-it keeps about 400 bytes a line while it parses."""
+"""Characters parsed at once, which bounds memory: markdown-it keeps about 400 bytes per line while it parses."""
 _LANDMARK = re.compile(
     r"^[ ]{0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})|^(?P<heading>\#{1,6}[ \t])|^(?P<blank>[ \t]*\n)",
     re.MULTILINE,
@@ -54,9 +54,9 @@ def markdown_blocks(text: str, *, start: int = 0) -> Iterator[Block]:
 
 
 def _sections(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield spans that cover `text[start:]`, cut before a heading or, failing that, at a blank line.
+    """Yield spans that cover `text[start:]`, cut before a heading or else at a blank line.
 
-    Fenced code is never cut. Text without any such place stays one span.
+    Fenced code is never cut. Text without headings and blank lines stays one span.
     """
     begin, last_blank = start, 0
     fence = ""
@@ -94,7 +94,7 @@ def _section_blocks(text: str, begin: int, end: int) -> Iterator[Block]:
         kind = _KINDS.get(token.type, "paragraph")
         span_start, span_end = trimmed(section, line_starts[first], line_starts[min(after, len(line_starts) - 1)])
         if kind == "code" and not token.markup:
-            span_start = line_starts[first]  # the indentation is what makes it code
+            span_start = line_starts[first]  # the indent makes it code
         if span_start < span_end:
             level, title = _heading(token, tokens[position + 1]) if kind == "heading" else (0, "")
             yield Block(kind, begin + span_start, begin + span_end, level=level, title=title)
@@ -106,7 +106,7 @@ def _heading(opening: Token, inline: Token) -> tuple[int, str]:
 
 @cache
 def _parser() -> MarkdownIt:
-    """Parse block structure only: inline content is a third of the work and only headings need it."""
+    """Return a parser of block structure only: inline content is a third of the work, and only headings need it."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.disable("inline")
     return parser

@@ -1,21 +1,67 @@
 """Tables and code as GitHub Markdown."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sourcebook.model.document import Block, BlockKind, Box
+from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.titles import plain_title
 
 LONGEST_REPEATED = 200
-"""Characters of a cell that is repeated in each row and column it spans."""
+"""Characters up to which the text of a merged cell is repeated at every position it covers."""
+_HEADING = re.compile(r"(#{1,6}) ")
 _MOST_FILLED = 8
-"""Times as many cells as there are."""
+"""Cells of the filled table per cell of the rows, above which short rows are not filled."""
 _SMALL = 10_000
+"""Cells up to which short rows are always filled."""
 _BACKTICKS = re.compile("`{3,}")
 _NEWLINES = re.compile(r"\s*\n\s*")
 
 
-def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return the table whose header is the first row; bars are escaped and newlines become spaces.
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block that is still to be written."""
 
-    Short rows are filled up, unless that would multiply the table: GitHub's rules allow them.
+    kind: BlockKind
+    text: str
+    """Markdown of the block."""
+    page: int | None = None
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDocument:
+    """Markdown and the blocks in it."""
+
+    markdown: str
+    blocks: tuple[Block, ...]
+
+
+def write_pieces(pieces: Iterable[Piece]) -> WrittenDocument:
+    """Join the pieces that are not blank by blank lines, and return them with their offsets."""
+    texts: list[str] = []
+    blocks: list[Block] = []
+    length = 0
+    for piece in pieces:
+        text = clean(piece.text).strip()
+        if not text:
+            continue
+        heading = _HEADING.match(text) if piece.kind == "heading" else None
+        level, title = (len(heading[1]), plain_title(text[heading.end() :])) if heading else (0, "")
+        blocks.append(
+            Block(piece.kind, length, length + len(text), level=level, title=title, page=piece.page, box=piece.box)
+        )
+        texts.append(text)
+        length += len(text) + 2
+    markdown = "\n\n".join(texts)
+    return WrittenDocument(f"{markdown}\n" if markdown else "", tuple(blocks))
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return the table whose header is the first row; bars are escaped, newlines become spaces, nothing is padded.
+
+    Short rows are filled with empty cells, unless that multiplies the table: GitHub allows short rows.
     """
     width = max((len(row) for row in rows), default=0)
     if not width:
@@ -46,5 +92,5 @@ def code_fence(code: str, language: str = "") -> str:
 
 
 def fence_for(code: str) -> str:
-    """Return the backticks of a fence, one longer than any run of them in the code, at least three."""
+    """Return the backticks of a fence: one more than the longest run of backticks in the code, at least three."""
     return "`" * (max(map(len, _BACKTICKS.findall(code)), default=2) + 1)

@@ -1,4 +1,4 @@
-"""Plain text: paragraphs at blank lines, nothing interpreted."""
+"""Plain text files: paragraphs between blank lines, without any markup."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def parse_plain_text(content: bytes) -> ParsedDocument:
 
 
 def paragraphs(text: str) -> Iterator[Block]:
-    """Yield the runs of lines between blank lines."""
+    """Yield a paragraph for each run of lines between blank lines."""
     start = 0
     for gap in _BLANK_LINES.finditer(text):
         yield from _paragraph(text, start, gap.start())

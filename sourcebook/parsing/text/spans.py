@@ -1,4 +1,4 @@
-"""Keep the promise that blocks leave out only white space."""
+"""Spans of blocks, which together leave out only white space."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ from sourcebook.model.document import Block
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without blank lines before it and white space after it; the first line keeps its indentation."""
+    """Return the span `text[start:end]` without the white space at both of its ends."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -15,7 +15,7 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def cover(text: str, blocks: Iterable[Block], *, start: int, end: int) -> Iterator[Block]:
-    """Yield the blocks of `text[start:end]`, with a paragraph for each gap that holds more than white space."""
+    """Yield the blocks of `text[start:end]`, and a paragraph for each gap that holds more than white space."""
     reached = start
     for block in blocks:
         yield from _gap(text, reached, block.start)

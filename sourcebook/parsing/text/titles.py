@@ -1,4 +1,4 @@
-"""What a heading says without its Markdown."""
+"""Titles of headings and documents, without Markdown."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -9,15 +9,13 @@ from markdown_it.token import Token
 from sourcebook.model.document import Block
 
 LONGEST_TITLE = 300
-"""Characters of a title; each chunk below a heading carries it, so a heading of a megabyte must not."""
+"""Characters to which a title is cut, because each chunk below a heading repeats it."""
 _LONGEST_INLINE = 2000
+"""Characters of a heading above which its Markdown is kept as it is."""
 
 
 def plain_title(inline_markdown: str) -> str:
-    """Return a heading's rendered text: no emphasis, links, HTML or images, white space collapsed.
-
-    Cut to 300 characters.
-    """
+    """Return a heading's text without emphasis, links, HTML and images, cut to 300 characters, on one line."""
     text = inline_markdown
     if len(text) <= _LONGEST_INLINE and not text.isalnum():
         text = "".join(_text(_inline().parseInline(text)))
@@ -26,7 +24,7 @@ def plain_title(inline_markdown: str) -> str:
 
 
 def document_title(blocks: Sequence[Block]) -> str | None:
-    """Return the first H1's text, else the first block's if that is a heading, else None."""
+    """Return the text of the first H1, else of the first block if that is a heading, else None."""
     first_h1 = next((block.title for block in blocks if block.level == 1 and block.title), None)
     return first_h1 or (blocks[0].title or None if blocks else None)
 
