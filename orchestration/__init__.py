@@ -1,1 +1,1 @@
-"""Puts the project together, and runs it."""
+"""The code location, and the commands that run the pipeline."""

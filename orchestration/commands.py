@@ -1,4 +1,4 @@
-"""The commands that run the pipeline, for the `sourcebook` command. Dagster is imported when one of them runs."""
+"""The commands that run the pipeline, for the `sourcebook` command. Dagster is imported only when one of them runs."""
 
 from typing import Annotated
 
@@ -20,25 +20,25 @@ def register(app: typer.Typer) -> None:
 def ingest(
     ctx: typer.Context,
     collections: Annotated[
-        list[str] | None, typer.Argument(metavar="[COLLECTION]...", help="Which ones; all of them where none is named.")
+        list[str] | None, typer.Argument(metavar="[COLLECTION]...", help="The collections; all where none is named.")
     ] = None,
     documents: Annotated[
-        list[str] | None, typer.Option("--document", metavar="URI", help="Only this document; give it again for more.")
+        list[str] | None, typer.Option("--document", metavar="URI", help="Only this document; may be repeated.")
     ] = None,
     sources: Annotated[
         list[str] | None,
-        typer.Option("--source", metavar="LOCATION", help="Only this source; give it again for more."),
+        typer.Option("--source", metavar="LOCATION", help="Only this source; may be repeated."),
     ] = None,
     only_failed: Annotated[
-        bool, typer.Option("--only-failed", help="Only what failed, now instead of at its retry time.")
+        bool, typer.Option("--only-failed", help="Only failed items, without waiting for their retry time.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Redo documents even where nothing changed.")] = False,
     as_json: Json = False,
 ) -> None:
     """Bring collections up to date with their sources: list, crawl, parse, chunk, embed, publish.
 
-    Applies the configuration first. Only what changed is done again; where nothing changed, nothing runs. The run
-    shows in the UI (`sourcebook up`) like any other.
+    Applies the configuration first. Only changed items are processed; without any change no run starts. The run is
+    shown in the UI (`sourcebook up`) like any other.
 
     Example: `sourcebook ingest handbook`
     """
@@ -46,7 +46,7 @@ def ingest(
 
     context = CommandContext.of(ctx)
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
-    configuration = context.configuration  # before anything is started or made
+    configuration = context.configuration  # before anything is started or created
     with context.open_database() as database:
         run_and_show(
             configuration,
@@ -59,14 +59,12 @@ def ingest(
 
 def up(
     ctx: typer.Context,
-    port: Annotated[
-        int, typer.Option("--port", min=1, max=65535, help="Where the web page listens, on 127.0.0.1.")
-    ] = 3000,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of the web page on 127.0.0.1.")] = 3000,
     as_json: Json = False,
 ) -> None:
-    """Start the web page that shows the pipeline, and the daemon that keeps collections true; Ctrl-C stops both.
+    """Start the web page that shows the pipeline, and the daemon that keeps collections up to date; Ctrl-C stops both.
 
-    Sensors take changed files in by themselves, a schedule looks at everything at night.
+    Sensors ingest changed files automatically; a schedule checks every collection at night.
 
     Example: `sourcebook up --port 3000`
     """
@@ -79,7 +77,7 @@ def up(
         if as_json:
             print_json({"address": address})
         else:
-            typer.echo(f"Sourcebook is up: {address}\nChanged files are taken in by themselves. Ctrl-C stops it.")
+            typer.echo(f"Sourcebook is up: {address}\nChanged files are ingested automatically. Press Ctrl-C to stop.")
 
     configuration = context.configuration
     if not as_json:

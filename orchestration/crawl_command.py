@@ -1,4 +1,4 @@
-"""`sourcebook crawl`: add a web site to a collection, and take it in."""
+"""`sourcebook crawl`: adds a web site to a collection and crawls it."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,40 +14,42 @@ def crawl(
     ctx: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="A page, a sitemap, or an llms.txt.")],
     collection: Annotated[
-        str, typer.Option("-c", "--collection", metavar="NAME", help="The collection; made where it does not exist.")
+        str, typer.Option("-c", "--collection", metavar="NAME", help="The collection; created where it does not exist.")
     ],
-    max_pages: Annotated[int | None, typer.Option("--max-pages", help="At most so many pages.")] = None,
-    max_depth: Annotated[int | None, typer.Option("--max-depth", help="At most so many links from the start.")] = None,
+    max_pages: Annotated[int | None, typer.Option("--max-pages", help="Maximum number of pages.")] = None,
+    max_depth: Annotated[
+        int | None, typer.Option("--max-depth", help="Maximum number of links from the start URL.")
+    ] = None,
     include: Annotated[
-        list[str] | None, typer.Option("--include", metavar="GLOB", help="Only such paths; give it again for more.")
+        list[str] | None, typer.Option("--include", metavar="GLOB", help="Only matching paths; may be repeated.")
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="No such paths; give it again for more.")
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="No matching paths; may be repeated.")
     ] = None,
     follow_links: Annotated[
         bool | None,
-        typer.Option("--follow-links/--no-follow-links", help="Whether links lead on, or only what is listed counts."),
+        typer.Option("--follow-links/--no-follow-links", help="Follow links, or crawl only the listed pages."),
     ] = None,
     scope: Annotated[
-        Literal["same_host", "same_domain"] | None, typer.Option("--scope", help="How far the site reaches.")
+        Literal["same_host", "same_domain"] | None, typer.Option("--scope", help="Extent of the site.")
     ] = None,
     requests_per_second: Annotated[
-        str | None, typer.Option("--requests-per-second", metavar="NUMBER", help="For each host; or `unlimited`.")
+        str | None, typer.Option("--requests-per-second", metavar="NUMBER", help="Per host; or `unlimited`.")
     ] = None,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", help="Requests at once.")] = None,
+    concurrency: Annotated[int | None, typer.Option("--concurrency", help="Concurrent requests.")] = None,
     render: Annotated[
-        Literal["never", "auto", "always"] | None, typer.Option("--render", help="Whether a browser runs its scripts.")
+        Literal["never", "auto", "always"] | None, typer.Option("--render", help="Render pages in a browser.")
     ] = None,
     refresh: Annotated[
-        str | None, typer.Option("--refresh", metavar="DURATION", help="How often to look again, such as 12h.")
+        str | None, typer.Option("--refresh", metavar="DURATION", help="Interval between crawls, such as 12h.")
     ] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="WORD", help="Give it again for more.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="WORD", help="A tag; may be repeated.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Add a web site to a collection in `sourcebook.yaml`, and take its pages in.
+    """Add a web site to a collection in `sourcebook.yaml`, and ingest its pages.
 
-    A site that is there already is looked at again now, and what is given here is set. Only what changed is fetched,
-    parsed and embedded anew. A crawl that was broken off goes on where it was.
+    A known site is crawled again now, with the given options as its new settings. Only changed pages are parsed and
+    embedded again. An interrupted crawl continues where it stopped.
 
     Example: `sourcebook crawl https://docs.example.com/ -c handbook --max-pages 200`
     """
@@ -87,7 +89,7 @@ def crawl(
 
 
 def _rate(text: str | None) -> float | str | None:
-    """Return a number as such: the file shows what a person would write."""
+    """Return a rate as a number where it is one, so that the file shows no quotes."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The code location: only composes."""
+"""The code location: assets, checks, jobs, schedules, sensors and resources."""
 
 import dagster as dg
 

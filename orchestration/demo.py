@@ -1,4 +1,4 @@
-"""`make demo`: take the example library and its web site in, and search them."""
+"""`make demo`: ingests the example library and its web site, and searches them."""
 
 import subprocess
 import sys
@@ -44,13 +44,13 @@ def main() -> int:
 
 
 def _ingest() -> int:
-    """Run the command as anybody would; return its exit code."""
+    """Run `sourcebook ingest` and return its exit code."""
     command = [str(Path(sys.executable).with_name("sourcebook")), "--config", str(CONFIGURATION), "ingest"]
     return subprocess.run(command, check=False).returncode
 
 
 def _search(queries: tuple[str, ...], configuration: Path) -> list[str]:
-    """Return the best hit of each query as text, from one process: the model is loaded once."""
+    """Return the best result of each query as text; the model is loaded once."""
     from sourcebook import KnowledgeBase
     from sourcebook.config.loading import sourcebook_home
     from sourcebook.model.time_span import media_fragment

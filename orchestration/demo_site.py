@@ -14,7 +14,7 @@ CONFIGURATION = EXAMPLES / "sourcebook.yaml"
 
 
 def site_url() -> str:
-    """Return where the demo's configuration says that its site is."""
+    """Return the URL of the site in the configuration of the demo."""
     from sourcebook.config.loading import load_configuration
 
     collections = load_configuration(CONFIGURATION).collections.values()
@@ -23,11 +23,11 @@ def site_url() -> str:
 
 @contextmanager
 def serve(folder: Path, port: int) -> Iterator[int]:
-    """Serve a folder on 127.0.0.1 until the end of the `with`, and lend the port.
+    """Serve a folder on 127.0.0.1 until the end of the `with`, and yield the port.
 
     Args:
-        folder: of HTML and other files.
-        port: 0 for any that is free.
+        folder: the folder with HTML and other files.
+        port: the port; 0 for any free one.
 
     Raises:
         OSError: the port is taken.
@@ -44,23 +44,23 @@ def serve(folder: Path, port: int) -> Iterator[int]:
 
 
 class _Pages(SimpleHTTPRequestHandler):
-    """Files with Last-Modified, answered with 304 where a client has the same; no listings of folders."""
+    """Files with Last-Modified and answers 304 to conditional requests; no listings of folders."""
 
     protocol_version = "HTTP/1.1"
 
     def list_directory(self, path: object) -> None:
         self.send_error(404)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
-        """Say nothing: the terminal belongs to the demo."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the standard library
+        """Log nothing: the terminal shows the output of the demo."""
 
 
 def main() -> int:
-    """Show the site until Ctrl-C; return the exit code."""
+    """Serve the site until Ctrl-C and return the exit code."""
     url = site_url()
     try:
         with serve(EXAMPLES / "site", urlsplit(url).port or 80):
-            print(f"{url}  Ctrl-C ends it.")
+            print(f"{url}  Press Ctrl-C to stop.")
             threading.Event().wait()
     except KeyboardInterrupt:
         return 0
@@ -71,10 +71,11 @@ def main() -> int:
 
 
 def port_taken(url: str, error: OSError) -> str:
-    """Return what a person can do where the site cannot be served."""
+    """Return the message for a site that cannot be served, with the remedy."""
     return (
-        f"The demo's web site cannot be served at {url} ({(error.strerror or str(error)).lower()}). Stop what listens "
-        "there, or write another port in examples/sourcebook.yaml, examples/site/robots.txt and "
+        f"The demo's web site cannot be served at {url} ({(error.strerror or str(error)).lower()}). "
+        "Stop the process that listens there, or write another port in examples/sourcebook.yaml, "
+        "examples/site/robots.txt and "
         "examples/site/sitemap.xml."
     )
 

@@ -1,4 +1,4 @@
-"""Run the job `ingest` in this process, for the collections that have something to do."""
+"""Ingest in this process: runs of the job `ingest` for the collections with pending work."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -36,33 +36,33 @@ _COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
 
 
 class IngestError(SourcebookError):
-    """A run failed as a whole; the message says which and why."""
+    """A run failed as a whole; the message names the collection and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestedCollection:
-    """What one collection's ingest did."""
+    """The result of the ingest of one collection."""
 
     name: str
     run_id: str | None
-    """None where there was nothing to do."""
+    """Id of the Dagster run; None where nothing was pending."""
     assets: dict[str, dict[str, Any]]
     failed_items: int
-    """Items in a failed state after the run, of this run or earlier ones."""
+    """Number of items in a failed state after the run, of this or an earlier run."""
     pending: Pending = field(repr=False)
     unread_sites: tuple[str, ...] = ()
-    """Why sites could not be read to their end, after the run."""
+    """Sites that could not be crawled completely, with the reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestEvents:
-    """What a caller may want to hear meanwhile."""
+    """Callbacks of an ingest."""
 
     waiting: Callable[[str], None] = lambda collection: None
-    """Another process works on the collection."""
+    """Called with a collection that another process is ingesting."""
     started: Callable[[str, Pending], None] = lambda collection, pending: None
     speech_is_busy: Callable[[str], None] = lambda collection: None
-    """Recordings of another collection are being transcribed, and this one's wait for that."""
+    """Called with a collection whose recordings wait for the transcription of another collection."""
 
 
 def ingest(
@@ -75,10 +75,10 @@ def ingest(
 ) -> Iterator[IngestedCollection]:
     """Apply the configuration and bring collections up to date, one after the other.
 
-    A collection for which the ledger says there is nothing to do starts no Dagster run.
+    A collection without pending work starts no Dagster run.
 
     Raises:
-        ConfigurationError: the configuration is wrong, or a collection is not in it.
+        ConfigurationError: the configuration is invalid, or lacks a collection.
         IngestError: a run failed.
     """
     with database.connection() as connection:
@@ -142,11 +142,11 @@ def _run(
 
     gc.freeze()
     gc.enable()
-    active_runs(instance, database, name, holding_lock=True)  # records the end of runs that were killed
+    active_runs(instance, database, name, holding_lock=True)  # records killed runs as failed
     instance.add_dynamic_partitions(COLLECTIONS, [name])
     with database.connection() as connection:
         has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
-    # A step costs a tenth of a second: a collection of texts alone needs neither a crawl nor transcripts.
+    # A step takes a tenth of a second: a collection of texts needs neither a crawl nor transcripts.
     needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
     assets = tuple(asset for asset in ASSETS if needed.get(asset, True))
     if pending.has_sound and free_abandoned_slots(instance, database, name):
@@ -175,7 +175,7 @@ def _run(
 
 
 def _why(result: "dg.ExecuteInProcessResult") -> str:
-    """Return the reason of a failed run in one sentence: the innermost error's."""
+    """Return the innermost error of a failed run as one sentence."""
     for event in result.all_events:
         error = getattr(event.event_specific_data, "error", None)
         if event.is_failure and error is not None:
@@ -196,7 +196,7 @@ def _counts(result: "dg.ExecuteInProcessResult", asset: str) -> dict[str, Any]:
 
 
 def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]]:
-    """Return counts that say: everything unchanged."""
+    """Return the counts of an ingest without changes."""
     row = connection.execute(queries["totals"], {"collection": name}).fetchone()
     unchanged = dict(zip(ASSETS, row or (0,) * len(ASSETS), strict=True))
     empty: dict[str, Any] = dict.fromkeys(_COUNTS, 0)

@@ -1,4 +1,4 @@
-"""Run an ingest for a person or a program, and tell what it did."""
+"""Ingest with its output: progress and results for a terminal, or one JSON object."""
 
 import time
 from typing import Any
@@ -14,7 +14,7 @@ from sourcebook.model.selection import Selection
 def run_and_show(
     configuration: Configuration, database: Database, *, collections: list[str], selection: Selection, as_json: bool
 ) -> None:
-    """Bring collections up to date, with bars on stderr, or one JSON object on stdout.
+    """Bring collections up to date with progress bars on stderr, or with one JSON object on stdout.
 
     Raises:
         typer.Exit: items failed; exit code 3.

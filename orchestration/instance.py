@@ -1,4 +1,4 @@
-"""Dagster's instance: its storage beside the knowledge base, its settings from one file."""
+"""The Dagster instance: its storage in the server of the knowledge base, its settings from one file."""
 
 import os
 from pathlib import Path
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
 _STORAGE_LOCK = 0x50_0B00D
+"""Key of the advisory lock for creating Dagster's tables."""
 _IN_PROCESS = {
-    # What a run in a terminal's process writes belongs to the terminal.
+    # The output of a run in the process of a command goes to the terminal.
     "compute_logs": {
         "module": "dagster._core.storage.noop_compute_log_manager",
         "class": "NoOpComputeLogManager",
@@ -25,9 +26,9 @@ STORAGE_VARIABLE = "SOURCEBOOK_DAGSTER_DATABASE_URL"
 
 
 def prepare_dagster_home(home: Path, database: Database) -> Path:
-    """Make DAGSTER_HOME below the state folder and point this process and its children at it.
+    """Create DAGSTER_HOME in the state folder and set it for this process and its children.
 
-    A DAGSTER_HOME in the environment is somebody's own instance and is used as it is.
+    A DAGSTER_HOME in the environment is used unchanged.
     """
     os.environ.setdefault(STORAGE_VARIABLE, database.dagster_url())
     own = os.environ.get("DAGSTER_HOME")
@@ -44,7 +45,7 @@ def prepare_dagster_home(home: Path, database: Database) -> Path:
 
 
 def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
-    """Open Dagster's instance for a run in this process."""
+    """Open the Dagster instance for a run in this process."""
     import dagster as dg
     from dagster._core.instance.ref import InstanceRef
 
@@ -53,6 +54,6 @@ def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
         # Opening the instance creates Dagster's tables where they are missing; two processes at once would collide.
         connection.execute(queries["lock_dagster_storage"], {"lock": _STORAGE_LOCK})
         instance = dg.DagsterInstance.from_ref(reference)
-    # Without this, each of a run's 200 statements opens a connection of its own: half of a short run's time.
+    # Without a pool each of the 200 statements of a run opens a connection, which takes half of a short run's time.
     instance.optimize_for_webserver(statement_timeout=600_000, pool_recycle=3600, max_overflow=20)
     return instance

@@ -1,4 +1,4 @@
-"""The job `ingest`: every asset of one collection, and its checks."""
+"""The job `ingest`: every asset and check of one collection."""
 
 import dagster as dg
 

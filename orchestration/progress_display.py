@@ -1,4 +1,4 @@
-"""What `sourcebook ingest` shows in a terminal: one bar a stage, then one line a collection."""
+"""The display of `sourcebook ingest` in a terminal: one bar per stage, one line per collection."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -25,7 +25,7 @@ _UNITS = {
 
 
 class ProgressDisplay:
-    """Shows progress on stderr; a quiet one shows nothing, so that stdout and stderr stay clean for programs."""
+    """Progress on stderr; a quiet display prints nothing, for programs."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -34,7 +34,7 @@ class ProgressDisplay:
         self._listening = listening(self._show)
 
     def __enter__(self) -> Self:
-        """Begin to listen."""
+        """Listen to the progress of this process."""
         if not self._quiet:
             self._listening.__enter__()
         return self
@@ -42,21 +42,21 @@ class ProgressDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Take the bars away."""
+        """Remove the bars."""
         self._end_bars()
         if not self._quiet:
             self._listening.__exit__(None, None, None)
 
     def waiting(self, collection: str) -> None:
-        """Say that another process works on the collection."""
-        self._say(f"{collection}: another process works on it; waiting until it has finished …")
+        """Print that another process is ingesting the collection."""
+        self._say(f"{collection}: another process is ingesting it; waiting until it has finished …")
 
     def speech_is_busy(self, collection: str) -> None:
-        """Say that recordings wait for those of another collection."""
-        self._say(f"{collection}: another collection's recordings are being transcribed; its own wait for that")
+        """Print that recordings wait for those of another collection."""
+        self._say(f"{collection}: waiting until the recordings of another collection are transcribed")
 
     def started(self, collection: str, pending: "Pending") -> None:
-        """Say what is going to be done."""
+        """Print the pending work of a collection."""
         counts = [
             f"{counted(number, noun)} {what}".rstrip()
             for number, noun, what in (
@@ -69,10 +69,10 @@ class ProgressDisplay:
             )
             if number
         ]
-        self._say(f"{collection}: {', '.join(counts) or 'doing it again'}")
+        self._say(f"{collection}: {', '.join(counts) or 'processing again'}")
 
     def finished(self, done: "IngestedCollection") -> None:
-        """Say what was done."""
+        """Print the result of a collection."""
         self._end_bars()
         if done.run_id is None:
             self._say(

@@ -1,4 +1,4 @@
-"""The schedule `nightly`: every collection once a night, whatever the sensors saw."""
+"""The schedule `nightly`: an ingest of every collection once a night."""
 
 import dagster as dg
 
@@ -11,12 +11,12 @@ from orchestration.partitions import COLLECTIONS
     job=ingest,
     cron_schedule="0 2 * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Every collection, at two in the morning.",
+    description="Ingests every collection at 02:00.",
 )
 def nightly(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.RunRequest]:
-    """Request a run for each collection."""
+    """Request one run per collection."""
     collections = sorted(context.instance.get_dynamic_partitions(COLLECTIONS))
     if not collections:
-        return dg.SkipReason("there is no collection yet: write sourcebook.yaml")
+        return dg.SkipReason("there is no collection yet: create sourcebook.yaml")
     night = context.scheduled_execution_time.date().isoformat()
     return [dg.RunRequest(run_key=f"{night}:{name}", partition_key=name) for name in collections]

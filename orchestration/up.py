@@ -1,4 +1,4 @@
-"""Run everything: embedded database, code server, web server and daemon; stop all of it together."""
+"""`sourcebook up`: embedded database, code server, web server and daemon, started and stopped together."""
 
 import gc
 import os
@@ -39,42 +39,42 @@ _SECONDS_TO_STOP = 20.0
 
 
 class ServiceError(SourcebookError):
-    """One of the processes did not start, or ended by itself."""
+    """A process did not start, or ended unexpectedly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One process and everything it starts: a process group of its own."""
+    """A process with its children, in a process group of its own."""
 
     name: str
     process: "subprocess.Popen[bytes]"
     log: Path
 
     def check(self) -> None:
-        """Raise where it has ended."""
+        """Raise `ServiceError` where the process has ended."""
         code = self.process.poll()
         if code is not None:
-            raise ServiceError(f"the {self.name} ended with exit code {code}; its last words are in {self.log}")
+            raise ServiceError(f"the {self.name} ended with exit code {code}; see its log {self.log}")
 
 
 def up(
     configuration: Configuration, database: Database, *, port: int, ready: Callable[[str], None], host: str = _HOST
 ) -> None:
-    """Serve until SIGINT or SIGTERM, or until a process ends by itself; leave no process behind.
+    """Serve until SIGINT or SIGTERM, or until a process ends unexpectedly; leave no process behind.
 
     Args:
-        configuration: what to keep up to date.
-        database: open; it is the caller's to close.
-        port: of the web server, on loopback.
-        ready: called once with the address of the web page.
-        host: the address the web server listens on.
+        configuration: the configuration to serve.
+        database: an open database, closed by the caller.
+        port: the port of the web server.
+        ready: called once with the URL of the web page.
+        host: the address on which the web server listens.
 
     Raises:
-        ServiceError: the port is taken, or a process does not start or ends by itself.
+        ServiceError: the port is taken, or a process does not start or ends unexpectedly.
     """
     home = sourcebook_home(configuration.path)
     folder = prepare_dagster_home(home, database)
-    open_instance(home, database).dispose()  # makes Dagster's tables before two processes want to
+    open_instance(home, database).dispose()  # creates Dagster's tables before two processes try to
     environment = {
         **os.environ,
         "SOURCEBOOK_CONFIG": str(configuration.path),
@@ -82,7 +82,7 @@ def up(
         "PYTHONUNBUFFERED": "1",
     }
     if not _is_free(host, port):
-        raise ServiceError(f"port {port} is taken: stop what listens there, or choose another with --port")
+        raise ServiceError(f"port {port} is taken: stop the process that listens there, or choose another with --port")
     code_port = _free_port()
     workspace = folder / "workspace.yaml"
     workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
@@ -113,7 +113,7 @@ def up(
 
 @contextmanager
 def _stopping_on_signals() -> "Iterator[Callable[[], bool]]":
-    """Turn SIGINT and SIGTERM into an answer, so that everything is stopped in order."""
+    """Yield a function that returns whether SIGINT or SIGTERM has arrived, so that processes are stopped in order."""
     asked: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -140,7 +140,7 @@ def _start(running: ExitStack, name: str, folder: Path, environment: Mapping[str
 
 
 def _stop(service: Service) -> None:
-    """End a process and all it started: politely, then for certain."""
+    """Stop a process and its children: SIGTERM first, SIGKILL after a while."""
     try:
         family = [psutil.Process(service.process.pid), *psutil.Process(service.process.pid).children(recursive=True)]
     except psutil.NoSuchProcess:

@@ -1,1 +1,1 @@
-"""What notices change by itself: one sensor a file."""
+"""Sensors that request runs, one per file."""

@@ -1,4 +1,4 @@
-"""Runs whose process was killed: nobody reported their end, so they would seem to run for ever."""
+"""Abandoned runs: their process was killed, so that Dagster still records them as running."""
 
 import time
 
@@ -21,25 +21,25 @@ UNFINISHED = (
 
 
 IN_PROCESS = "sourcebook/command"
-"""Tag of runs that `sourcebook ingest` executes itself; it takes the lock before it makes the run."""
+"""Tag of runs that `sourcebook ingest` executes in its process; it takes the lock before it creates the run."""
 
 
 def active_runs(
     instance: dg.DagsterInstance, database: Database, collection: str, *, holding_lock: bool = False
 ) -> list[dg.DagsterRun]:
-    """Return the unfinished runs of a collection; one that died in the middle is recorded as failed first.
+    """Return the unfinished runs of a collection, after recording abandoned ones as failed.
 
-    A run holds its collection's lock from its start to its end. One that has started, and does not, is dead. So is one
-    that nobody has submitted long after making it.
+    A run holds the lock of its collection from start to end: a started run without the lock is abandoned. A run that is
+    not submitted long after its creation is abandoned, too.
 
     Args:
-        instance: Dagster's.
-        database: where the lock is.
+        instance: the Dagster instance.
+        database: the database with the lock.
         collection: the partition.
-        holding_lock: whether the caller holds the collection's lock, so that nobody else does.
+        holding_lock: whether the caller holds the lock of the collection.
     """
-    # Not by tag: Dagster commits a run's row before the rows of its tags, so a run killed in between has none. Its body
-    # has them all the same. Unfinished runs are few, and their status is indexed.
+    # Not by tag: Dagster commits the row of a run before the rows of its tags, so a run killed in between has none; its
+    # body has them. Unfinished runs are few, and their status is indexed.
     unfinished = instance.get_run_records(dg.RunsFilter(statuses=list(UNFINISHED)))
     records = [record for record in unfinished if record.dagster_run.tags.get(_PARTITION) == collection]
     if not records:
@@ -48,25 +48,25 @@ def active_runs(
         locked = not holding_lock and is_locked(connection, collection)
     active = []
     for record in records:
-        # It may have finished, and let go of the lock, since the records were read.
+        # The run may have finished and released the lock since the records were read.
         run = instance.get_run_by_id(record.dagster_run.run_id)
         if run is None or run.status not in UNFINISHED:
             continue
         if not locked and _is_dead(run, record, holding_lock=holding_lock):
-            instance.report_run_failed(run, "The run's process ended without a word; the next run goes on from there.")
+            instance.report_run_failed(run, "The process of the run was killed; the next run continues its work.")
         else:
             active.append(run)
     return active
 
 
 def _is_dead(run: dg.DagsterRun, record: dg.RunRecord, *, holding_lock: bool) -> bool:
-    """Return whether an unfinished run, of which nobody else holds the lock, will never go on."""
+    """Return whether an unfinished run whose lock no other process holds is abandoned."""
     if IN_PROCESS in run.tags:
         return True
     if run.status == dg.DagsterRunStatus.NOT_STARTED:
         return time.time() - record.create_timestamp.timestamp() > _SECONDS_TO_BE_SUBMITTED
     return (
-        not holding_lock  # it may be waiting for the caller
+        not holding_lock  # the run may be waiting for the caller
         and run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
         and record.start_time is not None
         and time.time() - record.start_time > _SECONDS_TO_TAKE_THE_LOCK
@@ -74,12 +74,12 @@ def _is_dead(run: dg.DagsterRun, record: dg.RunRecord, *, holding_lock: bool) ->
 
 
 def free_abandoned_slots(instance: dg.DagsterInstance, database: Database, held: str) -> bool:
-    """Give back the places in pools of runs that have ended; return whether others still hold some.
+    """Free the pool slots of runs that have ended, and return whether other runs still hold slots.
 
     Args:
-        instance: Dagster's.
-        database: where the collections' locks are.
-        held: the collection of which the caller holds the lock.
+        instance: the Dagster instance.
+        database: the database with the locks of the collections.
+        held: the collection whose lock the caller holds.
     """
     storage = instance.event_log_storage
     taken = False

@@ -1,4 +1,4 @@
-"""The sensor `changed_files`: a run for every collection whose sources differ from the ledger."""
+"""The sensor `changed_files`: runs for collections whose sources differ from the ledger."""
 
 import json
 
@@ -15,10 +15,10 @@ from sourcebook.database.database import Database
     job_name="ingest",
     minimum_interval_seconds=10,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Compares sources with the ledger by name, size and time; takes a change once two readings agree.",
+    description="Compares sources with the ledger by name, size and time; requests a run once two readings agree.",
 )
 def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
-    """Request one run for each collection and change set. The cursor holds the last reading of each collection."""
+    """Request one run per collection and change set; the cursor contains the last reading of each collection."""
     before: dict[str, str] = json.loads(context.cursor or "{}")
     after: dict[str, str] = {}
 
@@ -29,7 +29,7 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
             return pending.unlisted[0] if pending.unlisted else "nothing changed"
         after[collection] = pending.fingerprint
         if pending.fingerprint != before.get(collection):
-            return f"{pending.items_beside_pages} items changed; taken when the next reading agrees"
+            return f"{pending.items_beside_pages} items changed; ingested when the next reading agrees"
         return request_run(context.instance, collection, pending.fingerprint)
 
     requests, reason = look_at_collections(context.instance, knowledge, look)

@@ -1,4 +1,4 @@
-"""The sensor `collections`: partitions follow the configuration."""
+"""The sensor `collections`: partitions that follow the configuration."""
 
 import dagster as dg
 
@@ -11,18 +11,16 @@ from sourcebook.admin.collections import apply, collection_names
     name="collections",
     minimum_interval_seconds=15,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Applies sourcebook.yaml, and adds or removes partitions as its collections come and go.",
+    description="Applies sourcebook.yaml, and adds and removes the partitions of its collections.",
 )
 def collections_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
-    """Apply the configuration, and make the partitions those of its collections."""
+    """Apply the configuration, and add or remove partitions to match its collections."""
     with knowledge.opened() as database, database.connection() as connection:
         apply(connection, knowledge.configuration())
         wanted = set(collection_names(connection))
     present = set(context.instance.get_dynamic_partitions(COLLECTIONS))
     if wanted == present:
-        return dg.SensorResult(
-            skip_reason=f"the partitions are those of the configuration: {', '.join(sorted(wanted))}"
-        )
+        return dg.SensorResult(skip_reason=f"the partitions match the configuration: {', '.join(sorted(wanted))}")
     return dg.SensorResult(
         dynamic_partitions_requests=[
             request

@@ -1,4 +1,4 @@
-"""The sensor `due_pages`: a run for every collection of which a site or a page is due."""
+"""The sensor `due_pages`: runs for collections with a due site or page."""
 
 import dagster as dg
 
@@ -13,10 +13,10 @@ from sourcebook.web.due import due_pages, next_due
     job_name="ingest",
     minimum_interval_seconds=30,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Asks for a run when a site's refresh interval, or the time to try a page again, has come.",
+    description="Requests a run when the refresh interval of a site or the retry time of a page has passed.",
 )
 def due_pages_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
-    """Request one run for each collection that has something due; the ledger alone tells."""
+    """Request one run per collection with due sites or pages, from the ledger alone."""
 
     def look(database: Database, collection: str) -> dg.RunRequest | str:
         with database.connection() as connection:

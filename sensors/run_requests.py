@@ -1,4 +1,4 @@
-"""When a sensor asks for a run of a collection, and when it holds back. The same rules for every sensor."""
+"""The rules by which every sensor requests a run of a collection or skips it."""
 
 import time
 from collections.abc import Callable
@@ -11,26 +11,26 @@ from sensors.abandoned_runs import active_runs
 from sourcebook.database.database import Database
 
 CHANGES = "sourcebook/changes"
-"""Tag of a run: fingerprint of the changes it was requested for."""
+"""Tag of a run with the fingerprint of the changes that it was requested for."""
 _SECONDS_AFTER_A_FAILED_RUN = 300
 
 
 def look_at_collections(
     instance: dg.DagsterInstance, knowledge: Knowledge, look: Callable[[Database, str], dg.RunRequest | str]
 ) -> tuple[list[dg.RunRequest], str | None]:
-    """Look at every collection that no run works on; return requests for runs, or else why there is none.
+    """Return the run requests of all collections without an active run, or the reason for having none.
 
     Args:
-        instance: Dagster's.
-        knowledge: opened once for all of them.
-        look: returns a request for a run of a collection, or why it needs none.
+        instance: the Dagster instance.
+        knowledge: the database, opened once for all collections.
+        look: returns the run request of a collection, or the reason for having none.
     """
     requests: list[dg.RunRequest] = []
     reasons: list[str] = []
     with knowledge.opened() as database:
         for collection in sorted(instance.get_dynamic_partitions(COLLECTIONS)):
             active = active_runs(instance, database, collection)
-            outcome = f"run {active[0].run_id[:8]} works on it" if active else look(database, collection)
+            outcome = f"run {active[0].run_id[:8]} is in progress" if active else look(database, collection)
             if isinstance(outcome, dg.RunRequest):
                 requests.append(outcome)
             else:
@@ -39,18 +39,18 @@ def look_at_collections(
 
 
 def request_run(instance: dg.DagsterInstance, collection: str, fingerprint: str) -> dg.RunRequest | str:
-    """Return a request for a run, or why there is none: the last one for the same changes has just failed.
+    """Return a run request, or the reason for having none: the last run for these changes has just failed.
 
     Args:
-        instance: Dagster's.
+        instance: the Dagster instance.
         collection: the partition.
-        fingerprint: of what the run is for; two requests for the same changes are one.
+        fingerprint: the digest of the changes; Dagster merges requests with an equal one.
     """
     earlier = instance.get_run_records(dg.RunsFilter(tags={CHANGES: fingerprint, "dagster/partition": collection}))
     if earlier and earlier[0].dagster_run.status == dg.DagsterRunStatus.FAILURE:
         wait = (earlier[0].end_time or 0) + _SECONDS_AFTER_A_FAILED_RUN - time.time()
         if wait > 0:
-            return f"the last run for these changes failed; the next try is in {wait:.0f} s"
+            return f"the last run for these changes failed; the next retry is in {wait:.0f} s"
     return dg.RunRequest(
         run_key=f"{collection}:{fingerprint}:{len(earlier)}", partition_key=collection, tags={CHANGES: fingerprint}
     )

@@ -1,4 +1,4 @@
-"""What an ingest would have to do, found without doing any of it."""
+"""The work that an ingest would have to do, found without reading any content."""
 
 import hashlib
 from dataclasses import dataclass
@@ -20,59 +20,59 @@ from sourcebook.web.due import due_pages
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """How many items of a collection differ from what the ledger says they should be."""
+    """Numbers of items of a collection that differ from the ledger."""
 
     changed_files: int
-    """New, changed, returned, or due for another try."""
+    """Files that are new, changed, returned or due for a retry."""
     gone_files: int
     pages: int
-    """URLs of sites that a crawl would ask for now."""
+    """URLs of sites that a crawl would request now."""
     recordings: int
-    """Known, and without a transcript of their present bytes by the present engine."""
+    """Known recordings without a transcript of their current bytes by the current engine."""
     documents: int
-    """Whose document differs from its file or page."""
+    """Documents that differ from their file or page."""
     index: int
-    """Whose chunks, embeddings or entries differ from its document."""
+    """Documents whose chunks, embeddings or entries are outdated."""
     unlisted: tuple[str, ...]
-    """Why sources could not be listed."""
+    """Reasons why sources could not be listed."""
     newly_unlisted: bool
-    """Whether that differs from what the ledger says already."""
+    """Whether `unlisted` differs from the ledger."""
 
     has_sound: bool
-    """Whether there are recordings, or files that may be some."""
+    """Whether there are recordings, or new files that may be recordings."""
     fingerprint: str
-    """Of what is pending, pages of sites left out: equal while nothing moves, so that a growing file can be told."""
+    """Digest of the pending work without pages of sites; it changes between two readings while a file grows."""
 
     @property
     def work(self) -> bool:
-        """Whether an ingest would do anything."""
+        """Whether an ingest would do any work."""
         return bool(self.items or self.newly_unlisted)
 
     @property
     def work_beside_pages(self) -> bool:
-        """Whether it would, even if no site were due."""
+        """Whether an ingest would do any work besides due sites."""
         return bool(self.items_beside_pages or self.newly_unlisted)
 
     @property
     def needs_model(self) -> bool:
-        """Whether there may be something to embed."""
+        """Whether an ingest may have chunks to embed."""
         return bool(self.changed_files or self.recordings or self.documents or self.index)
 
     @property
     def items(self) -> int:
-        """How many items are stale."""
+        """Number of stale items."""
         return max(self.changed_files + self.gone_files + self.pages, self.recordings, self.documents, self.index)
 
     @property
     def items_beside_pages(self) -> int:
-        """How many would be, even if no site were due."""
+        """Number of stale items without the pages of due sites."""
         return max(self.changed_files + self.gone_files, self.recordings, self.documents, self.index)
 
 
 def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
-    """Compare sources with the ledger by name, size and time, and the ledger's stages with each other.
+    """Compare the sources with the ledger by name, size and time, and the stages of the ledger with each other.
 
-    A handful of set-based queries; no content is read.
+    This takes a few set-based queries and reads no content.
     """
     row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
     gone = int(row[0]) if row else 0

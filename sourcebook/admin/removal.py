@@ -1,4 +1,4 @@
-"""Take documents out of a knowledge base: softly one by one, and for good what was removed before."""
+"""Removal of single documents, and deletion of everything that was removed."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -19,17 +19,17 @@ from sourcebook.model.generation import Generation
 
 @dataclass(frozen=True, slots=True)
 class RemovedItem:
-    """One item that was taken out of a collection, or let in again."""
+    """An item that was removed from a collection or restored."""
 
     collection: str
     uri: str
     document_id: int | None
-    """None for a file that is no document."""
+    """Id of the document; None for a file or page that is no document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """How many rows of each kind a purge deletes."""
+    """Numbers of rows that a purge deletes."""
 
     collections: int = 0
     sources: int = 0
@@ -47,22 +47,22 @@ class Purged:
 
     @property
     def total(self) -> int:
-        """All rows together."""
+        """Sum of all counts."""
         return sum(self.as_dict().values())
 
 
 def remove_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
-    """Take an item out of its collections, or of one, although its file still lies in its source.
+    """Remove an item from its collections although its source still has it, in one transaction.
 
-    It is not searchable from that moment on, and no ingest brings it back until `restore_items`. One transaction.
+    The item is no longer searchable, and no ingest brings it back until `restore_items`.
 
     Args:
         connection: in autocommit mode.
         document: an id, a URI or a local path.
-        collection: only out of this one.
+        collection: the only collection to remove it from; None for all.
 
     Raises:
-        UnknownDocumentError: no collection knows it.
+        UnknownDocumentError: no collection has the item.
         QueryError: the collection does not exist.
     """
     uri, collection = _place(connection, document, collection)
@@ -84,10 +84,10 @@ def remove_items(connection: Connection, document: str, collection: str | None =
 
 
 def restore_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
-    """Let in again what `remove_items` took out; the next ingest makes it searchable.
+    """Undo `remove_items`; the next ingest makes the item searchable.
 
     Raises:
-        UnknownDocumentError: no collection knows it.
+        UnknownDocumentError: no collection has the item.
         QueryError: the collection does not exist.
     """
     uri, collection = _place(connection, document, collection)
@@ -109,9 +109,7 @@ def purgeable(connection: Connection) -> Purged:
 
 
 def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None) -> Purged:
-    """Delete for good what was removed, and whatever nothing else needs: texts, passages, vectors, collections.
-
-    Waits until no ingest runs; one transaction.
+    """Delete removed rows and everything that only they need, in one transaction, once no ingest is running.
 
     Args:
         database: the knowledge base.
@@ -143,7 +141,7 @@ def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None
 
 
 def _place(connection: Connection, document: str, collection: str | None) -> tuple[str, str | None]:
-    """Return the URI that is meant, and the collection it is meant in (None for all)."""
+    """Return the URI of a document and the collection to look in (None for all)."""
     if collection is not None:
         check_collections(connection, [collection])
     if document.isascii() and document.isdigit():
@@ -163,7 +161,7 @@ def _place(connection: Connection, document: str, collection: str | None) -> tup
 def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str], collection: str | None) -> None:
     row = connection.execute(queries["container_of"], {"uris": list(uris), "collection": collection}).fetchone()
     if row is not None:
-        raise QueryError(f"{document} came with a message and goes with it: name {row[0]}")
+        raise QueryError(f"{document} is an attachment and is removed with its message: name {row[0]}")
 
 
 def _removed(connection: Connection, collection: str, uri: str) -> RemovedItem:

@@ -5,9 +5,9 @@ import sys
 
 
 def main() -> None:
-    """Run the command, or say which package it lacks."""
-    # Importing makes a million objects that stay; looking for garbage among them takes a quarter of a short command's
-    # time. What lives long (`ingest`, `up`) turns the collector on again once its imports are done.
+    """Run the command, or report the missing package."""
+    # Imports create a million permanent objects; collecting garbage among them takes a quarter of a short command's
+    # time. Long commands (`ingest`, `up`) enable the collector after their imports.
     gc.disable()
     try:
         from sourcebook.cli.app import run

@@ -1,4 +1,4 @@
-"""The command's outline: global options, and one module for each command."""
+"""The app of the `sourcebook` command: global options, and the commands of one module each."""
 
 import io
 import sys
@@ -18,7 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,  # cli/errors.py shows them, without local variables, which hold secrets
+    pretty_exceptions_enable=False,  # cli/errors.py shows them without local variables, which may contain secrets
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -32,14 +32,14 @@ def _sourcebook(
             "--config",
             envvar="SOURCEBOOK_CONFIG",
             metavar="PATH",
-            help="The configuration; `sourcebook.yaml` in the current folder where it is not given.",
+            help="The configuration; by default `sourcebook.yaml` in the current folder.",
         ),
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda on: _version(on))
     ] = False,
 ) -> None:
-    """Turn folders of documents and web sites into one searchable knowledge base, and keep it true.
+    """Turn folders of documents and web sites into one searchable knowledge base, and keep it up to date.
 
     Begin with a `sourcebook.yaml` and `sourcebook ingest`, then ask: `sourcebook search "your question"`.
 
@@ -61,10 +61,12 @@ doctor.register(app)
 
 
 def run() -> None:
-    """Run the command on the process's arguments."""
+    """Run the command with the arguments of the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character does not end the command
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # so that a character unknown to the terminal does not end the command
     app()
 
 
@@ -75,5 +77,5 @@ def _version(wanted: bool) -> None:
         try:
             typer.echo(f"sourcebook {version('sourcebook')}")
         except PackageNotFoundError:
-            typer.echo("sourcebook, run from its folder without being installed")
+            typer.echo("sourcebook, not installed, run from its folder")
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""What every command shares: which configuration, which state folder, which database."""
+"""The context of a command: configuration, state folder and database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommandContext:
-    """The global options, and what follows from them; everything is read when it is first asked for."""
+    """The global options, and the configuration and database that they name; each is read on first use."""
 
     config_path: Path | None = None
-    """What `--config` or SOURCEBOOK_CONFIG names."""
+    """Path from `--config` or SOURCEBOOK_CONFIG; None for the default."""
 
     @classmethod
     def of(cls, ctx: typer.Context) -> "CommandContext":
-        """Return the context that the global options made."""
+        """Return the context of the global options."""
         found = ctx.find_object(cls)
         return found if found is not None else cls()
 
@@ -34,7 +34,7 @@ class CommandContext:
         """The configuration file.
 
         Raises:
-            ConfigurationError: it is missing or wrong.
+            ConfigurationError: the file is missing or invalid.
         """
         from sourcebook.config.loading import load_configuration
 
@@ -42,17 +42,17 @@ class CommandContext:
 
     @cached_property
     def home(self) -> Path:
-        """The state folder; it need not exist yet."""
+        """The state folder; it may not exist yet."""
         from sourcebook.config.loading import configuration_path, sourcebook_home
 
         return sourcebook_home(configuration_path(self.config_path))
 
     @cached_property
     def location(self) -> "DatabaseLocation":
-        """Where the database is.
+        """The location of the database.
 
         Raises:
-            ConfigurationError: nothing says where: there is no configuration, no state folder and no URL.
+            ConfigurationError: there is no configuration, no state folder and no URL.
         """
         import os
 
@@ -62,15 +62,15 @@ class CommandContext:
         location = DatabaseLocation.find(self.home)
         named = location.url or os.environ.get("SOURCEBOOK_HOME") or self.home.exists()
         if not named and not configuration_path(self.config_path).exists():
-            _ = self.configuration  # raises, saying where it was looked for
+            _ = self.configuration  # raises an error with the path
         return location
 
     def is_empty(self, collections: Sequence[str] = ()) -> bool:
-        """Return whether the database does not exist yet; opening it would make it, which takes seconds.
+        """Return whether the database does not exist yet; opening it would create it, which takes seconds.
 
         Raises:
-            ConfigurationError: nothing says where it is.
-            QueryError: it does not exist and collections are named.
+            ConfigurationError: its location is unknown.
+            QueryError: the database does not exist and collections are named.
         """
         location = self.location
         if location.url is not None or (location.data_folder / "PG_VERSION").exists():
@@ -80,11 +80,11 @@ class CommandContext:
         return True
 
     def open_database(self, *, max_connections: int = 8) -> "Database":
-        """Open the database, made where it does not exist yet. Close it, or use it as a context manager.
+        """Open the database, creating it where it does not exist. Close it, or use it as a context manager.
 
         Raises:
-            ConfigurationError: nothing says where it is.
-            DatabaseError: it cannot be reached, is too old, or lacks pgvector.
+            ConfigurationError: its location is unknown.
+            DatabaseError: the database cannot be reached, is too old, or lacks pgvector.
             MissingDependencyError: the embedded server is not installed.
         """
         from sourcebook.database.database import Database

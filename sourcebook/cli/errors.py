@@ -1,4 +1,4 @@
-"""Errors as a person reads them: one sentence on stderr and an exit code, in one place for every command."""
+"""Error messages and exit codes of every command: one sentence on stderr."""
 
 import os
 import sys
@@ -12,11 +12,11 @@ from sourcebook.cli.redaction import redact
 from sourcebook.errors import ConfigurationError, QueryError, SourcebookError, UnknownDocumentError
 
 FAILED, WRONG_USE, FAILED_ITEMS, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes beside 0: anything else, wrong usage or configuration, finished with failed items, Ctrl-C."""
+"""Exit codes: any other error, wrong usage or configuration, finished with failed items, Ctrl-C."""
 
 
 class GuardedGroup(TyperGroup):
-    """A group of commands whose errors end as one sentence and an exit code; nobody sees a traceback unasked."""
+    """A group of commands whose errors are printed as one sentence, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -38,38 +38,38 @@ class GuardedGroup(TyperGroup):
 
 
 def exit_code(error: Exception) -> int:
-    """Return the exit code an error ends the command with."""
+    """Return the exit code of a command that ends with an error."""
     return WRONG_USE if isinstance(error, ConfigurationError | QueryError | UnknownDocumentError) else FAILED
 
 
 def tell(error: Exception) -> None:
-    """Say on stderr what happened; with SOURCEBOOK_DEBUG=1 the traceback too. Secrets are left out of both."""
+    """Print an error on stderr without secrets; with SOURCEBOOK_DEBUG=1 also its traceback."""
     if os.environ.get("SOURCEBOOK_DEBUG", "") not in {"", "0"}:
         sys.stderr.write(redact("".join(traceback.format_exception(error))))
     sys.stderr.write(f"sourcebook: {redact(explain(error))}\n")
 
 
 def explain(error: Exception) -> str:
-    """Return an error's sentence."""
+    """Return an error as one sentence."""
     hint = "set SOURCEBOOK_DEBUG=1 to see where"
     match error:
         case SourcebookError():
             return str(error)
         case ModuleNotFoundError():
             package = (error.name or str(error)).partition(".")[0]
-            return f"the package {package} is not installed: `sourcebook doctor` says how to get what is missing"
+            return f"the package {package} is not installed: `sourcebook doctor` names the command that installs it"
         case OSError() if error.strerror:
             return f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror} ({hint})"
     if type(error).__module__.partition(".")[0] in {"psycopg", "psycopg_pool"}:
         return f"the database: {' '.join(str(error).split()) or type(error).__name__} ({hint})"
-    return f"something went wrong that should not: {type(error).__name__}: {error} ({hint})"
+    return f"unexpected error: {type(error).__name__}: {error} ({hint})"
 
 
 def _is_typers_own(error: Exception) -> bool:
-    """Return whether typer shows it itself: wrong usage, and the ways a command ends."""
+    """Return whether typer handles an error itself: wrong usage, or the end of a command."""
     return isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code")
 
 
 def _silence(stream: Any) -> None:
-    """Send what is still buffered nowhere: its reader has gone."""
+    """Discard the buffered output: its reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,4 +1,4 @@
-"""Filters on the command line: `KEY=VALUE`, `KEY>=VALUE`, …"""
+"""Filters in the notation of the command line: `KEY=VALUE`, `KEY>=VALUE`, …"""
 
 import json
 import re
@@ -19,14 +19,14 @@ _DATES = ("date", "added", "changed")
 
 
 def parse_filters(texts: Iterable[str]) -> Filters | None:
-    """Return the filters of the texts; None where there are none.
+    """Return the filters of `--filter` options; None without any.
 
-    `kind=page`, `tag=policy` and the like may be repeated, and one of the values must hold. `date>=2024-05` and
-    `date<2025` are the ends of one range. `metadata.KEY=VALUE` and `metadata.KEY>=VALUE` compare metadata, with dots
-    for keys within keys; there, a number, `true`, `false` or `null` equals both the value and its text.
+    `kind=page`, `tag=policy` and similar filters may be repeated: a document needs one of the values. `date>=2024-05`
+    and `date<2025` are the bounds of one range. `metadata.KEY=VALUE` and `metadata.KEY>=VALUE` compare metadata, with
+    dots for nested keys; a value that is a number, `true`, `false` or `null` also equals the text.
 
     Raises:
-        QueryError: a text has another form, or names no filter.
+        QueryError: a text has another form, or names an unknown filter.
     """
     given: dict[str, Any] = {}
     for text in texts:
@@ -35,7 +35,7 @@ def parse_filters(texts: Iterable[str]) -> Filters | None:
 
 
 def parse_filter(text: str, given: dict[str, Any]) -> None:
-    """Add the filter of a text to a mapping that `Filters.checked` takes.
+    """Add the filter of one option to the mapping that `Filters.checked` takes.
 
     Raises:
         QueryError: the text has another form, or repeats a filter that takes one value.
@@ -58,24 +58,24 @@ def parse_filter(text: str, given: dict[str, Any]) -> None:
 
 
 def _add(given: dict[Any, Any], key: object, operator: str, equal: list[Any], bound: Any, text: str) -> None:
-    """Add one of several values, or one end of a range."""
+    """Add one of several values, or one bound of a range."""
     known = given.setdefault(key, [] if operator == "=" else {})
     if operator == "=" and isinstance(known, list):
         known += equal
     elif operator != "=" and isinstance(known, dict):
         _once(known, _BOUNDS[operator], bound, text)
     else:
-        raise QueryError(f"the filter {text} names what another one names already: give one value, or one range")
+        raise QueryError(f"the filter {text} repeats the field of another one: give one value, or one range")
 
 
 def _once(given: dict[Any, Any], key: str, value: Any, text: str) -> None:
     if key in given:
-        raise QueryError(f"the filter {text} says again what another one says: {key} has one value")
+        raise QueryError(f"the filter {text} repeats another one: {key} takes one value")
     given[key] = value
 
 
 def _values(text: str) -> list[Any]:
-    """Return the metadata values that a text stands for."""
+    """Return the metadata values that a text may denote."""
     if text in _WORDS:
         return [_WORDS[text], text]
     return [json.loads(text), text] if _NUMBER.fullmatch(text) else [text]

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands take."""
+"""Options and arguments shared by several commands."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 
 def as_text(value: str) -> str:
-    """Return an argument as text that a database can hold, whatever bytes were typed."""
+    """Return an argument as text that the database can store, whatever its bytes."""
     return value.encode("utf-8", "replace").decode()
 
 
@@ -17,8 +17,6 @@ def _texts(values: list[str] | None) -> list[str]:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Collections = Annotated[
     list[str] | None,
-    typer.Option(
-        "-c", "--collection", metavar="NAME", callback=_texts, help="Only this collection; give it again for more."
-    ),
+    typer.Option("-c", "--collection", metavar="NAME", callback=_texts, help="Only this collection; may be repeated."),
 ]
 Document = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, its URI, or the path of its file.")]

@@ -1,4 +1,4 @@
-"""What goes to stdout: JSON for programs, tables and text for people. Documents never control the terminal."""
+"""Output on stdout: JSON, tables and text, without control characters from documents."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 @cache
 def console() -> "Console":
-    """Return the console for people; it takes every text as it is, and is wide where nobody looks at a screen."""
+    """Return the console for tables and text: without markup, and wide where stdout is no terminal."""
     from rich.console import Console
 
     wide = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 200
@@ -36,7 +36,7 @@ def console() -> "Console":
 
 
 def safe(text: str | None, style: str = "") -> "Text":
-    """Return a text from a document or a file name, without anything that a terminal would obey."""
+    """Return a text from a document or a file name, without escape sequences and control characters."""
     from rich.text import Text
 
     return Text(without_controls(text or ""), style=style)
@@ -48,7 +48,7 @@ def without_controls(text: str) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """Return the beginning of a text, its white space run together, at most `most` characters."""
+    """Return the beginning of a text, with its white space collapsed, at most `most` characters."""
     line = " ".join(without_controls(text).split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
@@ -61,4 +61,4 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    raise TypeError(f"{type(value).__name__} cannot be converted to JSON")

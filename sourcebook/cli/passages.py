@@ -1,4 +1,4 @@
-"""Passages that a search found, as people read them."""
+"""The results of a search as text for a terminal."""
 
 from typing import TYPE_CHECKING
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
 
 SNIPPET = 320
-"""Characters of a passage that are shown."""
+"""Characters shown of a passage."""
 _PLACES = 5
-"""Of a document's other passages, so many are named."""
+"""Number of a document's other passages that are named."""
 
 
 def show_results(results: "SearchResults") -> None:
-    """Print a page of results, and below it how they came about and how to go on."""
+    """Print a page of results, with notes, the explanation and the next offset below."""
     out = console()
     for rank, result in enumerate(results, start=results.offset + 1):
         _show(rank, result, with_scores=results.explanation is not None)
     if not results and not results.total_candidates:
-        out.print("No passage was found. What there is: sourcebook status", soft_wrap=True)
+        out.print("No passage was found. Show the collections: sourcebook status", soft_wrap=True)
     if results.next_offset is not None:
         out.print(safe(f"More: the same with --offset {results.next_offset}", "dim"), soft_wrap=True)
     for leg, reason in results.dropped_legs.items():
@@ -54,7 +54,7 @@ def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
 
 
 def _score(result: "SearchResult", *, with_scores: bool) -> str:
-    """Return the score, and what made it; a leg's own score is of use only to who asks how a search went."""
+    """Return the score with the ranks behind it, and with the scores of the legs for `--explain`."""
     legs = (
         (result.vector_rank, "by meaning", "cosine", result.vector_score),
         (result.keyword_rank, "by words", "BM25", result.keyword_score),
@@ -69,7 +69,7 @@ def _score(result: "SearchResult", *, with_scores: bool) -> str:
 
 
 def _passages(result: "SearchResult") -> "Table":
-    """Return the beginning of the passage; with neighbours, between what adjoins it, and each hit marked."""
+    """Return the beginning of the passage; with neighbours, all passages of the window with each hit marked."""
     from rich.table import Table
 
     table = Table.grid()
@@ -90,7 +90,7 @@ def _passages(result: "SearchResult") -> "Table":
 
 
 def _others(also: "tuple[OtherPassage, ...]") -> str:
-    """Return how many more passages of a document were found, and where."""
+    """Return the number and positions of a document's other passages."""
     places = list(dict.fromkeys(place for other in also if (place := _place(other))))
     more = ", …" if len(places) > _PLACES else ""
     where = f": {one_line(', '.join(places[:_PLACES]), 300)}{more}" if places else ""
@@ -104,7 +104,7 @@ def _place(other: "OtherPassage") -> str | None:
 
 
 def _without_headings(result: "SearchResult") -> str:
-    """Return a passage without the headings it begins with: they are shown above it."""
+    """Return a passage without the headings at its beginning, which are shown above it."""
     shown = {result.title, *result.heading_path}
     text = result.text.lstrip()
     while text.startswith("#") and (line := text.partition("\n"))[0].lstrip("#").strip() in shown and line[2].strip():
@@ -113,6 +113,6 @@ def _without_headings(result: "SearchResult") -> str:
 
 
 def _last_words(text: str, most: int) -> str:
-    """Return the end of a text, its white space run together, at most `most` characters."""
+    """Return the end of a text, with its white space collapsed, at most `most` characters."""
     line = one_line(text, len(text) + 1)
     return line if len(line) <= most else f"…{line[1 - most :].lstrip()}"

@@ -1,4 +1,4 @@
-"""Registers `ingest`, `crawl` and `up`, whose code is the code location's."""
+"""Registration of `ingest`, `crawl` and `up`, which are part of the code location."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from sourcebook.installation import code_location, install_command
 
 _COMMANDS = {
     "ingest": "Bring the knowledge base up to date with its sources (needs the pipeline).",
-    "crawl": "Add a web site to a collection and take it in (needs the pipeline).",
+    "crawl": "Add a web site to a collection and crawl it (needs the pipeline).",
     "up": "Start the web page that shows the pipeline, and its daemon (needs the pipeline).",
 }
 _NOT_HERE = (
@@ -22,12 +22,12 @@ _NOT_HERE = (
 
 
 def register(app: typer.Typer) -> None:
-    """Add the pipeline's commands, or else commands of the same names that say how to install the pipeline."""
+    """Add the commands of the pipeline, or commands with their names that print how to install it."""
     folder = code_location()
     reason = _NOT_HERE
     if folder is not None:
-        # First on the path, so that a foreign package of the same name is not taken for ours. Child processes of
-        # `multiprocessing` get the path from their parent.
+        # First on the path, so that no other package of the same name is imported. Child processes of
+        # `multiprocessing` inherit the path.
         sys.path.insert(0, str(folder))
         try:
             import_module("orchestration.commands").register(app)

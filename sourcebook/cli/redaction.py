@@ -1,4 +1,4 @@
-"""Keep secrets out of what is printed: database URLs and the passwords in them."""
+"""Removal of secrets from messages: database URLs and their passwords."""
 
 import os
 import re
@@ -10,7 +10,7 @@ _ANY_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^:/@\s]*:)[^@/\s]+@", re.IGNOREC
 
 
 def redact(text: str) -> str:
-    """Return a text without the passwords that the environment holds, and without any in a URL."""
+    """Return a text without the passwords of the environment and of any URL."""
     for secret in sorted(_secrets(), key=len, reverse=True):
         text = text.replace(secret, "***")
     return _ANY_URL.sub(r"\1***@", text)

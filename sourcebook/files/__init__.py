@@ -1,1 +1,1 @@
-"""Stage one: list sources, and keep the inventory of raw files."""
+"""Listing and reading of files in folders and behind fsspec URLs."""

@@ -1,4 +1,4 @@
-"""List a source: what lies there now, by name, size and the store's mark of change. No content is read."""
+"""The listing of a source: name, size and modification mark of each file. No content is read."""
 
 import os
 import re
@@ -17,30 +17,30 @@ _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
 
 
 class FileEntry(NamedTuple):
-    """One file as the listing sees it. A tuple, because there are many and making one is on the hot path."""
+    """One listed file; a tuple, because one is built for every file of a source."""
 
     uri: str
     path: str
-    """Where to open it: a local path, or a path within the remote file system."""
+    """The local path, or the path within the remote file system."""
     size: int = 0
     modified: str = ""
-    """mtime in nanoseconds for a local file; ETag or modification time elsewhere."""
+    """mtime of a local file in nanoseconds; ETag or modification time of a remote file."""
     skip_reason: str | None = None
-    """Why it will not be read: not a regular file, or a link that leads nowhere."""
+    """Reason why the file is not read, such as a broken symbolic link; None otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What one look at a source found."""
+    """The files of a source, and whether the listing is complete."""
 
     entries: dict[str, FileEntry]
-    """By URI."""
+    """Listed files by URI."""
     error: str | None = None
-    """Why the listing is not complete; then nothing may be called gone."""
+    """Reason why the listing is incomplete; no file counts as gone then. None where it is complete."""
 
 
 def file_uri(path: str) -> str:
-    """Return the `file://` URI of an absolute local path; any byte a name may hold is kept by percent-encoding."""
+    """Return the `file://` URI of an absolute local path; percent-encoding keeps every byte of a name."""
     return "file://" + _quoted(path)
 
 
@@ -61,14 +61,14 @@ def list_source(source: Source) -> Listing:
 
 
 def _readable(text: str) -> str:
-    """Return a text that Postgres can hold, whatever bytes a file name in it has."""
+    """Return a text that Postgres can store, whatever bytes the file names in it contain."""
     return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
     root = source.location
     if Path(root).is_file():
-        status = os.stat(root)  # noqa: PTH116 - the loop below is the hot path, and this is its sibling
+        status = os.stat(root)  # noqa: PTH116 - as in the loop below, which is the hot path
         yield FileEntry(file_uri(root), root, status.st_size, str(status.st_mtime_ns))
         return
     if not Path(root).is_dir():
@@ -76,7 +76,7 @@ def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
     takes = path_filter(source.include, source.exclude)
     hidden = visits_hidden_folders(source.include)
     prefix = len(root.rstrip("/")) + 1
-    # Folders to read, each with the (device, inode) of itself and all above it: a link back up is a loop.
+    # Folders to read, each with the (device, inode) pairs of itself and its parents: a link to one of them is a loop.
     top = os.stat(root)  # noqa: PTH116
     pending: list[tuple[str, frozenset[tuple[int, int]]]] = [(root, frozenset([(top.st_dev, top.st_ino)]))]
     while pending:
@@ -88,13 +88,13 @@ def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
             continue
         folder_uri = file_uri(folder).rstrip("/") + "/"
         while children:
-            child = children.pop()  # what it keeps of its file goes with it
+            child = children.pop()  # frees the cached stat result of the entry
             path = child.path
             try:
                 status = child.stat()
             except OSError as error:
                 if takes(path[prefix:]):
-                    reason = "symbolic link that leads nowhere" if child.is_symlink() else f"{error.strerror}"
+                    reason = "broken symbolic link" if child.is_symlink() else f"{error.strerror}"
                     yield FileEntry(file_uri(path), path, skip_reason=reason)
                 continue
             if stat.S_ISREG(status.st_mode):
@@ -104,7 +104,7 @@ def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
             elif stat.S_ISDIR(status.st_mode):
                 identity = (status.st_dev, status.st_ino)
                 if identity in above:
-                    yield FileEntry(file_uri(path), path, skip_reason="symbolic link to a folder above it: a loop")
+                    yield FileEntry(file_uri(path), path, skip_reason="symbolic link to a parent folder: a loop")
                 elif hidden or not child.name.startswith("."):
                     pending.append((path, above | {identity}))
             elif takes(path[prefix:]):
@@ -117,7 +117,7 @@ def _list_remote(source: Source) -> Iterator[FileEntry]:
         system, root = source.file_system()
         reachable = system.exists(root)
         found: dict[str, dict[str, Any]] = system.find(root, detail=True) if reachable else {}
-    except Exception as error:  # each file system has its own errors; all mean that it is not listed
+    except Exception as error:  # each file system has errors of its own
         raise ListingError(f"{source.location} cannot be listed: {error}") from error
     if not reachable:
         raise ListingError(f"{source.location} does not exist or cannot be reached")
@@ -128,7 +128,7 @@ def _list_remote(source: Source) -> Iterator[FileEntry]:
 
 
 def _modified(details: dict[str, Any]) -> str:
-    """Return a remote store's mark of change: the strongest it gives."""
+    """Return the strongest modification mark that a remote store gives."""
     for key in ("ETag", "etag", "md5", "LastModified", "last_modified", "mtime", "modified", "updated", "created"):
         if details.get(key):
             return str(details[key])

@@ -1,4 +1,4 @@
-"""Which paths of a folder a source takes: include and exclude globs."""
+"""Include and exclude globs of a source."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,10 +9,10 @@ _FLAGS = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
 
 
 def path_filter(include: Sequence[str], exclude: Sequence[str]) -> Callable[[str], bool]:
-    """Return whether a source takes a path relative to its root, with `/` between the parts.
+    """Return a predicate: whether a source includes a path relative to its root, with `/` between the parts.
 
-    `*` stays within one part, `**` crosses parts, `{a,b}` is either. A name that begins with a dot is taken only
-    where a pattern spells the dot, so `.git` and its like stay out. A pattern that names a folder excludes all in it.
+    `*` stays within one part, `**` crosses parts, `{a,b}` is either. A name that begins with a dot is included only
+    where a pattern spells the dot, which leaves out `.git`. A pattern that names a folder excludes its whole content.
     """
     wanted = _compile(include, _FLAGS)
     unwanted = _compile([*exclude, *(f"{pattern.rstrip('/')}/**" for pattern in exclude)], _FLAGS | glob.DOTGLOB)

@@ -1,4 +1,4 @@
-"""Read one file, together with what the store says of the bytes that were read."""
+"""Reading of one file, with the modification mark of the bytes that were read."""
 
 import hashlib
 import os
@@ -10,12 +10,12 @@ from sourcebook.files.source import Source
 
 _HEAD = 4096
 _READ_WHOLE = 64_000_000
-"""Bytes up to which a remote file is fetched by one request."""
+"""Bytes up to which a remote file is fetched in one request."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileDigest:
-    """What a file's bytes are told by."""
+    """The hash and the first bytes of a file."""
 
     sha256: bytes
     head: bytes
@@ -24,39 +24,39 @@ class FileDigest:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """The bytes of a file and its mark of change at the moment they were read."""
+    """The bytes of a file and its modification mark when they were read."""
 
     content: bytes
     modified: str
-    """As in `FileEntry.modified`; empty where the store does not say."""
+    """Modification mark as in `FileEntry.modified`; empty where the store gives none."""
 
 
 def read_file(source: Source, uri: str) -> FileContent:
-    """Read the file a URI names.
+    """Read the file of a URI.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     if source.is_local:
-        with open(local_path(uri), "rb") as file:  # noqa: PTH123 - the path may hold bytes that are not UTF-8
+        with open(local_path(uri), "rb") as file:  # noqa: PTH123 - the path may contain bytes that are not UTF-8
             return FileContent(file.read(), str(os.fstat(file.fileno()).st_mtime_ns))
     system, _ = source.file_system()
     return FileContent(bytes(system.cat_file(uri)), "")
 
 
 def digest_file(source: Source, uri: str, size: int) -> FileDigest:
-    """Hash the file a URI names in little memory, however large it is.
+    """Hash the file of a URI in constant memory.
 
     Args:
-        source: that holds it.
-        uri: of the file.
-        size: about how many bytes it has.
+        source: the source of the file.
+        uri: the URI of the file.
+        size: the approximate size in bytes.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     if source.is_local:
-        with open(local_path(uri), "rb") as file:  # noqa: PTH123 - the path may hold bytes that are not UTF-8
+        with open(local_path(uri), "rb") as file:  # noqa: PTH123 - the path may contain bytes that are not UTF-8
             digest = hashlib.file_digest(file, "sha256").digest()
             file.seek(0)
             return FileDigest(digest, file.read(_HEAD))
@@ -76,11 +76,11 @@ def local_path(uri: str) -> str:
 
 
 def file_name(uri: str) -> str:
-    """Return the last part of a URI's path, readable."""
+    """Return the last part of a URI's path, percent-decoded."""
     path = unquote(uri.removeprefix("file://"), errors="replace") if uri.startswith("file://") else urlsplit(uri).path
     return PurePosixPath(path).name or uri
 
 
 def name_as_title(uri: str) -> str:
-    """Return a title for a document that has none: its file name without the ending."""
+    """Return the title of a document that has none: its file name without the extension."""
     return PurePosixPath(file_name(uri)).stem.replace("_", " ").strip() or file_name(uri)

@@ -1,4 +1,4 @@
-"""A source of files as the database knows it, and how to reach it."""
+"""A folder as a source, with the access to its files."""
 
 import sys
 from dataclasses import dataclass
@@ -21,23 +21,23 @@ class Source:
     exclude: tuple[str, ...]
     max_bytes: int
     max_recording_bytes: int = sys.maxsize
-    """What holds for sound and video, of which no more than a part is in memory at once."""
+    """Maximum bytes of an audio or video file, which is never in memory as a whole."""
     listing_error: str | None = None
-    """Why its last listing was not complete."""
+    """Reason why the last listing was incomplete; None where it was complete."""
 
     @property
     def least_most_bytes(self) -> int:
-        """How large a file of any name may be."""
+        """Maximum bytes of a file of any type."""
         return min(self.max_bytes, self.max_recording_bytes)
 
     def most_bytes(self, name: str) -> int:
-        """Return how large a file of this name may be."""
+        """Return the maximum bytes of a file with a name."""
         media_type = media_type_of_name(name)
         return self.max_recording_bytes if media_type is not None and is_recording(media_type) else self.max_bytes
 
     @property
     def is_local(self) -> bool:
-        """Whether it lies in this machine's own file tree."""
+        """Whether the source is a folder of this machine."""
         return "://" not in self.location
 
     def file_system(self) -> "tuple[AbstractFileSystem, str]":

@@ -1,1 +1,1 @@
-"""Publish chunks and embeddings as one searchable index per generation."""
+"""Generations of a collection, and the indexes of their partitions."""

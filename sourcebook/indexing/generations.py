@@ -1,4 +1,4 @@
-"""Find and make the generations of a collection."""
+"""The generations of a collection: look-up and creation."""
 
 from typing import Any
 
@@ -15,21 +15,21 @@ from sourcebook.model.generation import Generation
 
 
 def active_generation(connection: Connection, collection: str) -> Generation | None:
-    """Return the generation that serves a collection, None before its first ingest."""
+    """Return the active generation of a collection; None before its first ingest."""
     with connection.cursor(row_factory=class_row(Generation)) as cursor:
         return cursor.execute(queries["active_generation"], {"collection": collection}).fetchone()
 
 
 def wanted_embedding(connection: Connection, collection: str) -> EmbeddingSettings:
-    """Return the embedding settings that a collection was applied with."""
+    """Return the embedding settings of a collection as last applied."""
     return EmbeddingSettings.model_validate(_settings(connection, collection)["embedding"])
 
 
 def ensure_generation(connection: Connection, collection: str) -> Generation:
-    """Return the active generation of a collection; its first ingest makes it, from the applied settings.
+    """Return the active generation of a collection; the first call creates it from the applied settings.
 
     Raises:
-        ConfigurationError: the collection was never applied.
+        ConfigurationError: the collection has not been applied.
         ModelError: the embedding model cannot be found.
     """
     generation = active_generation(connection, collection)
@@ -51,7 +51,9 @@ def ensure_generation(connection: Connection, collection: str) -> Generation:
 def _settings(connection: Connection, collection: str) -> dict[str, Any]:
     row = connection.execute(queries["collection_settings"], {"collection": collection}).fetchone()
     if row is None:
-        raise ConfigurationError(f"there is no collection {collection}: write it into sourcebook.yaml and apply that")
+        raise ConfigurationError(
+            f"there is no collection {collection}: add it to sourcebook.yaml and run  sourcebook apply"
+        )
     settings: dict[str, Any] = row[0]
     return settings
 
@@ -65,7 +67,7 @@ def create_generation(
     model: str,
     dimensions: int,
 ) -> Generation:
-    """Make a collection's first generation with its partitions, and make it the active one."""
+    """Create the first generation of a collection with its partitions, and activate it."""
     with connection.transaction():
         row = connection.execute(
             queries["insert_generation"],

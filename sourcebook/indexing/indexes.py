@@ -1,7 +1,7 @@
-"""The indexes of a generation's partition: built after a load, not row by row during it.
+"""The indexes of a generation's partition, built after a load instead of row by row.
 
-A build holds a SHARE lock on its partition alone: searches go on; what writes to the same partition would wait, but
-whoever does holds the lock of the collection, as the builder does. A build that is killed leaves nothing.
+A build holds a SHARE lock on its partition only: searches continue. Writers of the partition need the lock of the
+collection, which the builder holds. A killed build leaves no index.
 """
 
 import psycopg
@@ -11,33 +11,34 @@ from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 
 HNSW_FROM = 5_000
-"""Entries from which an HNSW index serves; below it the exact scan takes a few milliseconds and never misses."""
+"""Entries from which an HNSW index is built; below, an exact scan takes a few milliseconds."""
 HNSW_LINKS = 16
-"""`m`: to how many neighbours an entry is linked in a layer of the graph; twice as many in the lowest one."""
+"""`m`: links per entry and layer of the graph; twice as many in the lowest layer."""
 HNSW_BREADTH = 64
-"""`ef_construction`: among how many candidates the neighbours of a new entry are chosen."""
+"""`ef_construction`: candidates from which the neighbours of a new entry are chosen."""
 
 _MOST_MEMORY = 2 << 30
+"""Maximum bytes of memory for building a graph."""
 _BYTES_OF_LINKS = 1024
-"""What an entry takes in the graph beside its vector, with some reserve."""
+"""Bytes of an entry in the graph besides its vector, with a reserve."""
 
 
 def maintain_indexes(connection: Connection, generation: Generation, *, entries: int, moved: int) -> None:
-    """Build the indexes that are missing for this many entries, and refresh the planner's statistics.
+    """Build missing indexes, and analyze the partitions where more than a tenth of the entries moved.
 
     Args:
         connection: in autocommit mode.
-        generation: whose partition.
-        entries: how many it has now.
-        moved: how many of them came, changed or went since the last time.
+        generation: the generation of the partition.
+        entries: the current number of entries.
+        moved: the number of entries added, changed or removed since the last call.
     """
-    if entries and not _is_there(connection, f"search_entry_{generation.id}_lexemes"):
+    if entries and not _exists(connection, f"search_entry_{generation.id}_lexemes"):
         connection.execute(
             queries["create_lexeme_index"].format(
                 name=sql.Identifier(f"search_entry_{generation.id}_lexemes"), partition=generation.partition
             )
         )
-    if entries >= HNSW_FROM and not _is_there(connection, f"search_entry_{generation.id}_vector"):
+    if entries >= HNSW_FROM and not _exists(connection, f"search_entry_{generation.id}_vector"):
         build_vector_index(connection, generation, entries)
     if moved * 10 > entries:
         for table in (*generation.partitions.values(), sql.Identifier("lexeme")):
@@ -52,13 +53,13 @@ def build_vector_index(
     links: int = HNSW_LINKS,
     breadth: int = HNSW_BREADTH,
 ) -> None:
-    """Build the HNSW index of a generation, by several processes where the server can.
+    """Build the HNSW index of a generation, in parallel where the server allows it.
 
-    The graph is built in memory where it fits into 2 GB, and on disk, many times as slowly, from there on.
+    A graph of up to 2 GB is built in memory; a larger one is built on disk, many times more slowly.
     """
     try:
         _build(connection, generation, entries, links, breadth, most_workers=64)
-    except psycopg.errors.DiskFull:  # of shared memory, which a container may have little of; alone it needs none
+    except psycopg.errors.DiskFull:  # a container may lack the shared memory that a parallel build needs
         _build(connection, generation, entries, links, breadth, most_workers=0)
 
 
@@ -80,12 +81,12 @@ def _build(
 
 
 def has_vector_index(connection: Connection, generation_id: int) -> bool:
-    """Return whether a generation is searched through HNSW rather than exactly."""
+    """Return whether a generation has a valid HNSW index."""
     return _validity(connection, f"search_entry_{generation_id}_vector") is True
 
 
-def _is_there(connection: Connection, name: str) -> bool:
-    """Return whether an index is there and valid; drop what a build or a REINDEX that broke off has left."""
+def _exists(connection: Connection, name: str) -> bool:
+    """Return whether a valid index exists; drop an invalid one that an interrupted build has left."""
     valid = _validity(connection, name)
     if valid is False:
         connection.execute(queries["drop_index"].format(name=sql.Identifier(name)))

@@ -1,4 +1,4 @@
-"""A generation: one way of indexing a collection, fixed when it is made."""
+"""Generations: immutable combinations of chunking and embedding settings of a collection."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,20 +23,20 @@ class Generation:
 
     @property
     def partition(self) -> sql.Identifier:
-        """The partition of `search_entry` that holds this generation alone."""
+        """Partition of `search_entry` with the entries of this generation."""
         return sql.Identifier(f"search_entry_{self.id}")
 
     @property
     def partitions(self) -> dict[str, sql.Identifier]:
-        """Its partition of each table that has one."""
+        """Partition of this generation by partitioned table."""
         return {table: sql.Identifier(f"{table}_{self.id}") for table in _PARTITIONED}
 
     @property
     def chunking_settings(self) -> ChunkingSettings:
-        """How its documents are cut."""
+        """Chunking settings of this generation."""
         return ChunkingSettings.model_validate(self.chunking)
 
     @property
     def embedding_settings(self) -> EmbeddingSettings:
-        """Which model embeds its chunks."""
+        """Embedding settings of this generation."""
         return EmbeddingSettings.model_validate(self.embedding)

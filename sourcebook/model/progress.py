@@ -1,4 +1,4 @@
-"""How long work tells its progress: one call a batch, never one a document."""
+"""Progress of stages: callbacks once per batch, and listeners of a process."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,31 +6,31 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Hears how far the stage at hand is."""
+    """Callback of a stage that reports its progress."""
 
     def __call__(self, done: int, total: int, failed: int = 0) -> None:
-        """Take note of how many items are done, of how many known so far, and how many of those done failed."""
+        """Record the items done, the items known so far, and the failed ones among those done."""
 
 
 StageProgress = Callable[[str, str, int, int, int], None]
-"""Called with (stage, collection, done, total, failed)."""
+"""Listener, called with (stage, collection, done, total, failed)."""
 
 _listeners: list[StageProgress] = []
 
 
 def silent(done: int, total: int, failed: int = 0) -> None:
-    """Report to nobody."""
+    """Ignore the progress."""
 
 
 def announce(stage: str, collection: str, done: int, total: int, failed: int = 0) -> None:
-    """Tell every listener of this process how far a stage is."""
+    """Call every listener of this process."""
     for listener in _listeners:
         listener(stage, collection, done, total, failed)
 
 
 @contextmanager
 def listening(listener: StageProgress) -> Iterator[None]:
-    """Hear of the progress of every stage that works in this process."""
+    """Register a listener for the stages that run in this process until the end of the `with`."""
     _listeners.append(listener)
     try:
         yield

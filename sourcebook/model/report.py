@@ -1,4 +1,4 @@
-"""What a stage did: counts, seconds, and the failures a person will want to read."""
+"""Reports of stages: counts, seconds and failures."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ItemFailure:
-    """One item that failed, and why."""
+    """An item that failed, with the reason."""
 
     uri: str
     reason: str
@@ -14,7 +14,7 @@ class ItemFailure:
 
 @dataclass(slots=True)
 class StageReport:
-    """Counts of one stage over one collection; filled while the stage works."""
+    """Counts of one stage over one collection, filled while the stage runs."""
 
     added: int = 0
     changed: int = 0
@@ -25,9 +25,9 @@ class StageReport:
     extra: dict[str, int] = field(default_factory=dict)
     """Counts that only some stages have: renamed, skipped, computed, reused, bytes."""
     failures: list[ItemFailure] = field(default_factory=list)
-    """Of this run, in the order they happened."""
+    """Failures of this run, in the order in which they happened."""
     version: str = ""
-    """Digest over the sorted (key, content hash) pairs of the collection after the stage: equal content, equal text."""
+    """Digest over the sorted (key, content hash) pairs of the collection after the stage; equal for equal content."""
     _started: float = field(default_factory=time.perf_counter, repr=False)
 
     def fail(self, uri: str, reason: str) -> None:
@@ -40,18 +40,18 @@ class StageReport:
         self.extra[name] = self.extra.get(name, 0) + number
 
     def finish(self, version: str) -> "StageReport":
-        """Set the content version and the time taken."""
+        """Set the content version and the elapsed seconds, and return the report."""
         self.version = version
         self.seconds = round(time.perf_counter() - self._started, 3)
         return self
 
     @property
     def worked(self) -> bool:
-        """Whether anything differs from before."""
+        """Whether the stage changed anything."""
         return bool(self.added or self.changed or self.removed or self.failed)
 
     def counts(self) -> dict[str, int | float]:
-        """Return every count and the seconds, for programs."""
+        """Return every count and the seconds by name."""
         return {
             "added": self.added,
             "changed": self.changed,

@@ -1,23 +1,23 @@
-"""Which part of a collection a run works on: everything, or what the run configuration names."""
+"""The part of a collection that a run processes."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The part of a collection to work on; the default is all of it.
+    """The part of a collection to process; the whole collection by default.
 
-    Listing is never narrowed by `documents`: what is gone from a source is always noticed.
+    `documents` does not limit the listing of a source: files that are gone are always noticed.
     """
 
     documents: tuple[str, ...] = ()
-    """URIs; empty means every document."""
+    """URIs of documents; every document where empty."""
     sources: tuple[str, ...] = ()
-    """Locations of sources; empty means every source."""
+    """Locations of sources; every source where empty."""
     only_failed: bool = False
-    """Work only on items that failed, without waiting for their retry time."""
+    """Whether only failed items are processed, without waiting for their retry time."""
     force: bool = False
-    """Redo the selected items even where nothing changed."""
+    """Whether the selected items are processed even where nothing changed."""
 
 
 EVERYTHING = Selection()

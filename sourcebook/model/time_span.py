@@ -1,27 +1,27 @@
-"""How times within a recording are written."""
+"""Notations of times within a recording."""
 
 from math import ceil, floor
 
 
 def stamp(seconds: float) -> str:
-    """Return a time as a clock shows it, cut to whole seconds: `12:30`, from one hour on `1:02:30`."""
+    """Return a time in clock notation, truncated to whole seconds: `12:30`, from one hour on `1:02:30`."""
     minutes, second = divmod(floor(_milliseconds(seconds)), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def time_span(start: float | None, end: float | None) -> str | None:
-    """Return a time span as people write it, `12:30–14:15`; None where there is none.
+    """Return a time span in clock notation, `12:30–14:15`; None without times.
 
-    Both are cut alike, so that a passage is seen to end where the next one begins.
+    Both times are truncated, so that a passage ends at the time at which the next one begins.
     """
     return None if start is None or end is None else f"{stamp(start)}–{stamp(end)}"
 
 
 def media_fragment(start: float | None, end: float | None) -> str | None:
-    """Return what stands behind a URI's `#` for a time span: `t=750,855` (W3C Media Fragments 1.0).
+    """Return the URI fragment of a time span: `t=750,855` (W3C Media Fragments 1.0).
 
-    Whole seconds that hold all of the span, at least one: players ignore an empty one.
+    The fragment covers the span in whole seconds, at least one: players ignore an empty span.
     """
     if start is None or end is None:
         return None
@@ -30,5 +30,5 @@ def media_fragment(start: float | None, end: float | None) -> str | None:
 
 
 def _milliseconds(seconds: float) -> float:
-    """Return seconds without the last bits of a sum: 855.0000000001 is not in the next second."""
+    """Return seconds rounded to milliseconds, so that 855.0000000001 is not in the next second."""
     return round(seconds, 3)

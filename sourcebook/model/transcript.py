@@ -1,4 +1,4 @@
-"""What is known of a recording, and what was said in it."""
+"""Recordings and their transcripts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,66 +6,66 @@ from dataclasses import dataclass, field
 from sourcebook.model.document import JsonValue
 
 SAMPLE_RATE = 16_000
-"""Samples a second of the sound that engines are given: one channel, float32 from -1 to 1."""
+"""Samples per second of the sound that engines receive: one channel, float32 from -1 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of speech that an engine gave as one, a sentence or a part of one."""
+    """A segment of speech as an engine returned it: a sentence or a part of one."""
 
     start: float
-    """Seconds from the beginning of the recording."""
+    """Start in seconds from the beginning of the recording."""
     end: float
     text: str
-    """Without white space around it; never empty."""
+    """Spoken text without surrounding white space; never empty."""
     average_log_probability: float
-    """Of its tokens, natural logarithm: 0 is certain, below -1 doubtful."""
+    """Mean natural logarithm of the token probabilities: 0 is certain, below -1 doubtful."""
     no_speech_probability: float
-    """How likely the engine holds it that nobody speaks, from 0 to 1."""
+    """Probability of silence according to the engine, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The language spoken."""
+    """The spoken language."""
 
     code: str
-    """ISO 639-1, or Whisper's own code where that has none."""
+    """ISO 639-1 code, or Whisper's own code for languages without one."""
     probability: float
-    """From 0 to 1; 1 where the configuration names the language."""
+    """Probability from 0 to 1; 1 where the configuration names the language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file's sound, as its container describes it."""
+    """The sound of a file, as its container describes it."""
 
     sound_sha256: bytes
-    """Of the encoded sound alone: the same under another name, with other tags, or in another container."""
+    """SHA-256 of the encoded sound, independent of file name, tags and container."""
     duration: float
-    """Seconds."""
+    """Duration in seconds."""
     title: str | None
-    """From its tags."""
+    """Title from the tags of the file; None without one."""
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
-    """duration_seconds, container, codec, sample_rate, channels, bit_rate; artist, album, date where its tags say."""
+    """duration_seconds, container, codec, sample_rate, channels, bit_rate; artist, album and date from the tags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A finished part of a transcript. Windows follow each other without gap."""
+    """A finished part of a transcript; the windows of a recording are adjacent."""
 
     end: float
-    """Seconds from the beginning of the recording up to which everything was heard; where the next one begins."""
+    """End in seconds from the beginning of the recording, where the next window begins."""
     language: Language | None
-    """None while nobody has spoken."""
+    """Detected language; None until the first speech."""
     segments: tuple[Segment, ...]
-    """In order, without overlap."""
+    """Segments in order of time, without overlap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was said in a recording, as its document is made of it."""
+    """The transcript that the document of a recording is made from."""
 
     title: str | None
-    """From the recording's tags."""
+    """Title from the tags of the recording; None without one."""
     language: str | None
-    """None where nobody speaks."""
+    """Language code; None for a recording without speech."""
     segments: tuple[Segment, ...]

@@ -81,8 +81,8 @@ def test_everything_else_is_a_line_with_the_reason(hostile: Workplace) -> None:
     problems = {problem["uri"]: problem for problem in status["problems"]}
     expected: dict[str, Any] = {name: ("skipped", reason) for name, (_, reason) in SKIPPED.items()}
     expected |= {
-        "loop": ("skipped", "symbolic link to a folder above it: a loop"),
-        "dangling.md": ("skipped", "symbolic link that leads nowhere"),
+        "loop": ("skipped", "symbolic link to a parent folder: a loop"),
+        "dangling.md": ("skipped", "broken symbolic link"),
     }
     for name, (state, reason) in expected.items():
         item = failed[hostile.uri(f"docs/{name}")]

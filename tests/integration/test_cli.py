@@ -447,7 +447,7 @@ class TestRemoveAndPurge:
         with collection_lock(database, "boat"):
             process = start("purge", "--yes")
             assert process.stderr is not None
-            assert process.stderr.readline() == "Waiting for the ingest of boat that is running.\n"
+            assert process.stderr.readline() == "Waiting for the running ingest of boat.\n"
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
         assert process.returncode == 130

@@ -99,9 +99,9 @@ def test_links_are_followed_once_and_what_is_no_file_is_named(stages: Stages, tm
         for row in stages.rows("SELECT uri, error FROM item WHERE state = 'skipped'")
     }
     assert told == {
-        "loop": "symbolic link to a folder above it: a loop",
-        "self": "symbolic link that leads nowhere",
-        "dangling.md": "symbolic link that leads nowhere",
+        "loop": "symbolic link to a parent folder: a loop",
+        "self": "broken symbolic link",
+        "dangling.md": "broken symbolic link",
         "pipe.md": "not a regular file",
     }
     assert not stages.pending().work

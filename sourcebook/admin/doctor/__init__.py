@@ -1,4 +1,4 @@
-"""What Sourcebook needs of the machine it runs on, checked without changing anything."""
+"""Checks of the machine: packages, configuration, database, models and parsers. Nothing is changed."""
 
 from pathlib import Path
 
@@ -19,9 +19,9 @@ def examine(config_path: Path | None, home: Path, *, with_pipeline: bool) -> lis
     """Run every check.
 
     Args:
-        config_path: the configuration that was named, None for the usual one.
+        config_path: the configuration that was named; None for the default one.
         home: the state folder.
-        with_pipeline: whether `ingest` and `up` are meant to run here.
+        with_pipeline: whether `ingest` and `up` are to run on this machine.
     """
     configuration, check = check_configuration(config_path)
     return [

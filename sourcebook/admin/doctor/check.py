@@ -1,4 +1,4 @@
-"""One line of the doctor's report."""
+"""One line of the report of `sourcebook doctor`."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,25 +6,25 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, what was found, and what to do about it."""
+    """A check: its subject, the result, and the remedy."""
 
     name: str
     state: Literal["ok", "warn", "fail"]
     detail: str
     remedy: str = ""
-    """The command that mends it; empty where nothing is wrong."""
+    """Command that solves the problem; empty without a problem."""
 
 
 def ok(name: str, detail: str) -> Check:
-    """All is well."""
+    """Return a check that passed."""
     return Check(name, "ok", detail)
 
 
 def warn(name: str, detail: str, remedy: str) -> Check:
-    """Something is missing that not everybody needs."""
+    """Return a check that found an optional part missing."""
     return Check(name, "warn", detail, remedy)
 
 
 def fail(name: str, detail: str, remedy: str) -> Check:
-    """Something does not work."""
+    """Return a check that failed."""
     return Check(name, "fail", detail, remedy)

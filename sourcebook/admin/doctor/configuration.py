@@ -1,4 +1,4 @@
-"""Is there a configuration, and is it well written?"""
+"""Check of the configuration file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check_configuration(named: Path | None) -> "tuple[Configuration | None, Check]":
-    """Read the configuration; return it as well, None where it cannot be read."""
+    """Read the configuration and return it with its check; None where it cannot be read."""
     try:
         from sourcebook.config.loading import configuration_path, load_configuration
 

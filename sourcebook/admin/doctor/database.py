@@ -1,4 +1,4 @@
-"""Is the database in reach, and new enough? It is looked at, not changed."""
+"""Checks of the database, PostgreSQL, pgvector and the schema; nothing is changed."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,7 +19,7 @@ OLDEST_POSTGRES = 14
 
 
 def check_database(home: Path) -> list[Check]:
-    """Check reach, PostgreSQL, pgvector and the schema."""
+    """Check the connection, PostgreSQL, pgvector and the schema."""
     location = DatabaseLocation.find(home)
     with ExitStack() as stack:
         try:

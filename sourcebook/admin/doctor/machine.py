@@ -1,4 +1,4 @@
-"""Python, the state folder and its disk."""
+"""Checks of Python, the state folder and its disk."""
 
 import os
 import platform
@@ -11,11 +11,11 @@ from sourcebook.admin.doctor.check import Check, fail, ok, warn
 
 OLDEST_PYTHON = (3, 11)
 FREE_BYTES = (500_000_000, 5_000_000_000)
-"""Less than the first fails, less than the second warns."""
+"""Free bytes on the disk below which the check fails, and below which it warns."""
 
 
 def check_python() -> Check:
-    """Is this Python new enough?"""
+    """Check the version of Python."""
     detail = f"{platform.python_version()} at {sys.executable}"
     if sys.version_info < OLDEST_PYTHON:
         return fail("Python", detail, f"install Python {'.'.join(map(str, OLDEST_PYTHON))} or newer")
@@ -23,14 +23,14 @@ def check_python() -> Check:
 
 
 def check_state_folder(home: Path) -> Check:
-    """Can the state folder be written to, or made?"""
+    """Check that the state folder can be written to or created."""
     nearest = nearest_folder(home)
     try:
         if home.exists():
             with tempfile.NamedTemporaryFile(dir=home):
                 pass
         elif not os.access(nearest, os.W_OK | os.X_OK):
-            raise PermissionError(13, "it may not be written to", str(nearest))
+            raise PermissionError(13, "it is not writable", str(nearest))
     except OSError as error:
         remedy = f"chown -R $USER '{nearest}', or set SOURCEBOOK_HOME to another folder"
         return fail("state folder", f"{home}: {error.strerror}", remedy)
@@ -38,7 +38,7 @@ def check_state_folder(home: Path) -> Check:
 
 
 def check_disk(home: Path) -> Check:
-    """Is there room for the database and the model?"""
+    """Check the free space for the database and the model."""
     folder = nearest_folder(home)
     free = shutil.disk_usage(folder).free
     detail = f"{free / 1e9:,.1f} GB free at {folder}"
@@ -50,5 +50,5 @@ def check_disk(home: Path) -> Check:
 
 
 def nearest_folder(path: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists."""
+    """Return a folder, or its nearest existing parent."""
     return next((folder for folder in (path, *path.parents) if folder.is_dir()), Path("/"))

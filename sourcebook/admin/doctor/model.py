@@ -1,4 +1,4 @@
-"""Are the embedding model's weights there, and are they the published ones?"""
+"""Checks of the embedding models: presence and hash of their weights."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_models(configuration: "Configuration | None") -> list[Check]:
-    """Check the models of every collection, the default one where there is no configuration."""
+    """Check the models of every collection, or the default model without a configuration."""
     settings = configuration.collections.values() if configuration else ()
     names = list(dict.fromkeys(each.embedding.model for each in settings)) or [BUNDLED_NAME]
     return [_check(name) for name in names]
@@ -26,7 +26,7 @@ def _check(model: str) -> Check:
         return _check_bundled(name)
     folder = Path(model).expanduser()
     if not folder.is_dir():
-        return warn(name, "it comes from the model hub or its cache", f"use {BUNDLED_NAME} where no hub is in reach")
+        return warn(name, "it comes from the model hub or its cache", f"use {BUNDLED_NAME} where no hub can be reached")
     try:
         return ok(name, f"sha256 {weights_sha256(folder)[:12]}… in {folder}")
     except ModelError as error:

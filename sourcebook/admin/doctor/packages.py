@@ -1,4 +1,4 @@
-"""Are the packages there that each job needs? Nothing is imported: only looked for."""
+"""Checks of the installed packages, without importing any."""
 
 import re
 from importlib.metadata import PackageNotFoundError, version
@@ -58,11 +58,11 @@ MODULES = {
     "evaluation": ("ir_measures", "numpy"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),
 }
-"""The modules that each extra of the distribution brings."""
+"""Modules that each extra of the distribution installs."""
 
 PURPOSES = {
-    "embedding": "search by meaning",
-    "embedded": "a database without a server of one's own",
+    "embedding": "vector search",
+    "embedded": "the embedded database server",
     "cli": "this command and its configuration",
     "parsing": "reading documents, with docling",
     "web": "reading web sites, with crawl4ai",
@@ -76,12 +76,12 @@ MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13
 
 
 def check_packages(*, with_pipeline: bool) -> list[Check]:
-    """Look for the packages of each extra; what a checkout needs fails, what a library may lack warns."""
+    """Check the packages of each extra; a missing one fails where the pipeline needs it and warns otherwise."""
     return [_check_extra(extra, needed=with_pipeline) for extra in MODULES]
 
 
 def check_orchestration_versions() -> list[Check]:
-    """Is the Dagster family in step, and SQLAlchemy one that dagster-postgres works with?"""
+    """Check that the Dagster packages are of one release and that SQLAlchemy works with dagster-postgres."""
     found = {name: _version(name) for name in ("dagster", "dagster-webserver", "dagster-postgres", "sqlalchemy")}
     core = found["dagster"]
     if core is None:
@@ -90,7 +90,7 @@ def check_orchestration_versions() -> list[Check]:
     known = ", ".join(f"{name} {number}" for name, number in found.items() if number)
     checks = []
     if any(found[name] not in {None, number} for name, number in wanted.items()):
-        detail = f"versions are not of one release: {known}"
+        detail = f"versions are of different releases: {known}"
         checks.append(fail("Dagster", detail, MENDING))
     else:
         checks.append(ok("Dagster", known))
@@ -127,7 +127,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _library_version(core: str) -> str:
-    """Return the version of Dagster's libraries that belongs to a core: 1.13.27 goes with 0.29.27."""
+    """Return the version of Dagster's libraries that matches a core version: 0.29.27 for 1.13.27."""
     major, minor, *rest = core.split(".")
     return ".".join(["0", str(int(minor) + 16), *rest]) if major == "1" and minor.isdigit() else core
 

@@ -1,4 +1,4 @@
-"""Which parsers work on this machine? Each converts one real file."""
+"""Checks of the parsers: each converts one real file."""
 
 import os
 import time
@@ -25,9 +25,9 @@ _OFFLINE = "HF_HUB_OFFLINE"
 
 
 def check_parsing(configuration: "Configuration | None") -> list[Check]:
-    """Convert a PDF file, a Word file and a picture, and the PDF file with docling's models where they may be used.
+    """Convert a PDF file, a Word file and a picture; the PDF file also with docling where its models are available.
 
-    Takes seconds: parsers are loaded, in processes of their own as in an ingest. Nothing is downloaded.
+    This takes seconds: parsers are loaded in child processes, as in an ingest. Nothing is downloaded.
     """
     settings = [each.parsing for each in configuration.collections.values()] if configuration else []
     with_models = list(dict.fromkeys(each.models for each in settings if each.parser == "docling"))
@@ -46,7 +46,7 @@ def check_parsing(configuration: "Configuration | None") -> list[Check]:
 
 
 def _check(name: str, convert: Callable[[], str], *, needed: bool = True) -> Check:
-    """Try one parser; `convert` returns what it read."""
+    """Check one parser; `convert` returns the text of the converted file."""
     report = fail if needed else warn
     started = time.perf_counter()
     try:
@@ -57,7 +57,7 @@ def _check(name: str, convert: Callable[[], str], *, needed: bool = True) -> Che
         detail, _, remedy = str(error).partition("; ")
         return report(name, detail, remedy or install_command("parsing", again=True))
     if SENTENCE not in text:
-        return report(name, f"it read {text[:60]!r} in a file made to be read", install_command("parsing", again=True))
+        return report(name, f"it read {text[:60]!r} in the test file", install_command("parsing", again=True))
     return ok(name, f"one converted in {time.perf_counter() - started:.1f} s")
 
 
@@ -66,9 +66,9 @@ def _converted(pool: "ParserPool", content: bytes, name: str, media_type: str, s
 
 
 def _check_docling(pool: "ParserPool", with_models: Sequence[str | None]) -> Iterator[Check]:
-    """Try the models of each collection that asks for them; where none does, those that are there."""
+    """Check docling with the models of each collection that uses it, or else with the installed models."""
     if not with_models and find_spec("docling_ibm_models") is None:
-        detail = "it is not installed with its models; only  parser: docling  needs them"
+        detail = "docling is not installed with its models; only  parser: docling  needs them"
         yield warn("parser docling", detail, "pip install docling")
         return
     for models in with_models or [None]:
@@ -80,7 +80,7 @@ def _check_docling(pool: "ParserPool", with_models: Sequence[str | None]) -> Ite
 
 @contextmanager
 def _no_hub() -> Iterator[None]:
-    """Keep the processes that start meanwhile from downloading models."""
+    """Prevent child processes from downloading models."""
     before = os.environ.get(_OFFLINE)
     os.environ[_OFFLINE] = "1"
     try:

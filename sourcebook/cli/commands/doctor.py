@@ -1,4 +1,4 @@
-"""`sourcebook doctor`: what this machine lacks, and the command that mends it."""
+"""`sourcebook doctor`: problems of this machine, with the command that solves each."""
 
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -25,11 +25,10 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(ctx: typer.Context, as_json: Json = False) -> None:
-    """Check what Sourcebook needs on this machine, and say for each thing that is missing which command mends it.
+    """Check this machine for everything that Sourcebook needs, and print the command that solves each problem.
 
-    Python and packages, the configuration, the state folder and its disk, the database with its versions, the weights
-    of the models, and of the parsers which work, by one real conversion each. Nothing is changed. Exits with 1 where
-    something fails.
+    Checks Python and packages, the configuration, the state folder and its disk, the database with its versions, the
+    weights of the models, and each parser by a real conversion. Nothing is changed. Exits with 1 where a check fails.
 
     **Example:** `sourcebook doctor`
     """

@@ -1,4 +1,4 @@
-"""`sourcebook documents`: what the knowledge base holds, item by item."""
+"""`sourcebook documents`: the documents of the knowledge base and their states."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,16 +22,14 @@ def register(app: typer.Typer) -> None:
 def documents(
     ctx: typer.Context,
     collections: Collections = None,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="Only what is not searchable as it lies there, with the reason.")
-    ] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Only failed and skipped items, with the reason.")] = False,
     removed: Annotated[bool, typer.Option("--removed", help="Removed documents as well.")] = False,
     as_json: Json = False,
 ) -> None:
-    """List documents with their state, and the files that did not become one.
+    """List documents with their state, and files and pages that are no documents.
 
-    The states: *ready* (searchable), *pending* (the next ingest makes it searchable), *failed* (tried again by itself),
-    *skipped* (not read on purpose) and *removed*. Every failed or skipped item has its reason beside it.
+    The states: *ready* (searchable), *pending* (searchable after the next ingest), *failed* (retried automatically),
+    *skipped* (not read on purpose) and *removed*. Every failed or skipped item is listed with its reason.
 
     **Example:** `sourcebook documents --failed -c handbook`
     """

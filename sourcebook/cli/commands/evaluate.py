@@ -1,4 +1,4 @@
-"""`sourcebook evaluate`: measure how well a collection answers questions whose answers are known."""
+"""`sourcebook evaluate`: measures of the search in a collection on judged questions."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,52 +30,50 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     ctx: typer.Context,
     queries: Annotated[
-        Path, typer.Option("--queries", metavar="FILE", help='The questions, a line each: {"id": "q1", "text": "…"}.')
+        Path, typer.Option("--queries", metavar="FILE", help='The questions, one per line: {"id": "q1", "text": "…"}.')
     ],
     qrels: Annotated[
         Path,
         typer.Option(
-            "--qrels", metavar="FILE", help="The judgments, a line each: query id, document, grade, with tabs between."
+            "--qrels", metavar="FILE", help="The judgments, one per line: query id, document, grade, separated by tabs."
         ),
     ],
-    collection: Annotated[
-        str, typer.Option("-c", "--collection", metavar="NAME", help="The collection that is asked.")
-    ],
+    collection: Annotated[str, typer.Option("-c", "--collection", metavar="NAME", help="The collection to search.")],
     modes: Annotated[
         list[Mode] | None,
-        typer.Option("--mode", help="Only this way of searching; give it again for more. All three without it."),
+        typer.Option("--mode", help="Only this mode of search; may be repeated. Default: all three."),
     ] = None,
     depth: Annotated[
-        int, typer.Option("--depth", metavar="NUMBER", help="How many documents of a ranking count, 10 to 1,000.")
+        int, typer.Option("--depth", metavar="NUMBER", help="Documents of a ranking that count, 10 to 1,000.")
     ] = 100,
     limit: Annotated[
-        int | None, typer.Option("-n", "--limit", metavar="NUMBER", help="Only the first questions, so many.")
+        int | None, typer.Option("-n", "--limit", metavar="NUMBER", help="Only the first questions.")
     ] = None,
     floors: Annotated[
         list[str] | None,
         typer.Option(
             "--floor",
             metavar="MEASURE=VALUE",
-            help="End with exit code 1 where the mean is lower, such as ndcg@10=0.6; may be repeated. Holds for the "
-            "first --mode, or for hybrid.",
+            help="Exit with code 1 where the mean is lower, such as ndcg@10=0.6; may be repeated. Applies to the "
+            "first --mode, or to hybrid.",
         ),
     ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(
-            "--baseline", metavar="FILE", help="Compare with what --json printed earlier, on the same questions."
+            "--baseline", metavar="FILE", help="Compare with an earlier output of --json on the same questions."
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure how well search answers questions whose answers are known: nDCG@10, MRR, recall, precision.
+    """Measure the search on judged questions: nDCG@10, MRR, recall, precision.
 
-    A document is named by its URI, by the end of its URI from a `/` on (`handbook/power.md`), or by its file name
-    without the ending (`power`). Grades above 0 are relevant, higher ones more so. BEIR's and TREC's files are read as
-    they are. A document stands in the ranking where its best passage does.
+    A document is named by its URI, by the end of its URI after a `/` (`handbook/power.md`), or by its file name without
+    the extension (`power`). Grades above 0 are relevant, higher ones more so. Files of BEIR and TREC are read
+    unchanged. The rank of a document is the rank of its best passage.
 
-    Each figure comes with the interval that the mean over such questions lies in, 95 times of 100. Where the interval
-    of a difference between two ways of searching holds 0, the questions do not tell which one is better.
+    Each figure has the 95 % confidence interval of its mean. Where the interval of a difference between two modes
+    contains 0, the questions do not show which mode is better.
 
     **Example:** `sourcebook evaluate --queries queries.jsonl --qrels qrels.tsv -c handbook --floor ndcg@10=0.6`
     """
@@ -158,9 +156,9 @@ def _show(found: "Evaluation", missed: Sequence["MissedFloor"]) -> None:
         table.add_row(safe(f"{each.mode}\n− {one_line(each.against, 11)}"), *cells, "")
     out.print(table)
     asked = f"{counted(found.queries, 'query', 'queries')} asked of {found.collection}, {found.depth:,} documents each."
-    told = f"Means with 95 % intervals, from {found.samples:,} bootstrap samples"
-    told += "; differences query by query." if found.differences else "."
-    out.print(safe(f"{asked} {told}", "dim"), soft_wrap=True)
+    legend = f"Means with 95 % intervals, from {found.samples:,} bootstrap samples"
+    legend += "; differences query by query." if found.differences else "."
+    out.print(safe(f"{asked} {legend}", "dim"), soft_wrap=True)
     for note in found.notes:
         out.print(safe(f"Note: {note}."), soft_wrap=True)
     for floor in missed:
@@ -168,7 +166,7 @@ def _show(found: "Evaluation", missed: Sequence["MissedFloor"]) -> None:
 
 
 def _cell(estimate: "Estimate | None", *, signed: bool = False) -> "Text":
-    """Return a mean, and below it its interval, narrow enough for five of them on 80 columns."""
+    """Return a mean with its interval below, narrow enough for five cells in 80 columns."""
     if estimate is None:
         return safe("")
     form = "+.3f" if signed else ".3f"

@@ -1,4 +1,4 @@
-"""`sourcebook purge`: delete for good what was removed."""
+"""`sourcebook purge`: permanent deletion of removed documents."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,15 +35,15 @@ def purge(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be deleted.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete from the database, for good, what was removed, with the texts and vectors that nothing else needs.
+    """Delete removed documents from the database permanently, with the texts and vectors that only they need.
 
-    That is: documents that were removed or whose files are gone, and collections and sources that left the
-    configuration. Files in the sources are never touched. What returns later is read and embedded anew.
+    This covers documents that were removed or whose files are gone, and collections and sources that left the
+    configuration. Files in the sources are never touched. A document that returns later is parsed and embedded again.
 
     **Example:** `sourcebook purge --dry-run`, then `sourcebook purge --yes`
     """
     if as_json and not (yes or dry_run):
-        raise typer.BadParameter("with --json nobody can be asked: add --yes, or --dry-run to count only")
+        raise typer.BadParameter("--json cannot ask for confirmation: add --yes, or --dry-run to count only")
     context = CommandContext.of(ctx)
     from sourcebook.admin import removal
 
@@ -54,7 +54,7 @@ def purge(
                 counts = removal.purgeable(connection)
             if not dry_run and counts.total:
                 if not yes:
-                    console().print(f"This deletes {_listed(counts)} from the database, for good.", soft_wrap=True)
+                    console().print(f"This deletes {_listed(counts)} from the database permanently.", soft_wrap=True)
                     typer.confirm("Delete them?", abort=True)
                 counts = removal.purge(database, waiting=_waiting)
     if as_json:
@@ -71,4 +71,4 @@ def _listed(counts: "Purged") -> str:
 
 
 def _waiting(collection: str) -> None:
-    typer.echo(f"Waiting for the ingest of {collection} that is running.", err=True)
+    typer.echo(f"Waiting for the running ingest of {collection}.", err=True)

@@ -1,4 +1,4 @@
-"""`sourcebook remove`: take a document out although its file still lies in its source."""
+"""`sourcebook remove`: removal of a document whose source still has it."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -19,17 +19,17 @@ def remove(
     ctx: typer.Context,
     uri: Annotated[str, typer.Argument(metavar="URI", help="A document's URI, its id, or the path of its file.")],
     collection: Annotated[
-        str | None, typer.Option("-c", "--collection", metavar="NAME", help="Only out of this collection.")
+        str | None, typer.Option("-c", "--collection", metavar="NAME", help="Only from this collection.")
     ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Let it in again; the next ingest makes it searchable.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore it; the next ingest makes it searchable.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take a document out of the knowledge base although its file still lies in its source.
+    """Remove a document from the knowledge base although its source still has it.
 
-    It is not found from that moment on, and no ingest brings it back. Its rows are kept until `sourcebook purge`; the
-    file itself is never touched.
+    It is no longer found, and no ingest brings it back. Its rows are kept until `sourcebook purge`; the file itself is
+    never touched.
 
-    **Example:** `sourcebook remove ./docs/old-rules.md`, and back again: `sourcebook remove --undo ./docs/old-rules.md`
+    **Example:** `sourcebook remove ./docs/old-rules.md`; undone by `sourcebook remove --undo ./docs/old-rules.md`
     """
     from sourcebook.errors import UnknownDocumentError
 
@@ -50,4 +50,4 @@ def remove(
     if undo:
         console().print("Next: sourcebook ingest")
     else:
-        console().print("It comes back with: sourcebook remove --undo. Delete its rows for good: sourcebook purge")
+        console().print("Restore it: sourcebook remove --undo. Delete its rows permanently: sourcebook purge")

@@ -1,4 +1,4 @@
-"""`sourcebook search`: ask the knowledge base."""
+"""`sourcebook search`: search of the knowledge base."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ _SHOWN = "What is shown"
 
 
 class Mode(StrEnum):
-    """How to search."""
+    """Mode of a search."""
 
     hybrid = "hybrid"
     vector = "vector"
@@ -26,14 +26,14 @@ class Mode(StrEnum):
 
 
 class FusionMethod(StrEnum):
-    """How to join the legs."""
+    """Method that joins the rankings of the two legs."""
 
     weighted = "weighted"
     rrf = "rrf"
 
 
 class Grouping(StrEnum):
-    """What a result stands for."""
+    """Unit of a result: a passage or a document."""
 
     document = "document"
 
@@ -52,23 +52,21 @@ def search(
         typer.Option(
             "--filter",
             metavar="KEY=VALUE",
-            help="Only documents that are so; may be repeated: kind=page, tag=policy, language=de, date>=2024-05, "
+            help="Only documents that match; may be repeated: kind=page, tag=policy, language=de, date>=2024-05, "
             "metadata.year>=2020, …",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option("-n", "--limit", metavar="NUMBER", help="How many passages, at most.")] = 5,
-    offset: Annotated[
-        int, typer.Option("--offset", metavar="NUMBER", help="How many passages stand before this page.")
-    ] = 0,
+    limit: Annotated[int, typer.Option("-n", "--limit", metavar="NUMBER", help="Maximum number of passages.")] = 5,
+    offset: Annotated[int, typer.Option("--offset", metavar="NUMBER", help="Number of passages before this page.")] = 0,
     mode: Annotated[
-        Mode, typer.Option("--mode", help="By meaning and by words (hybrid), by meaning (vector), by words (keyword).")
+        Mode, typer.Option("--mode", help="Vector and keyword search (hybrid), or one of them.")
     ] = Mode.hybrid,
     literal: Annotated[
-        bool, typer.Option("--literal", help="Take the query as it stands: quotes, dashes and title: are text.")
+        bool, typer.Option("--literal", help="Take the query literally: quotes, dashes and title: are text.")
     ] = False,
     typos: Annotated[
         bool,
-        typer.Option("--typos", help="For words that no passage holds, look for the nearest ones that some do."),
+        typer.Option("--typos", help="Replace words that no passage has by the nearest words that some have."),
     ] = False,
     fusion: Annotated[
         FusionMethod,
@@ -81,7 +79,7 @@ def search(
         typer.Option(
             "--rerank",
             metavar="MODEL",
-            help="Order the first 50 anew by a cross encoder: its folder, or its name.",
+            help="Rerank the first 50 results with a cross-encoder: its folder or its name.",
             rich_help_panel=_RANKING,
         ),
     ] = None,
@@ -90,7 +88,7 @@ def search(
         typer.Option(
             "--diversity",
             metavar="0..1",
-            help="How much the results should differ from each other.",
+            help="Diversity of the results.",
             rich_help_panel=_RANKING,
         ),
     ] = 0.0,
@@ -99,7 +97,7 @@ def search(
         typer.Option(
             "--neighbours",
             metavar="NUMBER",
-            help="How many passages before and after each one to show; > marks what was found.",
+            help="Passages to show before and after each result; > marks the result.",
             rich_help_panel=_SHOWN,
         ),
     ] = 0,
@@ -113,31 +111,29 @@ def search(
     ] = None,
     explain: Annotated[
         bool,
-        typer.Option(
-            "--explain", help="Tell how the search went: words, weights, times, plans.", rich_help_panel=_SHOWN
-        ),
+        typer.Option("--explain", help="Show words, weights, times and plans of the search.", rich_help_panel=_SHOWN),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find the passages that answer a question, best first, with where each one stands.
+    """Find the passages that answer a question, best first, with their positions.
 
     Every collection is searched unless some are named. The score only ranks the passages of one search.
 
-    Any word of a query may match. `"a phrase"` must stand in a passage, `-word` and `-"a phrase"` must not,
-    `title:word` must stand in the document's title. The shell keeps double quotes for itself and the command takes a
-    dash for an option: put such a query into single quotes, and `--` before one that begins with a dash.
+    Any word of a query may match. A passage must contain `"a phrase"` and must not contain `-word` or `-"a phrase"`;
+    `title:word` must be in the title of the document. The shell removes double quotes, and the command reads a dash as
+    an option: put such a query into single quotes, and `--` before one that begins with a dash.
 
     **Example:** `sourcebook search "How long do the batteries last?" -c handbook -n 3`
 
-    - `sourcebook search '"power cut" -diesel title:manual'`: a phrase, a word to leave out, a word of the title
+    - `sourcebook search '"power cut" -diesel title:manual'`: a phrase, an excluded word, a word of the title
 
     - `sourcebook search -- '-diesel generator'`: a query that begins with a dash
 
-    - `sourcebook search "carry over leave" --filter kind=page --filter 'date>=2024-05'`: of some documents only
+    - `sourcebook search "carry over leave" --filter kind=page --filter 'date>=2024-05'`: only some documents
 
     - `sourcebook search "survey marks" --group-by document --offset 5`: the second page of documents
 
-    - `sourcebook search "survey marks" --neighbours 1 --explain`: with what stands around it, and why
+    - `sourcebook search "survey marks" --neighbours 1 --explain`: with the passages around it, and the explanation
     """
     from sourcebook.cli.filter_options import parse_filters
     from sourcebook.search.request import SearchRequest
@@ -155,7 +151,7 @@ def search(
         "typos": typos,
         "explain": explain,
     }
-    SearchRequest.checked(*asked, **options)  # says what is wrong before anything is opened
+    SearchRequest.checked(*asked, **options)  # reports errors before anything is opened
     results = _search(CommandContext.of(ctx), asked, options)
     if as_json:
         print_json(results.as_dict())

@@ -1,4 +1,4 @@
-"""`sourcebook show`: one document, as the knowledge base read it."""
+"""`sourcebook show`: one document with its text and passages."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,13 +27,13 @@ def show(
     document: Document,
     collection: Annotated[
         str | None,
-        typer.Option("-c", "--collection", metavar="NAME", help="The collection, where several hold the document."),
+        typer.Option("-c", "--collection", metavar="NAME", help="The collection, where several have the document."),
     ] = None,
     as_srt: Annotated[bool, typer.Option("--srt", help="Print a recording's transcript as SubRip subtitles.")] = False,
     as_vtt: Annotated[bool, typer.Option("--vtt", help="Print a recording's transcript as WebVTT.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show one document: its state, its text as Markdown, and the passages it was cut into.
+    """Show one document: its state, its text as Markdown, and its passages.
 
     **Example:** `sourcebook show ./docs/batteries.md`
     """
@@ -67,7 +67,7 @@ def _transcript(connection: "Connection", item: "Item") -> "tuple[Segment, ...]"
     if segments is not None:
         return segments
     if item.kind != "recording":
-        raise QueryError(f"{item.uri} is no recording: only recordings have subtitles")
+        raise QueryError(f"{item.uri} is not a recording: only recordings have subtitles")
     raise QueryError(f"{item.uri} has no transcript: {item.error or 'run  sourcebook ingest  to bring it up to date'}")
 
 

@@ -1,4 +1,4 @@
-"""`sourcebook status`: how each collection stands."""
+"""`sourcebook status`: the state of each collection."""
 
 from typing import TYPE_CHECKING
 
@@ -20,10 +20,10 @@ def register(app: typer.Typer) -> None:
 
 
 def status(ctx: typer.Context, collections: Collections = None, as_json: Json = False) -> None:
-    """Show how each collection stands: what is searchable, what is stale, and what failed and why.
+    """Show the state of each collection: searchable, stale and failed items, with the reasons of failures.
 
     Sources are compared with the ledger by name, size and time; nothing is read or changed. *Stale* counts the items
-    that the next `sourcebook ingest` will work on.
+    that the next `sourcebook ingest` will process.
 
     **Example:** `sourcebook status -c handbook`
     """
@@ -84,7 +84,7 @@ def _show_sites(collection: "CollectionStatus") -> None:
                 counted(source.pages or 0, "page"),
                 f"{source.queued:,} queued" if source.queued else "",
                 f"{source.beyond:,} more than max_pages allows" if source.beyond else "",
-                f"next look {source.next_crawl_at.astimezone():%Y-%m-%d %H:%M}"
+                f"next crawl {source.next_crawl_at.astimezone():%Y-%m-%d %H:%M}"
                 if source.next_crawl_at
                 else "not crawled yet",
             ]
@@ -99,12 +99,12 @@ def _show_problems(collection: "CollectionStatus") -> None:
             console().print(safe(f"{collection.name}: {one_line(reason, 500)}", "red"), soft_wrap=True)
     if not collection.problems:
         return
-    console().print(safe(f"Not searchable as it lies in {collection.name}:"), soft_wrap=True)
+    console().print(safe(f"Not searchable in {collection.name}:"), soft_wrap=True)
     for problem in collection.problems[:SHOWN_PROBLEMS]:
         line = safe(f"  {problem.state:<8}", "red" if problem.state == "failed" else "yellow")
         line.append_text(safe(f"{one_line(problem.uri, 500)}: {one_line(problem.error, 500)}"))
         if problem.next_retry_at is not None:
-            line.append_text(safe(f" (next try {problem.next_retry_at.astimezone():%Y-%m-%d %H:%M})", "dim"))
+            line.append_text(safe(f" (next retry {problem.next_retry_at.astimezone():%Y-%m-%d %H:%M})", "dim"))
         console().print(line, soft_wrap=True)
     more = len(collection.problems) - SHOWN_PROBLEMS
     if more > 0:

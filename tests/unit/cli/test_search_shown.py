@@ -109,7 +109,7 @@ def test_what_stands_below(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_nothing_found_and_an_empty_page_differ(capsys: pytest.CaptureFixture[str]) -> None:
     """Where nothing was found, the way on is named; behind the last page, the note says where that is."""
-    assert shown(capsys) == "No passage was found. What there is: sourcebook status\n"
+    assert shown(capsys) == "No passage was found. Show the collections: sourcebook status\n"
     note = "the page begins behind 10 passages, and the search found 3: the last page is an earlier one"
     assert shown(capsys, offset=10, total_candidates=3, notes=(note,)) == f"Note: {note}.\n"
 
