@@ -38,6 +38,7 @@ from sourcebook.model.media_types import (
     YAML,
     is_recording,
 )
+from sourcebook.parsing.media_type import detect_media_type
 
 PAGE = "page"
 """Name of the parser of crawled HTML pages, whose main content the crawl keeps; it has no media type."""
@@ -63,6 +64,15 @@ class Parser:
     """Distributions on whose versions the result depends."""
     detects_language: bool = True
     uses_ocr: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileType:
+    """Media type of a file, and whether the file becomes a document."""
+
+    media_type: str
+    skip_reason: str | None
+    """Reason to skip the file; None where it is parsed or transcribed."""
 
 
 _CONVERTED = (DOC, PPT, RTF, ODT, ODP, ODS)
@@ -148,6 +158,17 @@ def parser_for(media_type: str, settings: ParsingSettings = _DEFAULT) -> Parser 
 def is_taken(media_type: str) -> bool:
     """Tell whether files of a media type become documents, parsed or transcribed."""
     return parser_for(media_type) is not None or is_recording(media_type)
+
+
+def file_type(name: str, head: bytes) -> FileType:
+    """Return the media type of a file, and the reason to skip it where its type is not read.
+
+    Args:
+        name: file name, path or URI.
+        head: first `HEAD_BYTES` of the file, or all of a shorter one.
+    """
+    media_type = detect_media_type(name, head)
+    return FileType(media_type, None if is_taken(media_type) else skip_reason(media_type))
 
 
 def libreoffice() -> str | None:

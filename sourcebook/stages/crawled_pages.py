@@ -1,9 +1,16 @@
-"""The stage `crawled_pages`: bring what is kept of a collection's web sites up to date."""
+"""The stage `crawled_pages`: crawl the web sites of a collection.
+
+It reads the sites in `source` and the pages that their servers send. It writes the URLs of each site with their state
+to `frontier`, and the main content of HTML pages and the bytes of other documents to `crawled_page`. A site is due when
+its refresh interval has passed, when its crawl was interrupted, or when its settings changed; a page is stale when its
+server or its sitemap does not confirm it, or when another cleaner made it.
+"""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,18 +27,17 @@ from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.fetcher import HttpFetcher
-from sourcebook.web.fetching.host_lock import host_lock
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.frontier import Frontier
 from sourcebook.web.http_types import FetchError
 from sourcebook.web.outcome import FoundUrl
-from sourcebook.web.rescope import rescope
 from sourcebook.web.site import Site, collection_sites
 from sourcebook.web.url import host_of, normal_form, registered_domain
 from sourcebook.web.visit import Visitor
 
-_AGAIN = timedelta(minutes=5)
-"""When a site that could not be read at all is tried again."""
+_RETRY_AFTER = timedelta(minutes=5)
+"""Time until the retry of a crawl that had to stop."""
+_LOCK_POLL_SECONDS = 0.5
 
 
 def update_crawled_pages(
@@ -43,17 +49,20 @@ def update_crawled_pages(
     folder: Path,
     waiting: Callable[[str], None] = lambda _: None,
 ) -> StageReport:
-    """Crawl every site of a collection that is due, and go on with crawls that were broken off.
+    """Crawl the sites of a collection that are due, and continue interrupted crawls.
 
-    A site that is down loses nothing and is reported as failed.
+    A site that is down keeps its pages and is reported as failed.
 
     Args:
         connection: in autocommit mode.
-        collection: whose sites are crawled; the caller holds its lock.
-        selection: which sites and URLs; `only_failed` and `force` do not wait for the time.
-        progress: told of pages.
-        folder: where crawl4ai may keep its files.
-        waiting: called with a domain that another crawl works on.
+        collection: name of the collection; the caller holds its lock.
+        selection: sites and URLs to crawl; `only_failed` and `force` override the schedule.
+        progress: called with the number of pages.
+        folder: folder for the files of crawl4ai.
+        waiting: called with a domain that is locked by another crawl.
+
+    Returns:
+        Counts of added, changed, removed and unchanged pages, and the failures.
     """
     report = StageReport()
     scope = {"collection": collection}
@@ -85,12 +94,12 @@ def _update_site(
     discovery = Discovery(site.settings, start, follow_links=site.settings.follow_links is not False)
     discovery.recall(frontier.starts())
     if site.crawl_scope not in {None, site.scope_digest}:
-        report.removed += rescope(frontier, discovery)
+        report.removed += _apply_scope(frontier, discovery)
     is_round = _queue(frontier, site, selection, start)
     if is_round is None:
         return
     with host_lock(connection, domain, waiting=lambda: waiting(domain)):
-        frontier.recover()  # only now is the last statement of a killed crawl over, too
+        frontier.recover()  # under the lock, the last statement of a killed crawl has ended
         result = asyncio.run(_crawl(site, frontier, discovery, start, folder, progress, selection))
         _count(report, result)
         error = _conclude(frontier, site, result, is_round=is_round)
@@ -98,8 +107,57 @@ def _update_site(
             report.fail(site.location, error)
 
 
+@contextmanager
+def host_lock(connection: Connection, host: str, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the lock on a registered domain across collections, processes and machines.
+
+    Two crawls of a domain would request shared URLs twice and exceed the request rate together. The lock belongs to the
+    database session, so it ends with its holder.
+
+    Args:
+        connection: in autocommit mode, used by the holder alone.
+        host: the registered domain.
+        waiting: called once where the lock is not free.
+    """
+    reported = False
+    while connection.execute(queries["lock_host"], {"host": host}).fetchone() != (True,):
+        if not reported:
+            waiting()
+            reported = True
+        time.sleep(_LOCK_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        connection.execute(queries["unlock_host"], {"host": host})
+
+
+def _apply_scope(frontier: Frontier, discovery: Discovery) -> int:
+    """Apply changed settings of a site to its known URLs, without a request.
+
+    Pages that no longer belong to the site are removed; links of its pages that now belong to it are queued.
+
+    Returns:
+        The number of pages removed.
+    """
+    outside = [
+        (number, url)
+        for number, url, depth, role in frontier.urls()
+        if role == "page" and not (discovery.scope.takes(url) and depth <= discovery.max_depth)
+    ]
+    removed = frontier.remove(outside)
+    found: list[FoundUrl] = []
+    for url, depth, links in frontier.page_links():
+        found += discovery.links(url, depth, links)
+    frontier.add(found)
+    return removed
+
+
 def _queue(frontier: Frontier, site: Site, selection: Selection, start: str) -> bool | None:
-    """Queue what is to be asked for; return whether that is a whole round, or None where there is nothing."""
+    """Queue the URLs to request.
+
+    Returns:
+        Whether they are a whole round of the site; None where no URL is due.
+    """
     if selection.documents:
         return False if frontier.queue_named(selection.documents) else None
     if selection.only_failed:
@@ -145,13 +203,13 @@ async def _crawl(
 
 
 async def _lists(visitor: Visitor, discovery: Discovery, start: str) -> tuple[FoundUrl, ...]:
-    """Return the lists that a site named only by its host is looked up for: its sitemaps, and its llms.txt."""
+    """Return the sitemaps and the llms.txt of a site that is configured by its host alone."""
     if not start.endswith(f"://{host_of(start)}/"):
         return ()
     try:
         sitemaps = (await visitor.rules.of(start)).sitemaps
     except FetchError:
-        return ()  # the start will fail for the same reason, and tell it
+        return ()  # the start URL fails for the same reason, with a message
     urls = [normal_form(url, start) for url in (*sitemaps, "/llms.txt")]
     return discovery.lists(None, [url for url in urls if url is not None])
 
@@ -167,14 +225,14 @@ def _count(report: StageReport, result: CrawlResult) -> None:
 
 
 def _conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: bool) -> str | None:
-    """Record how the crawl ended; return what is wrong with the site as a whole."""
+    """Record how the crawl ended; return the failure of the site as a whole, None where there is none."""
     if not is_round:
         if result.stopped is None and site.crawl_started_at is None:
             frontier.leave_rest()
         return result.stopped
     counts = frontier.counts()
     if result.stopped is not None:
-        frontier.interrupt(result.stopped, datetime.now(UTC) + _AGAIN)
+        frontier.interrupt(result.stopped, datetime.now(UTC) + _RETRY_AFTER)
         return result.stopped
     if counts.next_attempt_at is not None:
         error = f"{result.waits_for or 'it is to be left alone'}; {counts.queued:,} URLs wait until then"

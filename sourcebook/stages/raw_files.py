@@ -24,8 +24,7 @@ from sourcebook.files.source import Source
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.parsing.media_type import detect_media_type
-from sourcebook.parsing.registry import is_taken, skip_reason
+from sourcebook.parsing.registry import file_type, is_taken
 
 BATCH = 256
 """Files per transaction."""
@@ -244,9 +243,8 @@ def _read_one(source: Source, entry: FileEntry) -> ReadFile:
         return ReadFile(entry, failure="it vanished between listing and reading")
     except OSError as error:
         return ReadFile(entry, failure=f"it cannot be read: {error.strerror or error}")
-    media_type = detect_media_type(entry.path, found.head)
-    unsupported = None if is_taken(media_type) else skip_reason(media_type)
-    return ReadFile(entry, found.sha256, media_type, unsupported, None, hashed_at)
+    file = file_type(entry.path, found.head)
+    return ReadFile(entry, found.sha256, file.media_type, file.skip_reason, None, hashed_at)
 
 
 def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:

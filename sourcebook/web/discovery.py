@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.web.outcome import ClaimedUrl, FoundUrl
-from sourcebook.web.scope import Scope
+from sourcebook.web.site_scope import SiteScope
 from sourcebook.web.traps import TrapGuard
 from sourcebook.web.url import host_of, registered_domain
 
@@ -19,7 +19,7 @@ class Discovery:
     """
 
     def __init__(self, settings: SiteSource, start: str, *, follow_links: bool) -> None:
-        self.scope = Scope.of(settings, start)
+        self.scope = SiteScope.of(settings, start)
         self.traps = TrapGuard()
         self.follow_links = follow_links
         self.max_depth = settings.max_depth

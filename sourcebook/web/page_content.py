@@ -1,12 +1,11 @@
 """What is kept of an answer that is a page or a linked document."""
 
 import hashlib
-import json
 from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
-from sourcebook.model.block_rows import block_rows
+from sourcebook.model.content_hash import content_hash
 from sourcebook.model.media_types import (
     CSV,
     DOCX,
@@ -63,7 +62,7 @@ def page_of(response: Response, media_type: str, cleaned: CleanedPage | None) ->
     return PageContent(
         status=response.status,
         media_type=HTML,
-        sha256=_content_hash(cleaned),
+        sha256=content_hash(cleaned.markdown, cleaned.blocks, cleaned.title),
         size=len(response.body),
         etag=headers.get("etag"),
         last_modified=headers.get("last-modified"),
@@ -93,10 +92,3 @@ def _canonical(cleaned: CleanedPage, url: str) -> str | None:
     """Return where the page says it belongs, if that is another URL of the same host."""
     canonical = normal_form(cleaned.canonical) if cleaned.canonical else None
     return canonical if canonical not in {None, url} and host_of(canonical or "") == host_of(url) else None
-
-
-def _content_hash(cleaned: CleanedPage) -> bytes:
-    digest = hashlib.sha256(cleaned.markdown.encode())
-    digest.update(b"\0" + json.dumps(block_rows(cleaned.blocks), ensure_ascii=False).encode())
-    digest.update(b"\0" + (cleaned.title or "").encode())
-    return digest.digest()

@@ -14,8 +14,7 @@ import pytest
 from aiohttp import web
 
 from sourcebook.database.lock import collection_lock
-from sourcebook.stages.crawled_pages import update_crawled_pages
-from sourcebook.web.fetching.host_lock import host_lock
+from sourcebook.stages.crawled_pages import host_lock, update_crawled_pages
 from tests.integration.stages import Stages, html
 from tests.waiting import wait_until
 

@@ -1,7 +1,5 @@
-"""Parse the items of one collection and record their documents: each is whole in the ledger, or not there."""
+"""Parse the items of one collection and record each document in one transaction."""
 
-import hashlib
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
@@ -18,6 +16,7 @@ from sourcebook.errors import ParseError, SourcebookError
 from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
 from sourcebook.model.block_rows import block_rows
+from sourcebook.model.content_hash import content_hash
 from sourcebook.model.document import Attachment, ParsedDocument
 from sourcebook.model.media_types import is_recording
 from sourcebook.model.report import StageReport
@@ -30,9 +29,11 @@ from sourcebook.stages.documents.rows import Content, StaleDocument, known_conte
 from sourcebook.stages.transcripts.rows import transcripts_of_files
 
 BATCH = 64
+"""Items per batch."""
 BATCH_BYTES = 16_000_000
+"""Bytes of the items of a batch."""
 RECORDED_EACH_SECONDS = 5.0
-"""A run that is killed loses no more than about this much, and the document that it is at."""
+"""Seconds between two transactions: the work that a killed run loses, besides the current document."""
 _NOTHING_TO_READ = {
     "file": "it holds no text",
     "page": "it holds no text",
@@ -41,7 +42,7 @@ _NOTHING_TO_READ = {
 
 
 _Started = tuple[StaleDocument, Parse]
-"""An item as it was found, and what waits for its document."""
+"""An item as it was read, and the function that waits for its document."""
 
 
 class DocumentMaker:
@@ -49,12 +50,12 @@ class DocumentMaker:
 
     Args:
         connection: in autocommit mode.
-        collection: its name.
-        sources: those of its files, by id.
-        settings: how its documents are parsed.
-        parsers: what parses its files.
-        selection: what the run was asked to do.
-        report: counts what is made and what fails.
+        collection: name of the collection.
+        sources: sources of its files, by id.
+        settings: its parsing settings.
+        parsers: pool of parser processes.
+        selection: selection of the run.
+        report: counts documents and failures.
     """
 
     def __init__(
@@ -77,11 +78,11 @@ class DocumentMaker:
         self._report = report
 
     def make(self, items: Sequence[StaleDocument], *, returned: set[str]) -> Iterator[int]:
-        """Parse and record items, and yield how many were done after each batch that was recorded.
+        """Parse and record items; yield the number of items after each transaction.
 
         Args:
-            items: what is stale.
-            returned: the URIs of those that are counted as returned already.
+            items: stale items.
+            returned: URIs of items that are already counted as returned.
         """
         for batch in batched_by_size(items, BATCH, BATCH_BYTES, size=attrgetter("size")):
             yield from self._batch(batch, returned)
@@ -139,7 +140,7 @@ class DocumentMaker:
                 except ParseError as error:
                     outcome.failed.append((item, str(error)))
                     continue
-                except SourcebookError:  # wrong for every document: what is made is kept, and the run ends
+                except SourcebookError:  # it concerns every document: record the finished ones and end the run
                     self._record(outcome)
                     raise
                 self._take(item, content, outcome, returned, reused=False)
@@ -172,7 +173,7 @@ class DocumentMaker:
 
 
 class _Outcome:
-    """What was made since the last transaction."""
+    """Documents and failures since the last transaction."""
 
     def __init__(self, collection: str) -> None:
         self._collection = collection
@@ -190,7 +191,7 @@ class _Outcome:
             document.title,
             document.language,
             dict(document.metadata),
-            content_hash(document),
+            content_hash(document.markdown, document.blocks, document.title),
             bool(document.blocks),
             document.nothing_to_read,
         )
@@ -211,14 +212,6 @@ class _Outcome:
             cursor.executemany(queries["record_documents"], [_row(self._collection, *pair) for pair in self.made])
         for item, reason in self.failed:
             cursor.execute(queries["record_document_failure"], {**_identity(self._collection, item), "failure": reason})
-
-
-def content_hash(document: ParsedDocument) -> bytes:
-    """Return the identity of a document's content: sha256 over its Markdown, blocks and title."""
-    digest = hashlib.sha256(document.markdown.encode())
-    digest.update(b"\0" + json.dumps(block_rows(document.blocks), ensure_ascii=False).encode())
-    digest.update(b"\0" + (document.title or "").encode())
-    return digest.digest()
 
 
 def _transcripts(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], Transcript]:

@@ -1,4 +1,4 @@
-"""Read one item, wherever it lies, and say how to parse it."""
+"""Read the bytes of an item and start its parser."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -14,24 +14,24 @@ from sourcebook.model.transcript import Transcript
 from sourcebook.parsing.html.read_html import page_document
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.parsing.registry import is_taken, parser_identity, skip_reason
+from sourcebook.parsing.registry import file_type, parser_identity
 from sourcebook.parsing.transcript import parse_transcript
 from sourcebook.parsing.worker import AttachmentPlace
 from sourcebook.stages.documents.rows import CrawledContent, StaleDocument
 
 Parse = Callable[[], ParsedDocument]
-"""Waits for a document."""
+"""Wait for the parser and return its document."""
 
 
 class ItemReader:
     """Reads the items of one batch.
 
     Args:
-        sources: by id, for files.
-        pages: by source and URL.
-        transcripts: by source and URI.
-        parsers: what parses files.
-        settings: which parsers.
+        sources: sources of files, by id.
+        pages: content of crawled pages, by source and URL.
+        transcripts: transcripts of recordings, by source and URI.
+        parsers: pool of parser processes.
+        settings: parsing settings of the collection.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class ItemReader:
         self._container: tuple[tuple[int, str], bytes] | None = None
 
     def read(self, stale: StaleDocument) -> tuple[StaleDocument, dict[str, Any] | None, Parse | None]:
-        """Begin to parse an item, and return it as it was found.
+        """Start to parse an item.
 
         Returns:
-            The item, what the inventory must learn where its bytes are others now, and what waits for its document:
-            None where those are no file that is read.
+            The item as it was read; the new values of its inventory row where its bytes changed, else None; and a
+            function that waits for its document, None where its new bytes are of a type that is skipped.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the item cannot be read.
         """
         if stale.kind == "page":
             return stale, None, self._page(stale)
@@ -89,7 +89,7 @@ class ItemReader:
 
     def _attachment(self, stale: StaleDocument, container: str, number: int) -> Parse:
         if self._container is None or self._container[0] != (stale.source_id, container):
-            self._container = None  # one message is enough to hold
+            self._container = None  # hold the bytes of one message at a time
             content = read_file(self._sources[stale.source_id], container).content
             self._container = (stale.source_id, container), content
         content = self._container[1]
@@ -105,23 +105,23 @@ class ItemReader:
     def _follow(
         self, stale: StaleDocument, content: bytes, modified: str
     ) -> tuple[StaleDocument, dict[str, Any] | None]:
-        """Return the item for the bytes that were read, and what the inventory must learn where they are others."""
+        """Return the item for the bytes read, and the new values of its inventory row where the bytes changed."""
         digest = hashlib.sha256(content).digest()
         if digest == stale.sha256:
             return stale, None
-        media_type = detect_media_type(file_name(stale.uri), content[:HEAD_BYTES])
+        file = file_type(file_name(stale.uri), content[:HEAD_BYTES])
         item = replace(
             stale,
             sha256=digest,
-            media_type=media_type,
-            format=media_type,
-            parser=parser_identity(media_type, self._settings) or stale.parser,
+            media_type=file.media_type,
+            format=file.media_type,
+            parser=parser_identity(file.media_type, self._settings) or stale.parser,
             size=len(content),
         )
         return item, {
             "sha256": digest,
             "size": len(content),
             "modified": modified,
-            "media_type": media_type,
-            "skip_reason": None if is_taken(media_type) else skip_reason(media_type),
+            "media_type": file.media_type,
+            "skip_reason": file.skip_reason,
         }

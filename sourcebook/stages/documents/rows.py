@@ -1,4 +1,4 @@
-"""What the ledger says of documents: how they are to be parsed, which are stale, what was parsed before."""
+"""Rows of the ledger that the stage `documents` reads: settings, stale items, parsed contents, crawled pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,36 +16,36 @@ from sourcebook.parsing.registry import parser_identities
 
 @dataclass(frozen=True, slots=True)
 class StaleDocument:
-    """One file, page or recording whose document must be made or made again."""
+    """A file, page or recording whose document is missing or stale."""
 
     uri: str
     source_id: int
     sha256: bytes
     media_type: str
     format: str
-    """What picks the parser: the media type, `page` or `transcript`."""
+    """Key of the parser: the media type, `page` or `transcript`."""
     parser: str
     tags: list[str]
     kind: str
     size: int
     metadata: dict[str, JsonValue] | None
-    """What a page or a recording says of itself; None where the parser finds it."""
+    """Metadata of a page or a recording; None where the parser extracts them."""
     container: str | None
-    """The URI of the message it came with."""
+    """URI of the message that an attachment belongs to."""
     number: int | None
-    """Which of the message's attachments it is, counted from 0."""
+    """Position among the attachments of the message, from 0."""
     document_id: int | None
     content_hash: bytes | None
 
     @property
     def key(self) -> tuple[bytes, str]:
-        """What its parsed content is kept under."""
+        """Key of its row in `parsed_content`."""
         return (self.sha256, self.parser)
 
 
 @dataclass(frozen=True, slots=True)
 class CrawledContent:
-    """What a crawl kept of one page: main content and blocks of an HTML page, or else the bytes."""
+    """Content of a crawled page: Markdown and blocks of an HTML page, the bytes of any other document."""
 
     source_id: int
     url: str
@@ -58,7 +58,7 @@ class CrawledContent:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What `parsed_content` says of one key, without the text."""
+    """A row of `parsed_content` without the text."""
 
     title: str | None
     language: str | None
@@ -66,11 +66,11 @@ class Content:
     content_hash: bytes
     has_text: bool
     nothing_to_read: str | None
-    """Why it holds no text, where its parser knows."""
+    """Reason why it holds no text, where the parser knows one."""
 
 
 def parsing_settings(connection: Connection, collection: str) -> ParsingSettings:
-    """Return how a collection's documents are to be parsed."""
+    """Return the parsing settings of a collection, the defaults where it has none."""
     row = connection.execute(queries["parsing_settings"], {"collection": collection}).fetchone()
     return ParsingSettings.model_validate(row[0]) if row and row[0] else ParsingSettings()
 
@@ -78,7 +78,7 @@ def parsing_settings(connection: Connection, collection: str) -> ParsingSettings
 def stale_documents(
     connection: Connection, collection: str, settings: ParsingSettings, selection: Selection
 ) -> list[StaleDocument]:
-    """Return the items whose document must be made or made again, in the order of their URIs."""
+    """Return the items whose document is missing or stale, ordered by URI."""
     identities = parser_identities(settings)
     with connection.cursor(row_factory=class_row(StaleDocument)) as cursor:
         cursor.execute(
@@ -97,7 +97,7 @@ def stale_documents(
 
 
 def known_contents(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[bytes, str], Content]:
-    """Return what the same parsers made of the same bytes before, wherever they lay, by `StaleDocument.key`."""
+    """Return the parsed contents that exist for the items, in any collection, by `StaleDocument.key`."""
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute(
             queries["parsed_contents"],
@@ -107,7 +107,7 @@ def known_contents(connection: Connection, items: Sequence[StaleDocument]) -> di
 
 
 def page_contents(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], CrawledContent]:
-    """Return what a crawl kept of the pages among the items, by source and URL."""
+    """Return the content of the crawled pages among the items, by source and URL."""
     pages = [item for item in items if item.kind == "page"]
     if not pages:
         return {}

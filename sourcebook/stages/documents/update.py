@@ -1,7 +1,9 @@
-"""The stage `documents`: make every live item's document, of bytes that lie there, of a crawled page, of a transcript.
+"""The stage `documents`: parse files, crawled pages and transcripts into documents.
 
-Renames, removals and returns are settled in one statement each. What is left to read is parsed unless the same bytes
-were parsed by the same parser before, wherever they lay.
+It reads the live items (`raw_file`, `crawled_page`, `transcript`, and attachments of messages) and the bytes of files.
+It writes `parsed_content`, `attachment` and `document`. A document is stale when its item has other bytes, when another
+parser identity applies, or when the retry of a failure is due. Renames, removals and returns take one statement each;
+bytes that the same parser parsed before, in any collection, are not parsed again.
 """
 
 from contextlib import nullcontext
@@ -31,16 +33,19 @@ def update_documents(
     *,
     parsers: ParserPool | None = None,
 ) -> StageReport:
-    """Bring the documents of a collection up to date with its inventory.
+    """Bring the documents of a collection up to date with its items.
 
-    Messages come first, for what came with them are items too.
+    Messages are parsed first, because their attachments are items too.
 
     Args:
         connection: in autocommit mode.
-        collection: its name.
-        selection: what to work on.
-        progress: told after each transaction.
-        parsers: what parses files; where None, processes that end with this call.
+        collection: name of the collection.
+        selection: items to work on.
+        progress: called after each transaction.
+        parsers: pool of parser processes; where None, a pool that ends with this call.
+
+    Returns:
+        Counts of added, changed, removed and unchanged documents, and the failures.
     """
     report = StageReport()
     settings = parsing_settings(connection, collection)
@@ -79,11 +84,11 @@ def update_documents(
 
 
 def _settle(connection: Connection, collection: str, report: StageReport) -> set[str]:
-    """Follow what was renamed, removed, returned or retagged; return the URIs that are back."""
+    """Apply renames, removals, returns and changed tags; return the URIs of returned items."""
     scope = {"collection": collection}
     with connection.transaction():
         if _rename(connection, collection, report):
-            _rename(connection, collection, report)  # what came with a message is named after it
+            _rename(connection, collection, report)  # attachments are named after their message
         report.removed += connection.execute(queries["remove_documents"], scope).rowcount
         returned = {uri for (uri,) in connection.execute(queries["restore_documents"], scope)}
         if returned:

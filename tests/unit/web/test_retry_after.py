@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sourcebook.web.fetching.retry_after import parse_retry_after
+from sourcebook.web.fetching.retries import parse_retry_after
 
 NOW = datetime(2015, 10, 21, 7, 28, tzinfo=UTC)
 

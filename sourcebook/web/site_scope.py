@@ -30,7 +30,7 @@ _ALSO_PAGES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SiteScope:
     """The part of the web that one site source may take."""
 
     hosts: frozenset[str]
@@ -41,7 +41,7 @@ class Scope:
     exclude: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, site: SiteSource, start: str) -> "Scope":
+    def of(cls, site: SiteSource, start: str) -> "SiteScope":
         """Return the scope of a site.
 
         Args:
@@ -52,7 +52,7 @@ class Scope:
         domain = registered_domain(host) if site.scope == "same_domain" else None
         return cls(frozenset({host}), domain, site.include, site.exclude)
 
-    def with_host(self, host: str) -> "Scope":
+    def with_host(self, host: str) -> "SiteScope":
         """Return this scope with one more host, such as the one that the start page redirects to."""
         return replace(self, hosts=self.hosts | {host})
 

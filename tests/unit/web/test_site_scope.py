@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.web.scope import Scope
+from sourcebook.web.site_scope import SiteScope
 
 START = "https://docs.example.com/"
 
 
-def scope(start: str = START, **settings: Any) -> Scope:
-    return Scope.of(SiteSource(url=start, **settings), start)
+def scope(start: str = START, **settings: Any) -> SiteScope:
+    return SiteScope.of(SiteSource(url=start, **settings), start)
 
 
 @pytest.mark.parametrize(
