@@ -1,4 +1,4 @@
-"""Tell which language prose is written in."""
+"""Language identification of prose."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,15 @@ from sourcebook.model.document import Block
 _NO_LETTERS = re.compile(
     r"(?:\]\([^)\s]*\)|https?://\S+|(?<![A-Za-z])[A-Za-z]*[0-9][A-Za-z0-9_-]*|[\x00-\x40\x5b-\x60\x7b-\x7f]+)+"
 )
-"""Words with a digit among them: the letters of hashes and part numbers are of no language, but look like Welsh."""
+"""Links, words with a digit, and other characters than letters; hashes and part numbers look like Welsh."""
 _SAMPLE_CHARACTERS = 600
-"""On XQuAD (en, de, es, ru) 500 characters tell as much as 4,000, in half the time."""
+"""Characters to identify a language from; on XQuAD (en, de, es, ru) 500 do as well as 4,000, in half the time."""
 _FEWEST_LETTERS = 40
+"""Letters needed to identify a language."""
 _FEWEST_DENSE_LETTERS = 12
+"""Letters of Chinese, Japanese or Korean needed to identify a language."""
 _LEAST_PROBABILITY = 0.9
+"""Probability of a language, 0..1, below which it is unknown."""
 _PROSE = frozenset({"paragraph", "quote"})
 _LESS_PROSE = frozenset({"heading", "list", "table"})
 
@@ -28,7 +31,11 @@ class _Identifier(Protocol):
 def detect_language(markdown: str, blocks: Sequence[Block]) -> str | None:
     """Return the ISO 639-1 code of a document's prose.
 
-    Looks at the first 600 characters of paragraphs, and where they are fewer, of headings, lists and tables.
+    The sample is the first 600 characters of paragraphs and quotes, filled up from headings, lists and tables.
+
+    Args:
+        markdown: The whole document.
+        blocks: Spans of the document's blocks.
 
     Returns:
         A two-letter code, or None with fewer than 40 letters or a probability below 0.9.
@@ -53,7 +60,7 @@ def detect_language(markdown: str, blocks: Sequence[Block]) -> str | None:
 
 
 def _dense_script(letters: str) -> bool:
-    """Whether a short text is long enough in a script that says more per letter (CJK, Hangul, kana)."""
+    """Return whether a text has 12 letters of a dense script (CJK, Hangul, kana) among its first 100."""
     dense = sum("\u3040" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7a3" for letter in islice(letters, 100))
     return dense >= _FEWEST_DENSE_LETTERS
 

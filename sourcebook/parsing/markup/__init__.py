@@ -1,1 +1,1 @@
-"""Text with markup: AsciiDoc and LaTeX."""
+"""Markup languages: AsciiDoc and LaTeX."""

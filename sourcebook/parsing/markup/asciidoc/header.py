@@ -1,4 +1,4 @@
-"""The header of an AsciiDoc document: title, authors, revision and attributes."""
+"""Header of an AsciiDoc document: title, authors, revision and attributes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,17 +22,17 @@ _KEPT = {"description": "description", "revnumber": "version", "keywords": "tags
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a document says of itself before its text begins."""
+    """Title, language and metadata of a document's header."""
 
     end: int = 0
-    """The line its text begins on, from 0."""
+    """Index of the first line of the text, from 0."""
     title: str = ""
     language: str | None = None
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 def read_header(lines: Sequence[str], inline: Inline) -> Header:
-    """Read the header, and define its attributes; a document without one may still begin with attributes."""
+    """Read the header and define its attributes; a document without a title may still begin with attributes."""
     values: dict[str, str] = {}
     title = ""
     line_after_title = -1
@@ -53,7 +53,7 @@ def read_header(lines: Sequence[str], inline: Inline) -> Header:
             values["author"] = line
             line_after_title += 1
         elif title and "author" in values and end == line_after_title and (found := _REVISION.fullmatch(line)):
-            values |= {f"rev{name}": said.strip() for name, said in found.groupdict().items() if said}
+            values |= {f"rev{name}": value.strip() for name, value in found.groupdict().items() if value}
         elif title if not line else not line.startswith("//"):
             break
         end += 1

@@ -1,4 +1,4 @@
-"""What AsciiDoc marks within a line, as Markdown."""
+"""Inline markup of AsciiDoc as Markdown."""
 
 import re
 
@@ -7,8 +7,9 @@ _QUOTED = re.compile(r'"`([^`\n]{1,1000})`"')
 _QUOTED_ONCE = re.compile(r"'`([^`\n]{1,1000})`'")
 _MARKED = re.compile(r"[\[\]*_#~+{}<>()`\"'^]")
 _BUDGET = 1_000_000
-"""Characters that attributes may add to a document, so that none can make it grow without end."""
+"""Characters that references to attributes may add to a document, which bounds its growth."""
 _LONGEST_VALUE = 2000
+"""Characters of an attribute's value."""
 _REFERENCE = re.compile(r"\\?\{([\w-]{1,100})\}")
 _CHARACTERS = {
     "amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "sp": " ", "empty": "", "blank": "", "plus": "+", "apos": "'",
@@ -46,24 +47,24 @@ _REPLACED = tuple(
 
 
 class Inline:
-    """Converts the text of paragraphs, with the document's attributes."""
+    """Converter of inline markup, which holds the document's attributes."""
 
     def __init__(self) -> None:
         self._attributes = dict(_CHARACTERS)
         self._left = _BUDGET
 
     def define(self, name: str, value: str) -> str:
-        """Take on an attribute and return its value, in which others are replaced."""
+        """Store an attribute and return its value, in which references are replaced."""
         value = self.substituted(value)[:_LONGEST_VALUE]
         self._attributes[name.lower()] = value
         return value
 
     def substituted(self, text: str) -> str:
-        """Replace `{name}` by the attribute's value; what is not defined stays."""
+        """Replace each reference `{name}` by the attribute's value; an undefined reference stays."""
         return _REFERENCE.sub(self._value, text) if "{" in text else text
 
     def markdown(self, text: str) -> str:
-        """Convert a line or paragraph; code stays as it is."""
+        """Convert a line or paragraph; inline code stays unchanged."""
         if not _MARKED.search(text):
             return text
         text = _QUOTED_ONCE.sub(r"‘\1’", _QUOTED.sub(r"“\1”", text))

@@ -1,4 +1,4 @@
-"""Lists of AsciiDoc: the depth of an item is told by its marker, not by its indentation."""
+"""Lists of AsciiDoc: the marker of an item, not its indent, gives the level."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,11 +8,12 @@ _ITEM = re.compile(
 )
 _TERM = re.compile(r"[ \t]*(?P<text>\S(?:.{0,1000}?\S)?)(?P<marker>:{2,4}|;;)(?:[ \t]+(?P<rest>.*))?")
 _DEEPEST = 12
+"""Levels of nested lists."""
 
 
 @dataclass(slots=True)
 class ListItem:
-    """An item, its marker in AsciiDoc, and the blocks attached to it, in Markdown."""
+    """An item of a list: its marker in AsciiDoc, its text and the attached blocks in Markdown."""
 
     marker: str
     text: str
@@ -21,7 +22,7 @@ class ListItem:
 
 
 def list_item(line: str) -> ListItem | None:
-    """Return the item that begins on this line, None where none does."""
+    """Return the item that begins on a line, or None where none does."""
     if found := _ITEM.fullmatch(line):
         return ListItem(_kind(found["marker"]), found["text"])
     found = _TERM.fullmatch(line)
@@ -31,7 +32,7 @@ def list_item(line: str) -> ListItem | None:
 
 
 def markdown_list(items: list[ListItem]) -> str:
-    """Write items, whose text is Markdown already, as one list."""
+    """Return items, whose text is Markdown already, as one Markdown list."""
     levels: list[str] = []
     indents: list[int] = []
     counts: list[int] = []
@@ -57,7 +58,7 @@ def markdown_list(items: list[ListItem]) -> str:
 
 
 def _kind(marker: str) -> str:
-    """Numbers and letters of one list are one kind of marker."""
+    """Return the kind of a marker: numbers or letters of one list are one kind."""
     if marker[0] == "<":
         return "<"
     if marker[-1] in ".)" and marker[0] != ".":

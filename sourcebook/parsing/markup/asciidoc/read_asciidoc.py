@@ -1,4 +1,4 @@
-"""AsciiDoc as Markdown: sections, lists, tables, code and notes; nothing is ever included from elsewhere."""
+"""AsciiDoc as Markdown: sections, lists, tables, code and admonitions; other files are never included."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from sourcebook.parsing.text.markdown_writing import code_fence, markdown_table
 from sourcebook.parsing.text.titles import document_title, plain_title
 
 _DEEPEST = 20
+"""Levels of nested blocks that are converted."""
 _ADMONITIONS = ("NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION")
 _ADMONITION = re.compile(rf"({'|'.join(_ADMONITIONS)}):[ \t]+(.*)", re.DOTALL)
 _SECTION = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*")
@@ -29,7 +30,7 @@ _UNDERLINES = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
 
 
 def parse_asciidoc(content: bytes, *, name: str) -> ParsedDocument:
-    """Parse a document; what its header says of author, revision and keywords becomes metadata.
+    """Parse a document; author, revision, description and keywords of its header become metadata.
 
     `include::` is shown as a line and never followed.
     """
@@ -52,7 +53,7 @@ def parse_asciidoc(content: bytes, *, name: str) -> ParsedDocument:
 
 
 class _Blocks:
-    """Converts lines block by block; blocks within blocks are converted by one of their own."""
+    """Converter of lines, block by block; a nested block has a converter of its own."""
 
     def __init__(self, lines: Sequence[str], inline: Inline, *, depth: int) -> None:
         self._lines = lines
@@ -66,7 +67,7 @@ class _Blocks:
         """Yield the blocks in Markdown."""
         while self._at < len(self._lines):
             line = self._lines[self._at].rstrip()
-            if not self._is_taken_as_attribute(line):
+            if not self._consume_attribute(line):
                 yield from self._with_title(self._block(line))
                 self._attributes, self._title = {}, ""
         yield from self._with_title("")
@@ -77,8 +78,8 @@ class _Blocks:
         if text:
             yield text
 
-    def _is_taken_as_attribute(self, line: str) -> bool:
-        """Take what is no block itself but says something of the next one, or nothing at all."""
+    def _consume_attribute(self, line: str) -> bool:
+        """Consume a line that is no block: an attribute, the title of the next block, a comment or an empty line."""
         if attribute := ATTRIBUTE.fullmatch(line):
             self._inline.define(attribute[1].strip("!"), attribute[2] or "")
         elif found := _BLOCK_ATTRIBUTES.fullmatch(line):
@@ -101,8 +102,8 @@ class _Blocks:
             return f"{'#' * len(section[1])} {self._inline.markdown(section[2])}"
         if macro := _MACRO.fullmatch(line):
             self._at += 1
-            said = macro[3].partition(",")[0].strip('" ')
-            return f"`{line}`" if macro[1] == "include" else self._inline.markdown(said)
+            caption = macro[3].partition(",")[0].strip('" ')
+            return f"`{line}`" if macro[1] == "include" else self._inline.markdown(caption)
         if _RULE.fullmatch(line):
             self._at += 1
             return "***"
@@ -115,14 +116,14 @@ class _Blocks:
         return self._list() if list_item(line) else self._paragraph()
 
     def _underlined(self, line: str) -> int:
-        """Return the level of a section whose title is underlined, 0 for anything else."""
+        """Return the level of a section with an underlined title, 0 for any other line."""
         below = self._lines[self._at + 1].rstrip() if self._at + 1 < len(self._lines) else ""
         if len(below) < 3 or len(set(below)) > 1 or abs(len(below) - len(line)) > 2:
             return 0
         return _UNDERLINES.get(below[0], 0) if any(letter.isalnum() for letter in line) else 0
 
     def _until(self, delimiter: str) -> list[str]:
-        """Take a delimited block and return what is in it; one without an end goes on to the end of the document."""
+        """Consume a delimited block and return its lines; an unclosed block reaches the end of the document."""
         start = self._at + 1
         end = start
         while end < len(self._lines) and self._lines[end].rstrip() != delimiter:
@@ -143,7 +144,7 @@ class _Blocks:
         if style in {"source", "listing", "literal"}:
             return self._code(inside, "")
         if style == "verse":
-            return _quoted("  \n".join(map(self._inline.markdown, inside)) + self._said_by())
+            return _quoted("  \n".join(map(self._inline.markdown, inside)) + self._attribution())
         if self._depth >= _DEEPEST:
             return self._inline.markdown("\n".join(inside))
         text = "\n\n".join(_Blocks(inside, self._inline, depth=self._depth + 1).pieces())
@@ -152,7 +153,7 @@ class _Blocks:
             self._title = ""
             return _quoted(f"{title}\n\n{text}")
         if mark == "_" or style == "quote":
-            return _quoted(text + self._said_by())
+            return _quoted(text + self._attribution())
         return text
 
     def _code(self, lines: Sequence[str], language: str) -> str:
@@ -160,7 +161,7 @@ class _Blocks:
             language = language or self._attributes.get("language") or self._attributes.get("2", "")
         return code_fence("\n".join(lines), language)
 
-    def _said_by(self) -> str:
+    def _attribution(self) -> str:
         people = [self._attributes[place] for place in ("2", "3") if self._attributes.get(place)]
         return f"\n\n— {self._inline.markdown(', '.join(people))}" if people else ""
 
@@ -170,18 +171,18 @@ class _Blocks:
         if style in {"source", "listing", "literal"} or (lines[0][:1] == " " and not style):
             return self._code(lines, "")
         if style == "verse":
-            return _quoted("  \n".join(map(self._inline.markdown, lines)) + self._said_by())
+            return _quoted("  \n".join(map(self._inline.markdown, lines)) + self._attribution())
         text = "\n".join(line.lstrip() for line in lines)
         admonition = _ADMONITION.fullmatch(text)
         label, text = (admonition[1], admonition[2]) if admonition else (style, text)
-        # Emphasis and links may go on from line to line, and break there as well as at any space.
+        # Line by line: markup that continues on the next line stays as it is.
         text = "\n".join(map(self._inline.markdown, text.split("\n")))
         if label in _ADMONITIONS:
             return f"**{label.capitalize()}:** {text}"
-        return _quoted(text + self._said_by()) if style == "quote" else text
+        return _quoted(text + self._attribution()) if style == "quote" else text
 
     def _text_lines(self) -> list[str]:
-        """Take the lines of a paragraph: the first one, and those after it that begin nothing else."""
+        """Consume the lines of a paragraph, up to an empty line or the start of another block."""
         lines = [self._lines[self._at].rstrip()]
         self._at += 1
         while self._at < len(self._lines):
@@ -210,12 +211,12 @@ class _Blocks:
                 break
             else:
                 self._at += 1
-                if not line and not self._goes_on():
+                if not line and not self._continues_list():
                     break
         return markdown_list(items)
 
     def _item_lines(self) -> list[str]:
-        """Take the lines on which an item's text goes on."""
+        """Consume the continuation lines of an item."""
         lines: list[str] = []
         self._at += 1
         while self._at < len(self._lines):
@@ -227,17 +228,17 @@ class _Blocks:
             self._at += 1
         return lines
 
-    def _goes_on(self) -> bool:
-        """Whether the next text after a blank line is another item, or the definition of a term."""
+    def _continues_list(self) -> bool:
+        """Return whether another item follows the blank lines here, and consume these."""
         while self._at < len(self._lines) and not self._lines[self._at].strip():
             self._at += 1
         return self._at < len(self._lines) and list_item(self._lines[self._at].rstrip()) is not None
 
     def _attached(self) -> Iterator[str]:
-        """Yield the block that a line `+` attaches to an item."""
+        """Yield the block after a line `+`, which attaches it to an item."""
         attributes, title = self._attributes, self._title
         self._attributes, self._title = {}, ""
-        while self._at < len(self._lines) and self._is_taken_as_attribute(self._lines[self._at].rstrip()):
+        while self._at < len(self._lines) and self._consume_attribute(self._lines[self._at].rstrip()):
             pass
         line = self._lines[self._at].rstrip() if self._at < len(self._lines) else ""
         if line and line != "+" and not list_item(line):
@@ -259,7 +260,7 @@ def _quoted(text: str) -> str:
 
 
 def _attributes(written: str) -> dict[str, str]:
-    """Read `[style#id.role%option, second, name=value]`; places are counted from 1."""
+    """Parse `[style#id.role%option, second, name=value]`; positional attributes are named "1", "2" and so on."""
     found: dict[str, str] = {}
     for place, part in enumerate(re.findall(r'(?:[^,"]|"[^"]*")+', written), start=1):
         name, equals, value = part.strip().partition("=")

@@ -1,4 +1,4 @@
-"""Tables of AsciiDoc: cells after bars, or comma-separated."""
+"""Tables of AsciiDoc: cells separated by bars, commas, tabs or colons."""
 
 import csv
 import re
@@ -13,6 +13,7 @@ _CELL = re.compile(
 _REPEATED = re.compile(r"(\d{1,3})\*")
 _MOST_COLUMNS = 500
 _MOST_ROWS_OF_A_CELL = 50
+"""Rows that a cell may span."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,12 @@ class _Cell:
 
 
 def table_rows(lines: list[str], *, delimiter: str, attributes: Mapping[str, str]) -> list[list[str]]:
-    """Return the rows of a table, each with as many cells; what spans several rows or columns stands in the first.
+    """Return the rows of a table, all of one length; the text of a spanning cell is in its first place.
 
     Args:
-        lines: what lies between the lines `|===`.
-        delimiter: the first character of those lines.
-        attributes: the block's, of which `cols`, `format` and `separator` matter.
+        lines: Lines between the delimiters `|===`.
+        delimiter: First character of the delimiters.
+        attributes: Attributes of the block, of which `cols`, `format` and `separator` are used.
     """
     kind = attributes.get("format", {",": "csv", ":": "dsv"}.get(delimiter, "psv"))
     if kind in {"csv", "tsv", "dsv"}:
@@ -46,9 +47,9 @@ def _cells(text: str) -> Iterator[_Cell]:
     if before:
         yield _Cell(before)
     for mark, after in zip(marks, [*marks[1:], None], strict=False):
-        said = " ".join(text[mark.end() : after.start() if after else len(text)].replace("\\|", "|").split())
+        content = " ".join(text[mark.end() : after.start() if after else len(text)].replace("\\|", "|").split())
         for _ in range(int(mark["times"] or 1)):
-            yield _Cell(said, max(int(mark["columns"] or 1), 1), _rows_of(mark["rows"]))
+            yield _Cell(content, max(int(mark["columns"] or 1), 1), _rows_of(mark["rows"]))
 
 
 def _rows_of(number: str | None) -> int:
@@ -61,7 +62,7 @@ def _columns(specification: str) -> int:
 
 
 def _rows(cells: list[_Cell], width: int) -> Iterator[list[str]]:
-    taken = [0] * width  # rows that a cell further up still fills, by column
+    taken = [0] * width  # rows that a spanning cell above still covers, by column
     row: list[str] = []
     for cell in cells:
         while len(row) >= width or taken[len(row)]:

@@ -1,4 +1,4 @@
-"""What the commands of LaTeX mean for a reader."""
+"""Tables of LaTeX commands and environments, grouped by their effect on the text."""
 
 import unicodedata
 from functools import cache
@@ -13,7 +13,7 @@ EQUATIONS = frozenset(
      "IEEEeqnarray", "split", "subequations"}
 )  # fmt: skip
 TABLES = {"tabular": 1, "tabular*": 2, "tabularx": 2, "tabulary": 2, "longtable": 1, "supertabular": 1, "tabu": 1}
-"""Arguments before the rows."""
+"""Environments of tables, each with the number of arguments before its rows."""
 QUOTES = frozenset({"quote", "quotation", "verse", "displayquote"})
 UNSEEN = frozenset({"comment", "tikzpicture", "pgfpicture", "filecontents", "filecontents*", "CCSXML", "picture"})
 ARGUMENTS_OF = {"minipage": 1, "multicols": 1, "thebibliography": 1, "wrapfigure": 2, "adjustbox": 1, "subfigure": 1}
@@ -55,7 +55,7 @@ _ACCENTS = {
     '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328",
     "b": "\u0331",
 }  # fmt: skip
-_SPOKEN = {
+_SYMBOLS_BY_NAME = {
     "LaTeX": "LaTeX", "TeX": "TeX", "LaTeXe": "LaTeX2e", "BibTeX": "BibTeX", "S": "§", "P": "¶", "quad": " ",
     "qquad": " ", "and": ", ", "today": "", "par": "\n\n", "newline": "  \n", "linebreak": "  \n",
     "textbackslash": "\\",
@@ -65,12 +65,12 @@ _SPOKEN = {
 
 
 def is_citation(name: str) -> bool:
-    """Whether a command cites, as `cite`, `citep`, `parencite` and `autocites` do."""
+    """Return whether a command is a citation, such as `cite`, `citep`, `parencite` and `autocites`."""
     return name.lower().startswith("cite") or name.lower().endswith(("cite", "cites"))
 
 
 def accented(accent: str, letters: str) -> str | None:
-    """Return a letter with the accent that a command of this name puts on it; None for what is no such command."""
+    """Return letters with the accent of a command on the first, or None where the command is no accent."""
     mark = _ACCENTS.get(accent)
     if mark is None:
         return None
@@ -79,10 +79,10 @@ def accented(accent: str, letters: str) -> str | None:
 
 
 @cache
-def spoken(name: str) -> str | None:
-    """Return the text a command without arguments stands for, None where it stands for none."""
-    if name in _SPOKEN:
-        return _SPOKEN[name]
+def symbol_text(name: str) -> str | None:
+    """Return the text of a command without arguments, or None where it has none."""
+    if name in _SYMBOLS_BY_NAME:
+        return _SYMBOLS_BY_NAME[name]
     text = getattr(_symbols().get_macro_spec(name), "simplify_repl", None)
     return text if isinstance(text, str) and "%" not in text else None
 

@@ -1,4 +1,4 @@
-"""Paragraphs and blocks in the making."""
+"""Collection of paragraphs and other blocks."""
 
 import re
 
@@ -7,22 +7,22 @@ _BREAK = re.compile(r"[ \t]*[ ]{2}\n\s*")
 
 
 class Flow:
-    """Gathers text into paragraphs, between other blocks."""
+    """The blocks written so far, and the text of the current paragraph."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
         self._paragraph: list[str] = []
 
     def write(self, text: str) -> None:
-        """Add text to the paragraph."""
+        """Add text to the current paragraph."""
         self._paragraph.append(text)
 
     def write_code(self, code: str) -> None:
-        """Add code to the paragraph."""
+        """Add code to the current paragraph."""
         self.write(f"`{code}`" if "`" not in code else f"`` {code} ``")
 
     def write_math(self, formula: str, *, display: bool) -> None:
-        """Add a formula, to the paragraph or as a block of its own."""
+        """Add a formula to the current paragraph, or as a block (`display`)."""
         formula = _LABEL.sub("", formula).strip()
         if not formula:
             return
@@ -33,18 +33,18 @@ class Flow:
             self.write(f"${' '.join(formula.split())}$")
 
     def add(self, block: str) -> None:
-        """Add a block, unless it is empty."""
+        """End the paragraph and add a block, unless it is empty."""
         self.end_paragraph()
         if block.strip(" #"):
             self._blocks.append(block)
 
     def add_all(self, blocks: list[str]) -> None:
-        """Add blocks."""
+        """End the paragraph and add blocks."""
         self.end_paragraph()
         self._blocks += blocks
 
     def end_paragraph(self) -> None:
-        """Make a block of what was written since the last one."""
+        """Make a block of the current paragraph."""
         parts = _BREAK.split("".join(self._paragraph).strip())
         text = "  \n".join(part for part in (" ".join(part.split()) for part in parts) if part)
         self._paragraph = []
@@ -52,6 +52,6 @@ class Flow:
             self._blocks.append(text)
 
     def blocks(self) -> list[str]:
-        """Return all blocks."""
+        """End the paragraph and return all blocks."""
         self.end_paragraph()
         return self._blocks

@@ -1,4 +1,4 @@
-"""The macros an author defined, expanded; comments go on the way, and nothing is ever read from other files."""
+"""Expansion of the macros that a LaTeX document defines; comments are removed, other files are never read."""
 
 import re
 from collections.abc import Iterator
@@ -15,8 +15,9 @@ _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _PARAMETER = re.compile(r"#([1-9])")
 _SPACE = re.compile(r"\s*")
 _MOST_EXPANDED = 2_000_000
-"""Characters that macros may add, so that one which calls itself ends."""
+"""Characters that macros may add to a document, so that a recursive macro ends."""
 _LONGEST_ARGUMENT = 20_000
+"""Characters of a macro's argument or definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,12 @@ class _Macro:
 
 
 def expanded(text: str) -> str:
-    """Return LaTeX without comments and definitions, the author's own macros replaced by what they stand for."""
+    """Return LaTeX without comments and definitions, the document's own macros expanded."""
     return "".join(_Expansion(text).pieces())
 
 
 class _Expansion:
-    """Reads the text, and before what follows a macro, its expansion."""
+    """A pass over the text that reads the expansion of each macro in its place."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
@@ -53,7 +54,7 @@ class _Expansion:
             self._at = token.end()
             name = token["name"]
             if token["comment"]:
-                # It takes its line end along; an empty line after it still ends the paragraph.
+                # A comment includes its line break; an empty line after it still ends the paragraph.
                 yield "\n" if self._text[self._at : self._at + 1] == "\n" else ""
             elif token["verbatim"] or token["quote"]:
                 yield from self._untouched(token)
@@ -73,7 +74,7 @@ class _Expansion:
         self._at = end
 
     def _definition(self, command: str) -> bool:
-        """Take the definition of a macro in; False where it is none that can be read."""
+        """Store the definition of a macro; return False where it cannot be parsed."""
         start = self._at
         name = (self._group() if command != "def" else self._control()).strip()
         if not name.startswith("\\"):
@@ -103,7 +104,7 @@ class _Expansion:
         self._text, self._at = body, 0
 
     def _group(self) -> str:
-        """Take the next argument: what is in braces, else one command or character."""
+        """Consume and return the next argument: the content of braces, or one command or character."""
         self._skip_space()
         if self._text[self._at : self._at + 1] != "{":
             return self._control()

@@ -1,4 +1,4 @@
-"""LaTeX sources: the text of the document, its formulas as they are written."""
+"""LaTeX documents as Markdown, their formulas unchanged."""
 
 from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.parsing.dates import iso_date
@@ -11,7 +11,7 @@ from sourcebook.parsing.text.titles import document_title, plain_title
 
 
 def parse_latex(content: bytes, *, name: str) -> ParsedDocument:
-    """Parse a document; the author's own macros are expanded, comments dropped, other files never read."""
+    """Parse a document: its own macros are expanded, comments removed, and other files never read."""
     decoded = decode(content)
     text = expanded(decoded.text)
     writer = LatexWriter(text)

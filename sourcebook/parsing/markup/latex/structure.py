@@ -1,4 +1,4 @@
-"""Where the groups and environments of a LaTeX source begin and end, found in one pass."""
+"""Spans of the groups and environments of a LaTeX source, found in one pass."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MARK = re.compile(
 
 
 class Structure:
-    """Answers where what begins at a place ends."""
+    """Ends of groups, environments and arguments, by the offset of their start."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -22,11 +22,11 @@ class Structure:
         self._find()
 
     def environment(self, at: int) -> tuple[int, int] | None:
-        """Return the end of the content of the environment that begins at `at`, and that of the whole."""
+        """Return the end of the content and the end of the environment that begins at offset `at`."""
         return self._environments.get(at)
 
     def own_tokens(self, at: int, stop: int, pattern: str) -> Iterator[tuple[int, int]]:
-        """Yield where `pattern` is found outside of groups and environments within."""
+        """Yield the spans of the matches of `pattern` that are in no nested group or environment."""
         mark = re.compile(rf"(?P<own>{pattern})|\\begin\b|\\[^a-zA-Z]|(?P<brace>\{{)")
         while found := mark.search(self.text, at, stop):
             at = found.end()
@@ -38,7 +38,7 @@ class Structure:
                 at = max(environment[1], at)
 
     def argument(self, at: int, end: int) -> tuple[int, int, int]:
-        """Return where the next argument begins and ends, and what comes after it."""
+        """Return start and end of the next argument, and the offset after it."""
         while at < end and self.text[at].isspace():
             at += 1
         if at >= end:
@@ -50,8 +50,12 @@ class Structure:
         after = control.end() if control else at
         return at, after, after
 
+    def argument_after_option(self, at: int, end: int) -> tuple[int, int, int]:
+        """Return start and end of the next argument after an optional one, and the offset after it."""
+        return self.argument(self.after_option(at, end), end)
+
     def after_option(self, at: int, end: int) -> int:
-        """Return the place after `[...]`, where one stands here."""
+        """Return the offset after the optional argument `[...]`, or `at` where there is none."""
         if self.text[at : at + 1] != "[":
             return at
         closing = self.text.find("]", at, min(end, at + 2000))
@@ -76,7 +80,7 @@ class Structure:
             elif mark["side"] == "begin":
                 open_ones.append((mark["name"], mark.start()))
             elif mark["side"] == "end":
-                # What was not closed within ends here, too.
+                # Unclosed environments within end here, too.
                 if any(name == mark["name"] for name, _ in open_ones[-50:]):
                     while open_ones:
                         name, start = open_ones.pop()

@@ -1,4 +1,4 @@
-"""LaTeX as Markdown: text in its order, formulas as LaTeX."""
+"""Conversion of expanded LaTeX to Markdown blocks."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from sourcebook.parsing.markup.latex.commands import (
     UNSEEN_ARGUMENTS,
     accented,
     is_citation,
-    spoken,
+    symbol_text,
 )
 from sourcebook.parsing.markup.latex.flow import Flow
 from sourcebook.parsing.markup.latex.macros import VERBATIM
@@ -34,31 +34,12 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _WRITTEN = {
-    "~": " ",
-    "``": "“",
-    "''": "”",
-    "---": "—",
-    "--": "–",
-    "&": " ",
-    "#": "\\#",
-    "*": "\\*",
-    "-": "\\-",
-    "+": "\\+",
-}
+    "~": " ", "``": "“", "''": "”", "---": "—", "--": "–", "&": " ", "#": "\\#", "*": "\\*", "-": "\\-", "+": "\\+",
+}  # fmt: skip
 _SYMBOLS = {
-    "\\": "  \n",
-    " ": " ",
-    "\n": " ",
-    ",": " ",
-    ";": " ",
-    ":": " ",
-    "!": "",
-    "/": "",
-    "-": "",
-    "@": "",
-    "(": "",
+    "\\": "  \n", " ": " ", "\n": " ", ",": " ", ";": " ", ":": " ", "!": "", "/": "", "-": "", "@": "", "(": "",
     "#": "\\#",
-}
+}  # fmt: skip
 _INLINE_MATH = re.compile(r"\$(?!\$)((?:[^$\\\n]|\\.|\n(?![ \t]*\n)){1,5000})\$", re.DOTALL)
 _LANGUAGE = re.compile(r"language\s*=\s*\{?\s*(?:\[[^\]]*\])?\s*([\w+#-]+)", re.IGNORECASE)
 _RULES = re.compile(
@@ -70,11 +51,13 @@ _ITEM = r"\\(?:bib)?item\b"
 _SPANNING = re.compile(r"\s*\\multicolumn\s*\{(\d{1,3})\}\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*")
 _NEW_THEOREM = re.compile(r"\\newtheorem\*?\s*\{(\w{1,50})\}\s*(?:\[\w{1,50}\]\s*)?\{([^{}\n]{1,100})\}")
 _DEEPEST = 60
+"""Levels of nested blocks that are converted."""
 _LONGEST_FORMULA = 20_000
+"""Characters in which the end of a formula is looked for."""
 
 
 class LatexWriter:
-    """Writes ranges of a source; what it meets of title, author and date it keeps."""
+    """Converter of spans of a LaTeX source, which also collects title, author and date."""
 
     def __init__(self, text: str, *, depth: int = 0) -> None:
         self._text = text
@@ -84,10 +67,10 @@ class LatexWriter:
         self._top = min((SECTIONS.index(name) for name in found), default=SECTIONS.index("section"))
         self._theorems = {name: name.capitalize() for name in THEOREMS} | dict(_NEW_THEOREM.findall(text))
         self.properties: dict[str, str] = {}
-        """`title`, `author` and `date`, as far as they were met."""
+        """`title`, `author` and `date`, as far as the converted spans declare them."""
 
     def document(self) -> list[str]:
-        """Return the blocks of the document; of the preamble only title, author and date."""
+        """Return the Markdown blocks of the document's body; the preamble only gives `properties`."""
         body = self._text.find("\\begin{document}")
         if body < 0:
             return self.blocks(0, len(self._text))
@@ -96,7 +79,7 @@ class LatexWriter:
         return self.blocks(body + len("\\begin{document}"), found[0] if found else len(self._text))
 
     def blocks(self, start: int, end: int) -> list[str]:
-        """Return the Markdown blocks of a range; nested too deeply, it is left as it is."""
+        """Return the Markdown blocks of a span; below 60 levels of nesting the source is kept."""
         if self._depth >= _DEEPEST:
             return [" ".join(self._text[start:end].split())]
         self._depth += 1
@@ -110,11 +93,11 @@ class LatexWriter:
         return flow.blocks()
 
     def inline(self, start: int, end: int) -> str:
-        """Return the Markdown of a range on one line."""
+        """Return the Markdown of a span on one line."""
         return " ".join(" ".join(self.blocks(start, end)).split())
 
     def _token(self, token: re.Match[str], flow: Flow, end: int) -> int:
-        """Write one token and what belongs to it; return where to go on."""
+        """Write a token with its arguments and return the offset after them."""
         at = token.end()
         if token["verb"]:
             closing = self._text.find(token["quote"], at, end)
@@ -170,17 +153,17 @@ class LatexWriter:
 
     def _command(self, name: str, at: int, flow: Flow, end: int) -> int:
         if name in SECTIONS:
-            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
+            start, stop, after = self._structure.argument_after_option(at, end)
             level = min(max(SECTIONS.index(name) - self._top, 0) + 2, 6)
             flow.add(f"{'#' * level} {self.inline(start, stop)}")
             return after
         if name in {"title", "author", "date"}:
-            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
+            start, stop, after = self._structure.argument_after_option(at, end)
             self.properties[name] = self.inline(start, stop).replace(" ,", ",")
             return after
         if name in UNSEEN_ARGUMENTS:
             for _ in range(UNSEEN_ARGUMENTS[name]):
-                at = self._structure.argument(self._structure.after_option(at, end), end)[2]
+                at = self._structure.argument_after_option(at, end)[2]
             return self._structure.after_option(at, end)
         if name == "maketitle":
             for key, mark in (("title", "# "), ("author", ""), ("date", "")):
@@ -191,7 +174,7 @@ class LatexWriter:
         return self._marking(name, at, flow, end)
 
     def _marking(self, name: str, at: int, flow: Flow, end: int) -> int:
-        """Write a command that marks its argument."""
+        """Write a command that formats its argument, and return the offset after it."""
         if name == "href":
             start, stop, after = self._structure.argument(at, end)
             url = self._text[start:stop].replace("\\", "").strip()
@@ -213,19 +196,19 @@ class LatexWriter:
             flow.write(f"[{', '.join(self._text[start:stop].replace(',', ' ').split())}]")
             return after
         if name in {"footnote", "footnotetext", "caption"}:
-            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
-            said = self.inline(start, stop)
-            flow.add(said) if name == "caption" else flow.write(f" ({said})")
+            start, stop, after = self._structure.argument_after_option(at, end)
+            inner = self.inline(start, stop)
+            flow.add(inner) if name == "caption" else flow.write(f" ({inner})")
             return after
         if name in STYLES or name in CODES:
-            start, stop, after = self._structure.argument(self._structure.after_option(at, end), end)
-            said = self.inline(start, stop)
+            start, stop, after = self._structure.argument_after_option(at, end)
+            inner = self.inline(start, stop)
             mark = STYLES.get(name, "`")
-            flow.write(f"{mark}{said}{mark}" if said else "")
+            flow.write(f"{mark}{inner}{mark}" if inner else "")
             return after
         for _ in range(SKIPPED_FIRST.get(name, 0)):
-            at = self._structure.argument(self._structure.after_option(at, end), end)[2]
-        text = spoken(name)
+            at = self._structure.argument_after_option(at, end)[2]
+        text = symbol_text(name)
         if text is None:
             return self._structure.after_option(at, end)
         if text == "\n\n":
@@ -235,7 +218,7 @@ class LatexWriter:
         return at + (self._text[at : at + 1] in {" ", "\n"})
 
     def _environment(self, token: re.Match[str], flow: Flow, end: int) -> int:
-        """Write an environment and return where it ends."""
+        """Write an environment and return the offset after it."""
         name = token["environment"].rstrip("*")
         found = self._structure.environment(token.start())
         if found is None or found[0] > end:
@@ -273,8 +256,8 @@ class LatexWriter:
         label = ""
         option_end = self._structure.after_option(at, stop)
         if name in self._theorems:
-            said = self.inline(at, option_end).strip("[] ")
-            label = f"**{self._theorems[name]}{f' ({said})' if said else ''}.** "
+            option = self.inline(at, option_end).strip("[] ")
+            label = f"**{self._theorems[name]}{f' ({option})' if option else ''}.** "
         at = option_end
         for _ in range(ARGUMENTS_OF.get(name, 0)):
             at = self._structure.after_option(self._structure.argument(at, stop)[2], stop)
@@ -311,9 +294,11 @@ class LatexWriter:
             mark = f"{number}. " if numbered else "- "
             blocks = self.blocks(after, end)
             if label:
-                said = f"[{label}]" if self._text.startswith("\\bibitem", begin) else f"**{label}**"
+                label_text = f"[{label}]" if self._text.startswith("\\bibitem", begin) else f"**{label}**"
                 blocks = (
-                    [f"{said} {blocks[0]}", *blocks[1:]] if blocks and blocks[0][0] not in "-1`|" else [said, *blocks]
+                    [f"{label_text} {blocks[0]}", *blocks[1:]]
+                    if blocks and blocks[0][0] not in "-1`|"
+                    else [label_text, *blocks]
                 )
             lines = "\n\n".join(blocks or [""]).split("\n")
             margin = " " * len(mark)
@@ -321,7 +306,7 @@ class LatexWriter:
 
     def _table(self, name: str, at: int, stop: int) -> str:
         for _ in range(TABLES.get(name, 1)):
-            at = self._structure.argument(self._structure.after_option(at, stop), stop)[2]
+            at = self._structure.argument_after_option(at, stop)[2]
         rows: list[list[str]] = []
         row: list[str] = []
         begin = at
