@@ -1,0 +1,163 @@
+"""Connections of a search: at most three check-outs, two legs at the same time, and no search that waits for ever."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sourcebook.database.database import Database
+from sourcebook.errors import ModelError
+from sourcebook.search.fusion import Fusion
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.request import SearchRequest
+from sourcebook.search.reranking.reranker import PairScores, Reranker
+from sourcebook.search.reranking.settings import Reranking
+from sourcebook.search.results import SearchResults
+from sourcebook.search.run_search import SearchResources, run_search
+from tests.integration.published_passages import publish_passages, unit_vectors
+from tests.integration.stages import Stages
+from tests.tiny_cross_encoder import build_cross_encoder
+
+WORDS = ("tide", "moon", "boat", "harbour", "noon", "sea", "wind")
+
+
+class OneVector:
+    """Embeds every query as one vector, after a callback."""
+
+    def __init__(self, before: Callable[[], object] = lambda: None) -> None:
+        self.before = before
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.before()
+        vector: NDArray[np.float32] = unit_vectors(1, seed=99)[0]
+        return vector
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture
+def resources(stages: Stages) -> Iterator[SearchResources]:
+    """Ten documents of thirty passages each."""
+    random = np.random.default_rng(5)
+    stages.configure()
+    publish_passages(stages, [[" ".join(random.choice(WORDS, size=5)) for _ in range(30)] for _ in range(10)])
+    reranker = Reranker()
+    with ThreadPoolExecutor(16) as executor:
+        yield SearchResources(stages.database, executor, QueryVectors(Path(), OneVector()), reranker)
+    reranker.close()
+
+
+@pytest.fixture
+def cross_encoder(tmp_path: Path) -> Reranking:
+    """A reranking model with random weights."""
+    return Reranking(str(build_cross_encoder(tmp_path / "cross-encoder", WORDS)), top=20, timeout=None)
+
+
+def search(resources: SearchResources, **options: Any) -> SearchResults:
+    return run_search(resources, SearchRequest.checked("tide moon", **options))
+
+
+def check_outs(database: Database) -> int:
+    """Return how many connections the pool has lent so far."""
+    return database._pool.get_stats()["requests_num"]
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [
+        ({}, 2),
+        ({"mode": "vector"}, 1),
+        ({"mode": "keyword"}, 1),
+        ({"group_by": "document"}, 2),
+        ({"diversity": 0.5}, 2),
+        ({"explain": True}, 2),
+        ({"neighbours": 2, "filters": {"kind": "file"}}, 2),
+        ({"limit": 200, "fusion": Fusion(depth=10)}, 2),
+        ({"rerank": True}, 3),
+        ({"rerank": True, "group_by": "document", "diversity": 0.5, "neighbours": 1, "explain": True}, 3),
+        ({"rerank": True, "group_by": "document", "limit": 10, "fusion": Fusion(depth=10)}, 3),
+    ],
+    ids=str,
+)
+def test_a_search_checks_out_at_most_three_connections(
+    resources: SearchResources, cross_encoder: Reranking, options: dict[str, Any], most: int
+) -> None:
+    """Plain, grouped, diverse, explained, deep and reranked; one for each leg, and one more after reranking."""
+    if options.get("rerank"):
+        options = {**options, "rerank": cross_encoder}
+    before = check_outs(resources.database)
+    results = search(resources, **options)
+    assert len(results) > 0
+    assert check_outs(resources.database) - before <= most
+
+
+def test_the_legs_run_at_the_same_time(resources: SearchResources) -> None:
+    """The keyword leg ends while the vector leg still embeds the query."""
+    ended = Event()
+
+    class Telling(ThreadPoolExecutor):
+        def submit(self, *args: Any, **options: Any) -> Future[Any]:
+            future = super().submit(*args, **options)
+            future.add_done_callback(lambda _: ended.set())
+            return future
+
+    with Telling(1) as executor:
+        vectors = QueryVectors(Path(), OneVector(lambda: ended.wait(20)))
+        results = search(replace(resources, executor=executor, vectors=vectors))
+    assert ended.is_set()
+    assert results.dropped_legs == {}
+
+
+@pytest.mark.parametrize("connections", [1, 2])
+def test_many_threads_share_few_connections(
+    resources: SearchResources, cross_encoder: Reranking, connections: int
+) -> None:
+    """Sixteen threads on two connections, or one: every search ends with the results that it has alone."""
+    kinds: list[dict[str, Any]] = [
+        {},
+        {"group_by": "document", "explain": True},
+        {"rerank": cross_encoder, "diversity": 0.5},
+        {"mode": "keyword", "neighbours": 1},
+    ]
+    wanted = [search(resources, **options).results for options in kinds]
+    with Database(resources.database.location, max_connections=connections) as database:
+        few = replace(resources, database=database)
+        with ThreadPoolExecutor(16) as threads:
+            found = list(threads.map(lambda number: search(few, **kinds[number % len(kinds)]).results, range(64)))
+        assert database._lent == 0
+    assert found == wanted * 16
+
+
+def test_no_connection_is_held_while_a_model_reranks(resources: SearchResources, cross_encoder: Reranking) -> None:
+    """Another search on the only connection ends in the meantime."""
+    with Database(resources.database.location, max_connections=1) as database:
+
+        class Searching(Reranker):
+            def score(self, reranking: Reranking, query: str, passages: Sequence[str]) -> PairScores:
+                assert len(search(few, mode="keyword")) > 0
+                return super().score(reranking, query, passages)
+
+        few = replace(resources, database=database, reranker=Searching())
+        assert search(few, rerank=cross_encoder)[0].rerank_score is not None
+        few.reranker.close()
+
+
+def test_a_leg_that_fails_gives_every_connection_back(resources: SearchResources) -> None:
+    """The keyword leg is waited for first: its connection is in use until then."""
+
+    def fail() -> None:
+        raise ModelError("the model is gone")
+
+    failing = replace(resources, vectors=QueryVectors(Path(), OneVector(fail)))
+    for _ in range(20):
+        with pytest.raises(ModelError, match="the model is gone"):
+            search(failing)
+    assert resources.database._lent == 0
+    assert len(search(resources)) > 0
