@@ -1,4 +1,4 @@
-"""Evaluation: how well a collection answers questions whose answers are known.
+"""Evaluation of search on questions whose answers are known.
 
 >>> from sourcebook import KnowledgeBase
 >>> from sourcebook.evaluation import evaluate

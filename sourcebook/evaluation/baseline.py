@@ -1,4 +1,4 @@
-"""Compare an evaluation with an earlier one, query by query: did a change of settings harm search?"""
+"""Comparison of an evaluation with an earlier one, query by query, to see whether a change harmed search."""
 
 from dataclasses import dataclass
 from os import PathLike
@@ -22,16 +22,16 @@ class Baseline:
 
 
 class _Printed(BaseModel):
-    """What is needed of `sourcebook evaluate --json`."""
+    """The part of the output of `sourcebook evaluate --json` that a comparison needs."""
 
     per_query: dict[Mode, dict[str, dict[Measure, float]]]
 
 
 def read_baseline(path: str | PathLike[str]) -> Baseline:
-    """Read what `sourcebook evaluate --json` printed earlier, perhaps of another collection.
+    """Read the output of an earlier `sourcebook evaluate --json`, of this collection or another.
 
     Raises:
-        EvaluationError: the file is no such thing.
+        EvaluationError: the file cannot be read, or is not such output.
     """
     file = Path(path)
     try:
@@ -43,7 +43,7 @@ def read_baseline(path: str | PathLike[str]) -> Baseline:
 
 
 def compare_with_baseline(found: Evaluation, baseline: Baseline) -> tuple[Difference, ...]:
-    """Return how each mode differs from the same mode in an earlier evaluation, on the queries that both asked.
+    """Return the difference of each mode from the baseline's, on the queries that both evaluations asked.
 
     Raises:
         EvaluationError: they have no mode or no query in common.

@@ -1,4 +1,4 @@
-"""The evaluation that a collection's settings ask for, and whether it would find anything new."""
+"""The evaluation in a collection's settings, and the version of its result."""
 
 import hashlib
 import json
@@ -13,18 +13,18 @@ from sourcebook.evaluation.floors import Floor
 
 
 def configured_evaluation(connection: Connection, collection: str) -> EvaluationSettings:
-    """Return the settings `evaluation` of a collection as they were applied; `queries` is None where it has none."""
+    """Return the applied evaluation settings of a collection; their `queries` is None where it has none."""
     row = connection.execute(queries["evaluation_settings"], {"collection": collection}).fetchone()
     return EvaluationSettings.model_validate((row and row[0]) or {})
 
 
 def configured_floors(settings: EvaluationSettings) -> tuple[Floor, ...]:
-    """Return what the settings demand."""
+    """Return the floors in the settings."""
     return tuple(Floor(measure, value) for measure, value in settings.floors.items())
 
 
 def evaluation_version(connection: Connection, collection: str, settings: EvaluationSettings) -> str:
-    """Return a digest of all that the result follows from: the index, the settings, both files, the release.
+    """Return a digest over everything that decides the result: the index, the settings, both files, the release.
 
     Raises:
         EvaluationError: a file cannot be read.

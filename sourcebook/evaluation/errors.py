@@ -1,4 +1,4 @@
-"""What is wrong with queries and judgments."""
+"""Errors of queries and judgments."""
 
 from typing import NoReturn
 

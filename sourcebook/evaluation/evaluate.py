@@ -1,4 +1,4 @@
-"""Evaluate a collection: ask judged queries, score the rankings, compare the ways of searching."""
+"""Evaluation of a collection: ask judged queries, score the rankings, compare the modes of search."""
 
 import statistics
 import time
@@ -20,7 +20,9 @@ from sourcebook.search.request import MOST_RESULTS, Mode
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 LEAST_DEPTH: Final = 10
+"""Documents of a ranking that are scored, at least."""
 MOST_DEPTH: Final = MOST_RESULTS
+"""Documents of a ranking that are scored, at most."""
 
 
 def evaluate(
@@ -34,25 +36,25 @@ def evaluate(
     limit: int | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Measure how well a collection answers queries whose answers are known.
+    """Return how well a collection answers queries whose answers are known.
 
-    Documents are ranked, not passages: each stands where its best passage does. Queries are asked one after the other,
-    literally: what would be an operator of the query language is text.
+    Documents are ranked, not passages: each has the rank of its best passage. Queries are asked one after the other, as
+    literal text without operators.
 
     Args:
-        knowledge: the knowledge base that is asked.
+        knowledge: the knowledge base.
         collection: the name of the collection.
         queries: path of JSON lines, `{"id", "text"}`.
-        qrels: path of judgments: query, document and grade, or TREC's four columns. How a document is named there:
-            see `match_documents`.
-        modes: ways of searching; the first one is compared with each other one.
-        depth: how many documents of a ranking are looked at, 10 to 1,000. Measures that look further are left out.
-        limit: the most queries asked, the first ones that have a relevant document; all of them where None.
-        progress: called after each query with how many are done, of how many, over all modes.
+        qrels: path of judgments: query, document and grade, or TREC's four columns. `match_documents` says how they
+            name documents.
+        modes: modes of search; the first is compared with each other one.
+        depth: number of documents of a ranking that are scored, 10 to 1,000. Measures of more documents are left out.
+        limit: the most queries asked, the first ones with a relevant document; all where None.
+        progress: called after each query with the number of queries done and their total, over all modes.
 
     Raises:
         EvaluationError: a file is wrong, an id of the judgments is ambiguous, or none names a document.
-        QueryError: the collection does not exist, or an argument makes no sense.
+        QueryError: the collection does not exist, or an argument is not allowed.
         ModelError: the embedding model cannot be loaded.
         MissingDependencyError: ir-measures is not installed.
     """
@@ -85,11 +87,11 @@ def evaluate(
 def _ask(
     knowledge: KnowledgeBase, collection: str, asked: JudgedQueries, depth: int, mode: Mode, progress: Progress
 ) -> tuple[dict[str, list[str]], float]:
-    """Return each query's ranking and the median of the milliseconds that they took."""
+    """Return each query's ranking, and the median milliseconds per query."""
     rankings: dict[str, list[str]] = {}
     times: list[float] = []
     rank_documents(knowledge, collection, next(iter(asked.texts.values())), depth=depth, mode=mode)  # loads the model
-    knowledge.forget_queries()  # else only the first mode would take the time of embedding
+    knowledge.forget_queries()  # otherwise only the first mode would take the time of embedding
     for query, text in asked.texts.items():
         started = time.perf_counter()
         ranking = rank_documents(knowledge, collection, text, depth=depth, mode=mode)
@@ -100,7 +102,7 @@ def _ask(
 
 
 def _part(progress: Progress, number: int, parts: int, size: int) -> Progress:
-    """Return the progress of one of several parts of equal size."""
+    """Return a progress function for one of several parts of equal size."""
     return lambda done, total, failed=0: progress(number * size + done, parts * size, failed)
 
 
@@ -117,6 +119,6 @@ def _check(modes: Sequence[Mode], depth: int, limit: int | None) -> None:
 
 
 def rank_documents(knowledge: KnowledgeBase, collection: str, query: str, *, depth: int, mode: Mode) -> list[int]:
-    """Return the ids of at most `depth` documents, best first; each stands where its best passage does."""
+    """Return the ids of at most `depth` documents, best first; each has the rank of its best passage."""
     results = knowledge.search(query, collection, limit=depth, mode=mode, group_by="document", literal=True)
     return [result.document_id for result in results]

@@ -1,4 +1,4 @@
-"""Floors: how good search has to be at least."""
+"""Floors: lower limits on the measures of search."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from sourcebook.evaluation.scores import ModeScores
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The least that the mean of a measure may be."""
+    """Lower limit on the mean of a measure."""
 
     measure: Measure
     value: float
 
     @classmethod
     def parse(cls, text: str) -> "Floor":
-        """Read `ndcg@10=0.6`.
+        """Return the floor of a text such as `ndcg@10=0.6`.
 
         Raises:
-            ValueError: it is none; the message says what one is.
+            ValueError: the text is not a floor; the message describes one.
         """
         name, _, number = text.partition("=")
         measure = name.strip().lower()
@@ -37,14 +37,14 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class MissedFloor:
-    """A floor that search fell below."""
+    """A floor above the mean of its measure."""
 
     floor: Floor
     mode: str
     mean: float
 
     def __str__(self) -> str:
-        """Say what was missed."""
+        """Return the mode, the mean and its distance from the floor."""
         return (
             f"{self.mode}: {self.floor.measure} is {self.mean:.4f}, "
             f"{self.floor.value - self.mean:.4f} below the floor of {self.floor.value:g}"
@@ -52,10 +52,10 @@ class MissedFloor:
 
 
 def check_floors(floors: Iterable[Floor], depth: int) -> None:
-    """Refuse floors on measures that look further than `depth` documents.
+    """Check that every floor is on a measure of at most `depth` documents.
 
     Raises:
-        EvaluationError: naming the measure.
+        EvaluationError: a floor is on another measure; the message names it.
     """
     known = measures_within(depth)
     for floor in floors:
@@ -64,7 +64,7 @@ def check_floors(floors: Iterable[Floor], depth: int) -> None:
 
 
 def missed_floors(scores: ModeScores, floors: Iterable[Floor]) -> tuple[MissedFloor, ...]:
-    """Return the floors that lie above the mean of their measure."""
+    """Return the floors above the mean of their measure."""
     means = {measure: estimate.mean for measure, estimate in scores.estimates.items()}
     return tuple(
         MissedFloor(floor, scores.mode, means[floor.measure]) for floor in floors if means[floor.measure] < floor.value

@@ -1,4 +1,4 @@
-"""How far a mean could be off: intervals by the bootstrap over queries."""
+"""Intervals of means by the bootstrap over queries."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAMPLES: Final = 10_000
+"""Samples of the bootstrap."""
 SEED: Final = 6
+"""Seed of the random generator, fixed so that equal values give equal intervals."""
 _CELLS_AT_ONCE = 2_000_000
+"""Random numbers per step, which bound the memory."""
 
 
 def estimate_means(
@@ -21,14 +24,14 @@ def estimate_means(
 ) -> list[Estimate]:
     """Return each column's mean with its 95 % interval: the percentile bootstrap over rows.
 
-    All columns are resampled together, so that the interval of a column of differences is that of a paired comparison.
-    The same values give the same intervals. Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993),
+    All columns are resampled together, so that the interval of a column of differences is one of a paired comparison.
+    Equal values give equal intervals. Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993),
     chapter 13; for retrieval: Sakai, SIGIR 2006.
 
     Args:
         values: shape (queries, columns), at least one query.
-        samples: how many times as many queries are drawn, with replacement.
-        seed: of the generator that draws.
+        samples: number of samples; each draws as many queries as there are, with replacement.
+        seed: seed of the random generator.
     """
     import numpy as np
 
@@ -54,12 +57,12 @@ def summarise(
     medians: Mapping[Mode, float],
     measures: Sequence[Measure],
 ) -> tuple[tuple[ModeScores, ...], tuple[Difference, ...]]:
-    """Return the scores of each mode, and how the first one differs from each other one, from the same samples.
+    """Return the scores of each mode, and the differences of the first from each other one, from the same samples.
 
     Args:
         values: mode → query → measure → value, the same queries in each mode.
-        medians: mode → milliseconds a query.
-        measures: those that the values hold.
+        medians: mode → milliseconds per query.
+        measures: the measures of the values.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The judgments in terms of the collection: its documents in place of the names that a file gives them."""
+"""Judgments by the collection's documents in place of the names in the file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from sourcebook.knowledge_base import KnowledgeBase
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocuments:
-    """What rankings are scored by."""
+    """Grades that rankings are scored by."""
 
     grades: dict[str, dict[str, int]]
-    """Query → document → grade; a document is its id as text, one that is not in the collection another text."""
+    """Query → document → grade; a document is its id as text, or another text where the collection lacks it."""
     unmatched: tuple[str, ...]
-    """Names that mean no document of the collection."""
+    """Names without a document in the collection."""
 
 
 def find_judged_documents(knowledge: KnowledgeBase, collection: str, asked: JudgedQueries) -> JudgedDocuments:
@@ -27,7 +27,7 @@ def find_judged_documents(knowledge: KnowledgeBase, collection: str, asked: Judg
 
     Raises:
         QueryError: the collection does not exist.
-        EvaluationError: it is empty; a name means two documents, or none does mean one; two names mean the same.
+        EvaluationError: the collection is empty, a name fits two documents, two names fit one, or no name fits any.
     """
     with knowledge.database.connection() as connection:
         names = collection_names(connection)
@@ -48,7 +48,7 @@ def find_judged_documents(knowledge: KnowledgeBase, collection: str, asked: Judg
 
 
 def _grades(query: str, grades: Mapping[str, int], matches: Matches) -> dict[str, int]:
-    """Return document → grade with documents named as rankings name them."""
+    """Return document → grade; documents are named as in rankings."""
     named: dict[str, int] = {}
     ids: dict[str, str] = {}
     for identity, grade in grades.items():

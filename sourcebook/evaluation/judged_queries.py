@@ -18,31 +18,31 @@ _EXAMPLE = '{"id": "q1", "text": "How long do the batteries last?"}'
 
 @dataclass(frozen=True, slots=True)
 class JudgedQueries:
-    """The queries that can be measured, and how many cannot."""
+    """The queries that can be measured, and the number of those that cannot."""
 
     texts: dict[str, str]
     """Query → its text, in the file's order; each has a relevant document."""
     grades: dict[str, dict[str, int]]
-    """Query → document, as the file names it → grade."""
+    """Query → document as named in the file → grade."""
     unjudged: int
-    """Queries that no judgment names."""
+    """Number of queries without a judgment."""
     without_relevant: int
-    """Queries whose judgments say of no document that it is relevant."""
+    """Number of queries with judgments and without a relevant document."""
     qrels: Path
     """The file of the judgments."""
 
 
 def read_judged_queries(queries: Path, qrels: Path, limit: int | None = None) -> JudgedQueries:
-    """Read both files.
+    """Read the queries and their judgments.
 
     Args:
         queries: JSON lines; see `read_queries`.
         qrels: columns; see `read_judgments`.
-        limit: the most queries that are measured: the first ones that can be.
+        limit: the most queries that are measured, the first ones that can be.
 
     Raises:
-        EvaluationError: naming file, line and remedy; also where a judgment names a query that does not exist, or where
-            no query can be measured.
+        EvaluationError: a file is malformed, a judgment names an unknown query, or no query can be measured; the
+            message names file, line and remedy.
     """
     texts = read_queries(queries)
     judgments = read_judgments(qrels)
@@ -72,10 +72,10 @@ def _refuse_unknown(judgments: list[Judgment], texts: dict[str, str], queries: P
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Return each query's text by its id, in the file's order. `_id`, as BEIR writes it, is taken for `id`.
+    """Return each query's text by its id, in the file's order; BEIR's key `_id` stands for `id`.
 
     Raises:
-        EvaluationError: naming file, line and remedy.
+        EvaluationError: the file is malformed; the message names file, line and remedy.
     """
     queries: dict[str, str] = {}
     lines: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Read relevance judgments (qrels): which document answers which query, and how well."""
+"""Relevance judgments (qrels): grades of documents for queries."""
 
 import re
 from collections.abc import Iterator
@@ -10,33 +10,34 @@ from sourcebook.evaluation.errors import EvaluationError, refuse
 from sourcebook.evaluation.lines import read_lines
 
 HIGHEST_GRADE: Final = 1_000
+"""Largest absolute value of a grade."""
 
-_FORMS = "query, document, grade in columns parted by tabs, or TREC's query, iteration, document, grade"
+_FORMS = "query, document, grade in columns separated by tabs, or TREC's query, iteration, document, grade"
 _HEADERS = ("grade", "score", "relevance", "rel", "label", "judgment", "judgement")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """That a document answers a query."""
+    """The grade of a document for a query."""
 
     query: str
     document: str
-    """As the file names it."""
+    """Name of the document in the file."""
     grade: int
-    """Above 0: relevant, a higher one more so. 0 or less: not relevant."""
+    """Above 0: relevant, the higher the more. 0 or less: not relevant."""
     line: int
 
 
 def read_judgments(path: Path) -> list[Judgment]:
     """Return the judgments in the file's order.
 
-    A line with tabs is parted at tabs, another one at white space: three columns are query, document, grade, four are
-    TREC's query, iteration, document, grade. The first line may be a header, whose last column is then called grade,
-    score, relevance, rel, label or judgment.
+    Columns are separated by tabs where the line has tabs, else by white space. Three columns are query, document and
+    grade; four are TREC's query, iteration, document, grade. The first line may be a header whose last column is named
+    grade, score, relevance, rel, label or judgment.
 
     Raises:
-        EvaluationError: naming file, line and remedy.
+        EvaluationError: the file is malformed; the message names file, line and remedy.
     """
     judgments: list[Judgment] = []
     lines: dict[tuple[str, str], int] = {}
@@ -86,5 +87,5 @@ def grades_by_query(judgments: list[Judgment]) -> dict[str, dict[str, int]]:
 
 
 def relevant(grades: dict[str, int]) -> Iterator[str]:
-    """Yield the documents that are relevant."""
+    """Yield the relevant documents."""
     return (document for document, grade in grades.items() if grade > 0)

@@ -1,4 +1,4 @@
-"""Read a text file line by line, in bounded memory whatever lies in it."""
+"""Lines of a text file, read in bounded memory whatever the file holds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,17 +7,17 @@ from typing import Final
 from sourcebook.evaluation.errors import EvaluationError, refuse
 
 LONGEST_LINE: Final = 1_000_000
-"""Bytes; a query has at most 10,000 characters."""
+"""Bytes of a line, at most; a query has at most 10,000 characters."""
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield each line that is not blank with its number, counted from 1, without white space around it.
+    """Yield (number, text) of each line that is not blank, counted from 1, without white space around it.
 
     Raises:
-        EvaluationError: the file cannot be read, is not UTF-8, has a line that is too long, or holds nothing.
+        EvaluationError: the file cannot be read, is not UTF-8, has a line that is too long, or is empty.
     """
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Which document of the collection a judgment means."""
+"""Matching of the document ids in judgments with the collection's documents."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,22 +13,22 @@ RULE = "An id is a document's URI, or what its URI ends with from a / on, or its
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The documents that ids name."""
+    """Documents by the ids that name them."""
 
     documents: dict[str, int]
     """Id in the judgments → id of the document."""
     unmatched: tuple[str, ...]
-    """Ids that name no document, in the order of the judgments."""
+    """Ids without a document, in the order of the judgments."""
 
 
 def match_documents(identities: Iterable[str], uris: Mapping[int, str]) -> Matches:
-    """Find the document of each id: by its URI, else by its URI's end from a `/` on, else by its name without ending.
+    """Return the document of each id: by its URI, else by the end of its URI after a `/`, else by its name's stem.
 
-    The first of the three that finds anything decides. URIs are compared with percent-encoding resolved and without
-    a `/` at their end.
+    The first of the three that finds a document decides. URIs are compared with percent-encoding resolved and without
+    a trailing `/`.
 
     Args:
-        identities: ids, as the judgments name documents.
+        identities: ids in the judgments.
         uris: URIs by document id.
 
     Raises:
@@ -70,12 +70,12 @@ def match_documents(identities: Iterable[str], uris: Mapping[int, str]) -> Match
 
 
 def _forms(identity: str) -> tuple[str, ...]:
-    """Return an id as it stands and with percent-encoding resolved."""
+    """Return the id as written and with percent-encoding resolved."""
     return tuple(dict.fromkeys((_plain(identity), _plain(unquote(identity)))))
 
 
 def _ends(uri: str) -> Iterator[str]:
-    """Yield what follows each `/`."""
+    """Yield the rest of the URI after each `/`."""
     start = uri.find("/") + 1
     while start:
         yield uri[start:]

@@ -1,10 +1,10 @@
-"""The measures of a ranking, by ir-measures, which computes them as TREC's own program trec_eval does.
+"""Measures of a ranking, computed by ir-measures as TREC's program trec_eval does.
 
-- `ndcg@10`: the grades of the first ten documents, each divided by log2(rank + 1), over the same sum for the best order
-  there could be. Järvelin and Kekäläinen, ACM TOIS 20 (2002), with the discount that trec_eval takes.
+- `ndcg@10`: the grades of the first ten documents, each divided by log2(rank + 1), over this sum for the best possible
+  order. Järvelin and Kekäläinen, ACM TOIS 20 (2002), with the discount of trec_eval.
 - `mrr`: 1 / rank of the first relevant document, 0 where there is none. Voorhees, TREC-8 (1999).
-- `recall@10`, `recall@100`: the share of the relevant documents that is among the first 10 or 100.
-- `p@10`: the share of the first ten documents that is relevant; with one relevant document never above 0.1.
+- `recall@10`, `recall@100`: share of the relevant documents that is among the first 10 or 100.
+- `p@10`: share of the first ten documents that is relevant; with one relevant document at most 0.1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ LABELS: Final[dict[Measure, str]] = {
     "recall@100": "recall@100",
     "p@10": "P@10",
 }
-"""As the literature writes them."""
+"""Names of the measures in the literature."""
 _NAMES: Final[dict[Measure, str]] = {
     "ndcg@10": "nDCG@10",
     "mrr": "RR",
@@ -38,7 +38,7 @@ def measures_within(depth: int) -> tuple[Measure, ...]:
 
 
 def require_ir_measures() -> None:
-    """Say before any work what is missing.
+    """Check that ir-measures is installed, before any work.
 
     Raises:
         MissingDependencyError: ir-measures is not installed.
@@ -58,7 +58,7 @@ def score(
     Args:
         grades: query → document → grade; each query has a relevant document.
         rankings: query → documents, best first, each once; an empty one scores 0.
-        measures: which ones.
+        measures: the measures to compute.
     """
     import ir_measures
 

@@ -1,4 +1,4 @@
-"""What an evaluation found."""
+"""Scores of an evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,13 +8,14 @@ from sourcebook.config.evaluation import Measure
 from sourcebook.search.request import Mode
 
 FEW_QUERIES: Final = 30
-"""With fewer, the bootstrap's intervals are too narrow: a sample of few tells little about how much queries differ."""
+"""Queries below which the bootstrap's intervals are too narrow: few queries do not show how much queries differ."""
 _EXAMPLES = 10
+"""Unmatched ids in the JSON output, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The mean over the queries, and the 95 % interval that it lies in."""
+    """The mean over the queries with its 95 % interval."""
 
     mean: float
     low: float
@@ -27,55 +28,55 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class ModeScores:
-    """How well one way of searching answers the queries."""
+    """Scores of one mode of search."""
 
     mode: Mode
     estimates: Mapping[Measure, Estimate]
     ms_per_query: float
-    """The median, for as many results as were looked at; query embedding included, loading the model not."""
+    """Median milliseconds per query, query embedding included, loading the model not."""
     per_query: Mapping[str, Mapping[Measure, float]]
     """Query → measure → value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One way of searching compared with another on the same queries: the mean of the differences query by query."""
+    """Mean of the differences between two modes, or two evaluations, query by query."""
 
     mode: Mode
     against: str
-    """Another mode, or the name of the file of an earlier evaluation, whose same mode is meant."""
+    """Another mode, or the file name of an earlier evaluation, whose equal mode is compared."""
     queries: int
-    """How many were compared."""
+    """Number of queries that were compared."""
     estimates: Mapping[Measure, Estimate]
-    """Above 0: `mode` is better. An interval that holds 0 leaves open which one is."""
+    """Above 0: `mode` is better. With 0 in the interval, either may be better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What an evaluation found, and what it could not use."""
+    """Result of an evaluation, with the queries and judgments that it could not use."""
 
     collection: str
     queries: int
-    """How many were asked."""
+    """Number of queries that were asked."""
     depth: int
-    """How many documents of each ranking were looked at."""
+    """Number of documents of each ranking that were scored."""
     samples: int
-    """Of the bootstrap."""
+    """Samples of the bootstrap."""
     modes: tuple[ModeScores, ...]
     differences: tuple[Difference, ...]
-    """The first mode against each of the others."""
+    """Differences of the first mode from each other one."""
     unjudged: int
-    """Queries that no judgment names; they were not asked."""
+    """Number of queries without a judgment, which were not asked."""
     without_relevant: int
-    """Queries that have judgments, none above 0; they were not asked."""
+    """Number of queries without a grade above 0, which were not asked."""
     unmatched: tuple[str, ...]
-    """Ids in the judgments that name no document of the collection; relevant ones count as not found."""
+    """Ids in the judgments without a document in the collection; relevant ones count as not found."""
 
     def of(self, mode: str) -> ModeScores:
         """Return the scores of one mode.
 
         Raises:
-            KeyError: it was not evaluated.
+            KeyError: the mode was not evaluated.
         """
         for scores in self.modes:
             if scores.mode == mode:
@@ -84,7 +85,7 @@ class Evaluation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the figures has to know."""
+        """Sentences that a reader of the figures needs."""
         said = []
         if self.queries < FEW_QUERIES:
             said.append(f"few queries: with {self.queries} of them the intervals are narrower than they ought to be")

@@ -60,7 +60,7 @@ def test_errors_come_to_who_awaits(url: str) -> None:
 
 
 def test_a_cancelled_search_leaves_the_others_alone(url: str) -> None:
-    """Who cancels goes on at once; later searches find what they find, and closing does not hang."""
+    """A cancelled search returns at once; later searches give their results, and closing does not hang."""
 
     async def run(knowledge: AsyncKnowledgeBase) -> None:
         tasks = [asyncio.create_task(knowledge.search("tide", mode="keyword")) for _ in range(30)]

@@ -216,7 +216,7 @@ def plan(stages: Stages, name: str, parameters: dict[str, Any]) -> list[dict[str
 
 
 def test_neighbours_are_looked_up_by_document_and_ordinal(stages: Stages, large: Generation) -> None:
-    """Of each document the rows of the window alone, through the index; no other generation's entries."""
+    """Only the rows of each window are read, through the index, and no other generation's entries."""
     documents = [row["id"] for row in stages.rows("SELECT id FROM document WHERE collection = 'handbook' LIMIT 10")]
     parameters = {
         "generations": [large.id] * 10,

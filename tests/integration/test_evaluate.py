@@ -1,4 +1,4 @@
-"""What an evaluation of a real collection promises, from Python and as `sourcebook evaluate`."""
+"""Evaluation of a real collection, from Python and as `sourcebook evaluate`."""
 
 import json
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What the asset check `search_is_good_enough` promises, in real runs of Dagster over a real index."""
+"""The asset check `search_is_good_enough` in real runs of Dagster over a real index."""
 
 import json
 from collections.abc import Iterator

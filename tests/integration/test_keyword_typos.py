@@ -1,4 +1,4 @@
-"""What stands in for a misspelt word, where that is asked for."""
+"""Stand-ins for misspelt words, with `typos`."""
 
 from collections.abc import Iterator
 

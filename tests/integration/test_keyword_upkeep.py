@@ -85,7 +85,7 @@ def test_weights_follow_the_average_length(connection: Connection, monkeypatch: 
 
 
 def test_a_first_load_is_weighed_by_its_own_average(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first of many documents were weighed by is renewed for a drift of 2 % once there are twice as many."""
+    """The average length of the first documents is renewed at a drift of 2 % once there are twice as many."""
     monkeypatch.setattr(upkeep, "FEW", 0)
     corpus = new_corpus(connection)
     corpus.write({number: Written(("tide " * 50,)) for number in range(4)})
@@ -97,7 +97,7 @@ def test_a_first_load_is_weighed_by_its_own_average(connection: Connection, monk
 
 
 def test_a_collection_whose_words_are_all_gone_takes_new_ones(connection: Connection) -> None:
-    """An average length of 0 is none: what is published next is weighed by its own."""
+    """An average length of 0 is not used: the next published documents set their own."""
     corpus = new_corpus(connection)
     assert maintain_index(connection, corpus.generation).changed == 0
     corpus.write({0: Written(("tide gauge",))})

@@ -1,4 +1,4 @@
-"""The Python face on a real database, with the real model."""
+"""The Python interface on a real database, with the real model."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -68,7 +68,7 @@ def test_nothing_is_made_where_no_knowledge_base_is(tmp_path: Path) -> None:
 
 
 def test_a_question_in_other_words_finds_its_passage(filled: Stages) -> None:
-    """Both legs answer, the fused result carries what a reader needs, and nobody can change it."""
+    """Both legs answer, the fused result has its places and scores, and is immutable."""
     hits = filled.search("How long does it last without electricity?", mode="hybrid")
     best = hits[0]
     assert "thirty hours" in best.text
@@ -81,7 +81,7 @@ def test_a_question_in_other_words_finds_its_passage(filled: Stages) -> None:
 
 
 def test_a_leg_with_nothing_to_say_drops_out(filled: Stages) -> None:
-    """A query of stop words is answered by meaning alone, and the result says so; so is one of words no passage has."""
+    """Vector search alone answers a query of stop words, or of unknown words, and the result says so."""
     for query, why in (
         ("of the and", "the query has no word to look for beside stop words"),
         ("?!", "the query has no word to look for beside stop words"),
@@ -132,7 +132,7 @@ def test_both_legs_count(filled: Stages) -> None:
     ],
 )
 def test_operators_bind_every_leg(filled: Stages, query: str, expected: set[str], mode: str) -> None:
-    """What a query demands holds for each passage, whichever leg finds it."""
+    """Required terms hold for each passage, whichever leg finds it."""
     hits = filled.search(query, mode=mode)
     assert set(names(hits)) == expected
     if not expected:
@@ -266,7 +266,7 @@ def test_the_tables_are_still_there(filled: Stages) -> None:
 def test_a_request_without_sense_is_refused_clearly(
     filled: Stages, options: dict[str, Any], message: str, mode: str
 ) -> None:
-    """What is wrong is said, with what is allowed."""
+    """The error names the mistake and what is allowed."""
     with pytest.raises(QueryError) as refused:
         filled.search(**{"query": "tide", "mode": mode, **options})
     assert message in str(refused.value)

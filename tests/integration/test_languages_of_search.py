@@ -11,7 +11,7 @@ from sourcebook.database.embedded import EmbeddedServer
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
 Find = Callable[..., list[int]]
-"""Search the collections of a test by words; return the numbers of the documents, best first."""
+"""Search the collections of a test by keywords; return the numbers of the documents, best first."""
 
 
 @pytest.fixture(scope="module")

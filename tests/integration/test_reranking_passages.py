@@ -1,4 +1,4 @@
-"""What a cross encoder reads of published passages."""
+"""Text of published passages as a cross encoder reads it."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ WORDS = ["document", "top", "the", "tide", "is", "high", "low", "at", "noon"]
 
 
 def test_passages_are_read_below_their_titles_and_keep_their_scores(stages: Stages, tmp_path: Path) -> None:
-    """The model sees title, headings and text, as it was embedded; a result tells what the model gave it."""
+    """The model sees title, headings and text, as it was embedded; a result has the score of the model."""
     cross_encoder = build_cross_encoder(tmp_path / "cross-encoder", WORDS)
     stages.configure()
     random = np.random.default_rng(1)

@@ -129,7 +129,7 @@ def test_required_terms_are_read_without_entries(
 def test_the_best_entries_are_looked_up_in_their_own_partition(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
-    """Of entries in blocks only candidates are read, by key; the loose ones through the index of those."""
+    """Entries in blocks are read by key where they are candidates; entries in no block through their own index."""
     corpus = corpora[0]
     scope = corpus.scope()
     terms = query_terms(connection, scope, "common word17")
@@ -204,7 +204,7 @@ def test_a_search_takes_no_lock_that_anything_waits_for(
 def test_publishing_and_searching_do_not_wait_for_each_other(
     database: Database, connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
-    """A transaction that has published and is still open hides its entries; one that has searched holds nobody up."""
+    """A transaction that has published and is still open hides its entries; one that has searched blocks no other."""
     corpus = corpora[1]
     knowledge = KnowledgeBase(database)
 

@@ -1,4 +1,4 @@
-"""The leg by meaning finds what an exact comparison finds, whatever filters it, by the plans that it is built for."""
+"""The vector leg finds what an exact comparison finds, whatever filters it, by the plans that it is built for."""
 
 import threading
 from collections.abc import Iterator
@@ -215,7 +215,7 @@ def test_a_filter_never_loses_hits(shelf: Shelf, share: float) -> None:
 def test_the_iterative_scan_does_not_lose_them_either(
     shelf: Shelf, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same where the index is walked although few fulfil the filter."""
+    """Results are equal where the index is walked although few entries fulfil the filter."""
     monkeypatch.setattr(vector_leg, "VISIT", 0)
     monkeypatch.setattr(vector_leg, "SLACK", 10)
     rankings = searched(shelf, "large", condition=tagged(share))
@@ -239,7 +239,7 @@ def test_a_filter_that_nothing_fulfils_finds_nothing(shelf: Shelf) -> None:
 
 
 def test_an_index_that_runs_out_is_followed_by_an_exact_scan(shelf: Shelf) -> None:
-    """Where all that fulfil a filter lie far from the query, the scan of the index is given up, and that is told."""
+    """Where all entries that fulfil a filter are far from the query, the index scan is given up, with a note."""
     query = shelf.queries[0]
     order = np.argsort(shelf.vectors["large"] @ query)
     far = shelf.chunks["large"][order[: LARGE // 2]].tolist()
@@ -359,7 +359,7 @@ def test_few_entries_are_found_by_their_documents(shelf: Shelf) -> None:
 
 
 def test_an_exact_scan_never_goes_through_hnsw(shelf: Shelf) -> None:
-    """What is called exact misses nothing."""
+    """An exact ranking misses no entry."""
     for condition in (None, tagged(0.5)):
         nodes = plan(shelf, "nearest_exactly", "large", "small", condition=condition)
         assert not [name for name in indexes_of(nodes) if name.endswith("_vector")]

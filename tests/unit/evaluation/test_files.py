@@ -1,4 +1,4 @@
-"""What reading queries and judgments promises: the usual forms are read, mistakes are named with file and line."""
+"""Files of queries and judgments: the usual forms are read, mistakes are named with file and line."""
 
 import json
 import resource

@@ -1,4 +1,4 @@
-"""What floors and baselines promise: search that became worse is told, with by how much."""
+"""Floors and baselines report search that became worse, and by how much."""
 
 import json
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_a_floor_on_what_is_not_measured_is_an_error() -> None:
 
 
 def test_a_baseline_is_compared_query_by_query(tmp_path: Path) -> None:
-    """A small loss on every query is told although the means' intervals overlap widely."""
+    """A small loss on every query is reported although the means' intervals overlap widely."""
     before = {name: number / 40 for number, name in enumerate(NAMES)}
     after = {name: value - 0.02 for name, value in before.items()}
     (difference,) = compare_with_baseline(

@@ -1,4 +1,4 @@
-"""What the intervals promise: they are the same each time, shrink with more queries, and hold the truth."""
+"""Intervals are repeatable, shrink with more queries, and contain the true mean."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sourcebook.evaluation.intervals import estimate_means
 
 
 def test_the_same_values_give_the_same_interval() -> None:
-    """Nothing is drawn anew from run to run."""
+    """Every run draws the same samples."""
     values = np.random.default_rng(1).random((40, 3))
     assert estimate_means(values) == estimate_means(values)
     assert estimate_means(values) != estimate_means(values, seed=99)
@@ -33,7 +33,7 @@ def test_four_times_the_queries_halve_the_interval() -> None:
 
 
 def test_about_95_of_100_intervals_hold_the_true_mean() -> None:
-    """Of samples from a known distribution."""
+    """Samples come from a known distribution."""
     generator = np.random.default_rng(4)
     held = 0
     for _ in range(200):
@@ -43,7 +43,7 @@ def test_about_95_of_100_intervals_hold_the_true_mean() -> None:
 
 
 def test_a_paired_difference_is_narrower_than_the_parts_tell() -> None:
-    """Two ways that are good at the same queries are told apart although their own intervals overlap."""
+    """Two ways that are good at the same queries are distinguished although their own intervals overlap."""
     hard = np.random.default_rng(5).random(100)
     better = np.clip(hard + 0.05, 0, 1)
     first, second, difference = estimate_means(np.column_stack([better, hard, better - hard]))

@@ -1,4 +1,4 @@
-"""What matching promises: an id means one document by a clear rule, or the error says why not."""
+"""Matching: an id names one document by a clear rule, or the error says why not."""
 
 import time
 

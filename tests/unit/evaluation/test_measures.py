@@ -1,4 +1,4 @@
-"""What the measures promise: the values that their definitions give by hand."""
+"""Measures have the values that their definitions give by hand."""
 
 from math import log2
 
@@ -31,7 +31,7 @@ def test_ndcg_looks_at_ten_documents_only() -> None:
 
 
 def test_reciprocal_rank_is_that_of_the_first_relevant_document() -> None:
-    """However deep it lies, and 0 where there is none."""
+    """At any rank, and 0 where there is no relevant document."""
     grades = {"a": 1, "b": 1}
     assert scored(grades, ["x", "y", "b", "a"])["mrr"] == pytest.approx(1 / 3)
     assert scored(grades, [*(f"x{number}" for number in range(39)), "a"])["mrr"] == pytest.approx(1 / 40)

@@ -1,4 +1,4 @@
-"""What is shown around hits, and how parts become one text."""
+"""Windows around hits, and the text of their parts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ def test_hits_whose_neighbourhoods_touch_are_shown_together() -> None:
 
 @given(HITS, st.integers(0, 20))
 def test_windows_hold_every_hit_once_and_never_touch(found: list[tuple[int, int]], neighbours: int) -> None:
-    """Each hit lies in one window, windows of a document have a gap between them, the best is first."""
+    """Each hit is in one window, windows of a document have a gap between them, the best is first."""
     hits = [place(ordinal, document) for document, ordinal in found]
     made = windows(hits, neighbours)
     assert sorted(rank for window in made for rank in window.hits) == list(range(len(hits)))
@@ -79,7 +79,7 @@ def test_the_header_of_a_table_stands_once() -> None:
 
 
 def test_a_header_stays_where_another_table_begins() -> None:
-    """What was not shown yet is not left out."""
+    """No text that is not yet shown is left out."""
     before = Part(0, "| A |\n| - |\n| 1 |", False, None, 0, 17)
     after = Part(1, "| B |\n| - |\n| 9 |", False, None, 80, 85)
     assert merged_text([before, after]) == "| A |\n| - |\n| 1 |\n\n| B |\n| - |\n| 9 |"

@@ -29,7 +29,7 @@ def test_of_two_that_say_the_same_the_second_steps_back() -> None:
 
 
 def test_vectors_of_two_models_say_nothing_of_each_other() -> None:
-    """The same numbers under another model are no likeness, and neither are other dimensions an error."""
+    """Equal numbers under another model are not similar, and other dimensions are not an error."""
     ranking = [Candidate(1, 1.0, 100), Candidate(2, 0.9, 100), Candidate(3, 0.8, 100)]
     vectors = {
         1: StoredVector("m", unit(1, 0)),

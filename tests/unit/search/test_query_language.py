@@ -1,4 +1,4 @@
-"""What a person writes, and how it is understood."""
+"""The query language: operators and literal text."""
 
 import pytest
 from hypothesis import given

@@ -11,7 +11,7 @@ from tests.waiting import wait_until
 
 
 def test_a_value_asked_for_again_is_not_computed_again() -> None:
-    """The very same value comes back, and the hit is counted."""
+    """The identical value comes back, and the hit is counted."""
     cache = RecentCache[str, list[int]](10)
     first = cache.get_or_compute("battery", lambda: [7])
     assert cache.get_or_compute("battery", pytest.fail) is first

@@ -97,7 +97,7 @@ def test_the_order_is_that_of_the_models_own_scores(folder: Path, reranker: Rera
 
 
 def test_equal_scores_keep_the_order_of_the_fusion(folder: Path, reranker: Reranker) -> None:
-    """The same search gives the same order, ties included."""
+    """Equal searches give equal orders, ties included."""
     texts = {100 + place: "the tide" for place in range(20)}
     reranked = rerank(reranker, Reranking(str(folder), timeout=None), QUERY, ranking(20), texts)
     assert [each.chunk_id for each in reranked.candidates] == [each.chunk_id for each in ranking(20)]
@@ -112,7 +112,7 @@ def test_a_passage_that_left_the_index_is_left_out(folder: Path, reranker: Reran
 
 
 def test_on_a_timeout_the_order_stays_and_the_model_stops(folder: Path, reranker: Reranker) -> None:
-    """The search goes on when its time is up, and says so; the model does not read all of what nobody waits for."""
+    """After the timeout the search continues with a note, and the model stops reading."""
     reranking = Reranking(str(folder), batch_size=1, timeout=0.3)
     slow = slow_down(reranker, reranking, 0.2)
     texts = {100 + place: text for place, text in enumerate(passages(50))}
@@ -130,7 +130,7 @@ def test_on_a_timeout_the_order_stays_and_the_model_stops(folder: Path, reranker
 
 
 def test_after_a_timeout_the_same_search_goes_on_where_it_stopped(folder: Path, reranker: Reranker) -> None:
-    """What was read is not read again, and in the end the order is the one of a search that was in time."""
+    """No passage is read twice, and the final order is that of a search without a timeout."""
     reranking = Reranking(str(folder), batch_size=1, timeout=0.3)
     slow = slow_down(reranker, reranking, 0.2)
     texts = {100 + place: text for place, text in enumerate(passages(12))}

@@ -1,4 +1,4 @@
-"""What a result tells beside its passage, and that all of it is plain JSON."""
+"""Fields of a result beside its passage, all of them plain JSON."""
 
 import json
 from dataclasses import replace
@@ -43,7 +43,7 @@ EXPLANATION = Explanation(
 
 
 def test_everything_is_plain_json() -> None:
-    """What `--json` prints says all that Python sees, and reads back as it was."""
+    """`--json` prints every field that Python sees, and reads back unchanged."""
     part = Part(0, "# Tides", False, None, 0, 7)
     hit = Part(1, RESULT.text, True, None, 9, 26)
     other = OtherPassage(4, 0.25, None, "moon", None, None)

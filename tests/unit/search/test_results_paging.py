@@ -36,7 +36,7 @@ def test_depths_grow_in_steps() -> None:
 
 
 def asked_for(leg: Sequence[int], depth: int) -> Sequence[int]:
-    """What an approximate index gives: at each depth it misses others, and all there is where that is not enough."""
+    """Return the entries of an approximate index: at each depth it misses others, unless it would give too few."""
     found = [chunk for chunk in leg if (chunk + depth) % 4][:depth]
     return found if len(found) == depth else leg[:depth]
 
