@@ -1,1 +1,1 @@
-"""What the README claims, runnable: `make bench`, or `python -m benchmarks NAME…`."""
+"""The figures of docs/figures.md, measured: `make bench`, or `python -m benchmarks NAME…`."""
