@@ -16,9 +16,9 @@ from psycopg import sql
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.embedding.bundled import BUNDLED_NAME
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.parsing.parser_pool import ParserPool
 from tests.integration.stages import Stages
 

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import accumulate
 from random import Random
 
-from sourcebook.embedding.bundled import bundled_folder
+from sourcebook.embedding.weights import bundled_folder
 
 _FUNCTION_WORDS = """
 the and was for with that his from her she you had were but this are not they one which have him all also their has who

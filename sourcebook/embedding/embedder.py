@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.embedding.batching import batches_by_length
 from sourcebook.embedding.model import EmbeddingModel, verify
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
-from sourcebook.embedding.prompts import passage_prompt, query_prompt
-from sourcebook.embedding.query_threads import query_threads
-from sourcebook.embedding.unit_rows import unit_rows
-from sourcebook.embedding.well_formed import well_formed
+from sourcebook.embedding.preparation import (
+    batches_by_length,
+    passage_prompt,
+    query_prompt,
+    query_threads,
+    unit_rows,
+    well_formed,
+)
 from sourcebook.errors import ModelError
 from sourcebook.processes.cores import usable_cores
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, Self
 
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.onnx.embedder import OnnxEmbedder, open_exported
-from sourcebook.embedding.onnx.export import needs_export
-from sourcebook.embedding.onnx.store import Export, find_export
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
+from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
+from sourcebook.embedding.onnx.record import Export
 from sourcebook.errors import ModelError
 from sourcebook.processes.cores import usable_cores
 

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from sourcebook.embedding.bundled import BUNDLED_NAME
-from sourcebook.embedding.weights import weights_sha256
+from sourcebook.embedding.weights import BUNDLED_NAME, weights_sha256
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sourcebook.embedding.bundled import (
+from sourcebook.embedding.description import Description, describe
+from sourcebook.embedding.hub import find_snapshot
+from sourcebook.embedding.weights import (
     BUNDLED_DIMENSIONS,
     BUNDLED_MAX_TOKENS,
     BUNDLED_NAME,
     BUNDLED_REMEDY,
     BUNDLED_SHA256,
     bundled_folder,
+    weights_sha256,
 )
-from sourcebook.embedding.description import Description, describe
-from sourcebook.embedding.hub import find_snapshot
-from sourcebook.embedding.weights import weights_sha256
 from sourcebook.errors import ModelError
 
 _DIGEST_LENGTH: Final = 12

@@ -27,8 +27,8 @@ def open_query_embedder(home: Path, model: str, settings: EmbeddingSettings) -> 
     Raises:
         ModelError: there is neither an export nor the model itself, or the model's weights are not the generation's.
     """
-    from sourcebook.embedding.onnx.embedder import open_exported
-    from sourcebook.embedding.onnx.store import Export, find_export
+    from sourcebook.embedding.onnx.open import find_export, open_exported
+    from sourcebook.embedding.onnx.record import Export
 
     identity = model.partition("/")[0]
     found = find_export(home, identity)

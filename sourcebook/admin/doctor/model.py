@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
-from sourcebook.embedding.bundled import BUNDLED_NAME, BUNDLED_REMEDY, BUNDLED_SHA256, bundled_folder
-from sourcebook.embedding.weights import weights_sha256
+from sourcebook.embedding.weights import BUNDLED_NAME, BUNDLED_REMEDY, BUNDLED_SHA256, bundled_folder, weights_sha256
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 

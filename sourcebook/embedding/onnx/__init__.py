@@ -1,1 +1,1 @@
-"""A model as an ONNX graph: exported once with torch, run without it by onnxruntime and tokenizers."""
+"""A sentence-transformers model exported to ONNX: export, comparison, record, opening, embedding without torch."""

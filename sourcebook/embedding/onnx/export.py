@@ -1,67 +1,76 @@
-"""Export a model to ONNX, once, and compare it with what it was made from."""
+"""Export a sentence-transformers model to ONNX, once, and compare it with its source."""
 
-import errno
-import os
 import shutil
-import time
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, cast
 
+from sourcebook.embedding.description import UNLIMITED_TOKENS
 from sourcebook.embedding.model import EmbeddingModel, verify
-from sourcebook.embedding.onnx.embedder import OnnxEmbedder
-from sourcebook.embedding.onnx.files import TOKENIZER, describe_files, files_of_export
-from sourcebook.embedding.onnx.record import ExportRecord, RefusalRecord
-from sourcebook.embedding.onnx.samples import PROBE, SAMPLES
-from sourcebook.embedding.onnx.settings_digest import settings_sha256
-from sourcebook.embedding.onnx.store import (
+from sourcebook.embedding.onnx.compare import PROBE, SAMPLES, DifferentVectorsError, largest_difference
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
+from sourcebook.embedding.onnx.open import find_export, needs_export
+from sourcebook.embedding.onnx.record import (
+    GRAPH,
+    TOKENIZER,
+    WEIGHTS,
     Export,
+    ExportedFile,
+    ExportRecord,
+    Refusal,
+    TokenSettings,
+    config_hash,
     exclusively,
-    find_export,
-    is_export_due,
-    keep_record,
+    file_sha256,
     model_folder,
     read_refusal,
+    write_record,
 )
-from sourcebook.embedding.onnx.versions import versions
-from sourcebook.embedding.prompts import passage_prompt, query_prompt
+from sourcebook.embedding.preparation import passage_prompt, query_prompt
 from sourcebook.embedding.weights import weights_size
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import SentenceTransformer
+    from transformers import PreTrainedTokenizerFast
 
-_SPACE_BESIDE: Final = 50_000_000  # for the graph, the vocabulary, and whoever else writes meanwhile
+MOST_WEIGHT_BYTES: Final = 1_900_000_000
+"""Bytes of weights: one ONNX file holds less than 2 GiB."""
+_OPSET: Final = 18
+_SMALLEST_OUTSIDE: Final = "1024"
+"""Bytes of a tensor that goes to the file of the weights, which is mapped into memory, not read."""
+_INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_MODULES: Final = frozenset({"Transformer", "Pooling", "Dense", "Normalize", "Dropout", "LayerNorm"})
+"""Kinds of modules that are exported."""
 
 
-def needs_export(home: Path, model: EmbeddingModel) -> bool:
-    """Would `export_model` do anything? Reads the model's settings and vocabulary, not its weights."""
-    try:
-        return model.folder is not None and is_export_due(home, model.identity, settings_sha256(model.folder))
-    except OSError:
-        return False
+class UnsupportedModelError(Exception):
+    """The model has a part that an export would lose; the message names it."""
 
 
 def export_model(home: Path, model: EmbeddingModel) -> str | None:
-    """Export a model, unless that is done or was refused; the files of a model that has changed are replaced.
+    """Export a model, unless that is done or was refused; replace the files of a model that has changed.
 
-    Takes torch (seconds to import) and the model's weights in float32 in memory. Processes that do it at once wait for
-    each other, and the first one's export serves all. A process that is killed leaves nothing that counts.
+    Importing torch takes seconds, and the weights are held in memory in float32. Processes that export at once wait for
+    each other, and the first one's export serves all. A killed process leaves nothing that counts.
 
     Args:
-        home: the state folder; the files come into `models/` in it.
-        model: that `find_model` found.
+        home: The state folder; the files are written below `models/` in it.
+        model: Model that `find_model` found.
 
     Returns:
-        None where there is an export now; else why there is none, as the end of a sentence.
+        None if there is an export now; otherwise the reason, as the end of a sentence.
 
     Raises:
-        ModelError: the model's weights are damaged or cannot be loaded.
+        ModelError: The model's weights are damaged or cannot be loaded.
     """
     source = verify(model)
     try:
-        digest = settings_sha256(source)
         with exclusively(home, model.identity) as folder:
-            if is_export_due(home, model.identity, digest):
-                _export(folder, model, source, digest)
+            if needs_export(home, model):
+                write_record(folder, _export(folder, model, source))
     except OSError as error:
         return f"the exported model cannot be kept in {home / 'models'}: {error}"
     found = find_export(home, model.identity)
@@ -71,80 +80,170 @@ def export_model(home: Path, model: EmbeddingModel) -> str | None:
     return refusal.reason if refusal else found
 
 
-def _export(folder: Path, model: EmbeddingModel, source: Path, digest: str) -> None:
+def _export(folder: Path, model: EmbeddingModel, source: Path) -> ExportRecord | Refusal:
+    """Write an export into a folder of its own, which is removed if the export is refused or fails.
+
+    Raises:
+        ModelError: The model cannot be loaded.
+        OSError: The machine is at fault, not the model; so it is with `MemoryError`.
+    """
     from sourcebook.embedding.loading import first_line, load_folder
-    from sourcebook.embedding.onnx.comparison import DifferentVectorsError
-    from sourcebook.embedding.onnx.support import UnsupportedModelError, check_size
 
-    started = time.perf_counter()
+    made_of = config_hash(source)
     try:
-        check_size(weights_size(source))
-    except UnsupportedModelError as error:  # found before so much is loaded
-        _refuse(folder, model, digest, str(error))
-        return
+        _check_size(weights_size(source))
+    except UnsupportedModelError as error:  # before so much is loaded
+        return Refusal(reason=str(error), config_hash=made_of)
     transformer = load_folder(model.name, source, "float32")
+    target = Path(tempfile.mkdtemp(prefix="files-", dir=folder))
+    target.chmod(0o755)
     try:
-        with files_of_export(folder) as target:
-            record = _write(transformer, model, digest, target, started)
-            keep_record(folder, record)
-    except (OSError, MemoryError):
-        raise  # wrong with this machine now, not with the model
-    except Exception as error:  # noqa: BLE001 - torch and onnxruntime raise whatever they like; it is recorded
+        return _write(transformer, model, made_of, target)
+    except BaseException as error:
+        shutil.rmtree(target, ignore_errors=True)
+        if isinstance(error, OSError | MemoryError) or not isinstance(error, Exception):
+            raise
         known = isinstance(error, UnsupportedModelError | DifferentVectorsError)
-        _refuse(folder, model, digest, str(error) if known else f"{type(error).__name__}: {first_line(error)}")
+        reason = str(error) if known else f"{type(error).__name__}: {first_line(error)}"
+        return Refusal(reason=reason, config_hash=made_of)
 
 
-def _refuse(folder: Path, model: EmbeddingModel, digest: str, reason: str) -> None:
-    record = RefusalRecord(
-        format=1, identity=model.identity, reason=reason, settings_sha256=digest, versions=versions()
-    )
-    keep_record(folder, record)
-
-
-def _write(
-    transformer: "SentenceTransformer", model: EmbeddingModel, digest: str, target: Path, started: float
-) -> ExportRecord:
-    from sourcebook.embedding.onnx.comparison import largest_difference
-    from sourcebook.embedding.onnx.graph import write_graph
-    from sourcebook.embedding.onnx.support import check_supported, fast_tokenizer, pooling_modes, token_settings
-
-    check_supported(transformer)
-    weights = sum(weights.numel() for weights in transformer.parameters())
-    _require_space(target, bytes_needed=weights * 4 * 2 + _SPACE_BESIDE)
-    fast_tokenizer(transformer).backend_tokenizer.save(str(target / TOKENIZER))
-    inputs = write_graph(transformer, [PROBE, SAMPLES[3]], target)
+def _write(transformer: "SentenceTransformer", model: EmbeddingModel, made_of: str, target: Path) -> ExportRecord:
+    _check_supported(transformer)
+    tokenizer = _fast_tokenizer(transformer)
+    tokenizer.backend_tokenizer.save(str(target / TOKENIZER))
     record = ExportRecord(
-        format=1,
         identity=model.identity,
         name=model.name,
         dimensions=model.dimensions,
-        weights=weights,
-        tokens=token_settings(transformer),
+        weights=sum(weights.numel() for weights in transformer.parameters()),
+        tokens=TokenSettings(
+            max_tokens=int(min(tokenizer.model_max_length, UNLIMITED_TOKENS)),
+            truncation_side=cast("Literal['left', 'right']", tokenizer.truncation_side),
+            padding_side=cast("Literal['left', 'right']", tokenizer.padding_side),
+            padding_id=tokenizer.pad_token_id or 0,
+            padding_type_id=tokenizer.pad_token_type_id,
+        ),
         query_prompt=query_prompt(transformer.prompts),
         passage_prompt=passage_prompt(transformer.prompts),
-        pooling=pooling_modes(transformer),
-        inputs=inputs,
-        settings_sha256=digest,
-        worst_difference=0.0,
-        probe=("", ()),
-        versions=versions(),
-        seconds=0.0,
+        inputs=_write_graph(transformer, [PROBE, SAMPLES[3]], target),
+        config_hash=made_of,
         folder=target.name,
-        files={},
     )
     embedder = OnnxEmbedder(Export(target, record))
-    probe = embedder.embed_query(PROBE)
     return record.model_copy(
         update={
+            "probe": (PROBE, tuple(map(float, embedder.embed_query(PROBE)))),
             "worst_difference": largest_difference(transformer, embedder, record),
-            "probe": (PROBE, tuple(map(float, probe))),
-            "files": describe_files(target),
-            "seconds": time.perf_counter() - started,
+            "files": {path.name: _described(path) for path in sorted(target.iterdir())},
         }
     )
 
 
-def _require_space(folder: Path, bytes_needed: int) -> None:
-    """Raise `OSError` where the disk is too full: torch and onnxruntime would not say that it was the disk."""
-    if shutil.disk_usage(folder).free < bytes_needed:
-        raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: {bytes_needed / 1e6:.0f} MB are needed")
+def _described(path: Path) -> ExportedFile:
+    status = path.stat()
+    return ExportedFile(size=status.st_size, modified=status.st_mtime_ns, sha256=file_sha256(path))
+
+
+def _check_supported(transformer: "SentenceTransformer") -> None:
+    """Raise `UnsupportedModelError` if the model does more than tokens, transformer, pooling and dense layers."""
+    for position, module in enumerate(transformer):
+        kind = type(module)
+        if kind.__name__ not in _MODULES or not kind.__module__.startswith("sentence_transformers."):
+            raise UnsupportedModelError(f"its module {kind.__name__} is none that is exported")
+        if (kind.__name__ == "Transformer") != (position == 0):
+            raise UnsupportedModelError("it does not begin with its only Transformer module")
+    if "Pooling" not in {type(module).__name__ for module in transformer}:
+        raise UnsupportedModelError("it has no Pooling module")
+    for setting in ("query_length", "document_length", "query_expansion", "processing_kwargs"):
+        if getattr(transformer[0], setting, None):
+            raise UnsupportedModelError(f"it has a setting {setting}, which would be lost")
+    if "message" in getattr(transformer[0], "modality_config", {}):
+        raise UnsupportedModelError("it puts texts into a chat template")
+    excludes_prompts = any(not getattr(module, "include_prompt", True) for module in transformer)
+    if excludes_prompts and any(transformer.prompts.values()):
+        raise UnsupportedModelError("it leaves prompts out of the pooling")
+    _check_size(sum(weights.numel() * 4 for weights in transformer.parameters()))
+
+
+def _check_size(weight_bytes: int) -> None:
+    if weight_bytes > MOST_WEIGHT_BYTES:
+        raise UnsupportedModelError(f"its weights take {weight_bytes / 1e9:.1f} GB, and an ONNX file holds 2")
+
+
+def _fast_tokenizer(transformer: "SentenceTransformer") -> "PreTrainedTokenizerFast":
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer: object = transformer.tokenizer
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise UnsupportedModelError(f"its tokenizer {type(tokenizer).__name__} works with transformers alone")
+    return tokenizer
+
+
+def _write_graph(transformer: "SentenceTransformer", examples: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """Write the graph and its weights, simplified, in standard operators alone.
+
+    Args:
+        transformer: Model in float32.
+        examples: At least two texts of different lengths, by which the model is traced.
+        folder: Folder for the files.
+
+    Returns:
+        Names of the graph's inputs.
+    """
+    import torch
+
+    features: Mapping[str, object] = _fast_tokenizer(transformer)(
+        list(examples), padding=True, truncation=True, return_tensors="pt"
+    )
+    inputs = {name: value for name, value in features.items() if name in _INPUTS and isinstance(value, torch.Tensor)}
+    names = tuple(inputs)
+    traced = folder / "traced.onnx"
+    with torch.no_grad(), warnings.catch_warnings():
+        # They say that the exporter by tracing is the older one, and what a trace misses: the vectors are compared.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            _tensors_to_vectors(transformer, names).eval(),
+            tuple(inputs.values()),
+            str(traced),
+            input_names=list(names),
+            output_names=["vectors"],
+            dynamic_axes={name: {0: "texts", 1: "tokens"} for name in names} | {"vectors": {0: "texts"}},
+            opset_version=_OPSET,
+            dynamo=False,
+        )
+    kept = _simplify(traced, folder / GRAPH)
+    traced.unlink()
+    return tuple(name for name in names if name in kept)
+
+
+def _tensors_to_vectors(transformer: "SentenceTransformer", names: Sequence[str]) -> "torch.nn.Module":
+    """Return the model's modules as one that takes tensors in the order of `names`."""
+    import torch
+
+    class Vectors(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self._modules_in_order = torch.nn.ModuleList(transformer)
+
+        def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+            features: dict[str, torch.Tensor] = dict(zip(names, inputs, strict=True))
+            for module in self._modules_in_order:
+                features = module(features)
+            return features["sentence_embedding"][:, : transformer.truncate_dim]
+
+    return Vectors()
+
+
+def _simplify(source: Path, target: Path) -> set[str]:
+    """Fold constants, move the weights to a file of their own, and return the inputs that tracing kept."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(target)
+    for key, value in (("file_name", WEIGHTS), ("min_size_in_bytes", _SMALLEST_OUTSIDE)):
+        options.add_session_config_entry(f"session.optimized_model_external_initializers_{key}", value)
+    session = onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+    return {each.name for each in session.get_inputs()}

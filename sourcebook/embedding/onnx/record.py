@@ -1,15 +1,42 @@
-"""What is written beside an exported model, so that using it needs neither the model's own folder nor torch."""
+"""The record beside an exported model: embedding with the export needs neither the model's own folder nor torch.
 
-from typing import Literal
+The folder `SOURCEBOOK_HOME/models/<model>-<digest>/` holds `export.json`, which is replaced in one step and names the
+folder of the export's files beside it; `refused.json` instead, for a model that cannot be exported; and `lock`, which
+the exporting process holds.
+"""
 
-from pydantic import BaseModel, ConfigDict
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final, Literal
 
-FORMAT = 1
-"""Of the files; an export of another format is made anew."""
+from pydantic import BaseModel, ConfigDict, Field
+
+EXPORT: Final = "export.json"
+REFUSAL: Final = "refused.json"
+GRAPH: Final = "model.onnx"
+WEIGHTS: Final = "model.onnx.data"
+TOKENIZER: Final = "tokenizer.json"
+FORMAT: Final = 2
+"""Format of the files; an export of another format is replaced."""
+_LOCK: Final = "lock"
+_ODD_CHARACTERS: Final = re.compile(r"[^\w.-]+")
+_SETTINGS: Final = ("*.json", "*.txt", "*.model", "*.jinja")
+"""Files of a model's folder that an export depends on, beside the weights."""
+_MADE_WITH: Final = ("onnx", "onnxruntime", "sentence-transformers", "tokenizers", "torch", "transformers")
+"""Packages that an export depends on."""
 
 
 class ExportedFile(BaseModel):
-    """One file of an export: its size in bytes, when it was last changed (ns), and the SHA-256 it was written with."""
+    """One file of an export: size in bytes, time of change in nanoseconds, and hexadecimal SHA-256."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -19,12 +46,11 @@ class ExportedFile(BaseModel):
 
 
 class TokenSettings(BaseModel):
-    """How texts become rows of equal length, as sentence-transformers does it."""
+    """Truncation and padding of texts, as in sentence-transformers; `max_tokens` counts special tokens, too."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_tokens: int
-    """Of one text, special tokens included; the rest is cut off."""
     truncation_side: Literal["left", "right"]
     padding_side: Literal["left", "right"]
     padding_id: int
@@ -32,30 +58,27 @@ class TokenSettings(BaseModel):
 
 
 class ExportRecord(BaseModel):
-    """What an exported model is, what it was made from, and how near it came.
+    """An exported model, its source, and its distance from it.
 
     Attributes:
-        identity: of the model; see `EmbeddingModel`.
-        name: what the model was asked for by.
-        dimensions: of a vector.
-        weights: how many numbers the model holds.
-        tokens: how texts are cut and padded.
-        query_prompt: what is put before a question; empty for most models.
-        passage_prompt: what is put before a passage.
-        pooling: how the tokens' vectors become one: the modes, in their order.
-        inputs: of the graph, in any order: `input_ids`, `attention_mask`, `token_type_ids`.
-        settings_sha256: of the settings and vocabularies in the model's folder: changed ones make it stale.
-        worst_difference: the largest one, over every number of every vector compared, from sentence-transformers.
-        probe: a question, and the vector of it that this graph gave when it was exported.
-        versions: of the packages that made it.
-        seconds: that exporting and comparing took.
-        folder: of this export's files, in the folder of the record.
-        files: by name.
+        identity: Identity of the model; see `EmbeddingModel`.
+        name: Name that the model was configured by.
+        dimensions: Length of a vector.
+        weights: Number of the model's parameters.
+        tokens: Truncation and padding.
+        query_prompt: Text before a question; empty for most models.
+        passage_prompt: Text before a passage; empty for most models.
+        inputs: Inputs of the graph: `input_ids`, `attention_mask`, `token_type_ids`, or some of them.
+        config_hash: Hash of the settings and packages that the export was made with; another one makes it stale.
+        worst_difference: Largest difference of any number of a vector from sentence-transformers in float32.
+        probe: A question, and its vector at the time of the export.
+        folder: Name of the folder with the files.
+        files: Files by name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Literal[1]
+    format: Literal[2] = FORMAT
     identity: str
     name: str
     dimensions: int
@@ -63,24 +86,111 @@ class ExportRecord(BaseModel):
     tokens: TokenSettings
     query_prompt: str
     passage_prompt: str
-    pooling: tuple[str, ...]
     inputs: tuple[str, ...]
-    settings_sha256: str
-    worst_difference: float
-    probe: tuple[str, tuple[float, ...]]
-    versions: dict[str, str]
-    seconds: float
+    config_hash: str
+    worst_difference: float = 0.0
+    probe: tuple[str, tuple[float, ...]] = ("", ())
     folder: str
-    files: dict[str, ExportedFile]
+    files: dict[str, ExportedFile] = Field(default_factory=dict)
 
 
-class RefusalRecord(BaseModel):
-    """Why a model is not exported; with other versions of the packages, or other settings, it is tried again."""
+class Refusal(BaseModel):
+    """A model that cannot be exported: the reason, and the settings and packages with which it was tried."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Literal[1]
-    identity: str
     reason: str
-    settings_sha256: str
-    versions: dict[str, str]
+    config_hash: str
+
+
+@dataclass(frozen=True)
+class Export:
+    """An exported model whose files exist and are the recorded ones."""
+
+    folder: Path
+    record: ExportRecord
+
+
+def model_folder(home: Path, identity: str) -> Path:
+    """Return the folder of a model's export: `all-MiniLM-L6-v2-53aa51172d14` for its identity."""
+    name, _, digest = identity.rpartition(":")
+    return home / "models" / f"{_ODD_CHARACTERS.sub('_', name)[:100]}-{digest}"
+
+
+def config_hash(folder: Path) -> str:
+    """Hash what an export depends on beside the weights: settings, prompts, vocabulary, and package versions.
+
+    Args:
+        folder: The model's folder; the folders of its modules are included.
+
+    Returns:
+        Hexadecimal SHA-256.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    folders = (folder, *(path for path in folder.iterdir() if path.is_dir()))
+    files = sorted(file for each in folders for pattern in _SETTINGS for file in each.glob(pattern) if file.is_file())
+    lines = [f"{file_sha256(file)}  {file.relative_to(folder).as_posix()}" for file in files]
+    for package in _MADE_WITH:
+        with suppress(PackageNotFoundError):
+            lines.append(f"{package}=={version(package)}")
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_refusal(folder: Path) -> Refusal | None:
+    """Return why a model is not exported; None if it never was refused."""
+    try:
+        return Refusal.model_validate_json((folder / REFUSAL).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def exclusively(home: Path, identity: str) -> Iterator[Path]:
+    """Hold a model's folder alone among all processes and threads, and clear the files of a killed process.
+
+    Yields:
+        The folder.
+
+    Raises:
+        OSError: The folder cannot be created or written.
+    """
+    folder = model_folder(home, identity)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the system releases it when the process ends, however it ends
+        _clear(folder)
+        yield folder
+
+
+def write_record(folder: Path, record: ExportRecord | Refusal) -> None:
+    """Make an export or a refusal the valid one, in one step, and clear the files of the former one."""
+    name, other = (EXPORT, REFUSAL) if isinstance(record, ExportRecord) else (REFUSAL, EXPORT)
+    descriptor, temporary = tempfile.mkstemp(prefix=name, dir=folder)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(record.model_dump_json(indent=1).encode())
+    Path(temporary).chmod(0o644)
+    Path(temporary).replace(folder / name)
+    (folder / other).unlink(missing_ok=True)
+    _clear(folder)
+
+
+def _clear(folder: Path) -> None:
+    """Remove everything that the records do not name; only for the process that holds the folder."""
+    kept = {EXPORT, REFUSAL, _LOCK}
+    with suppress(OSError, ValueError):
+        kept.add(ExportRecord.model_validate_json((folder / EXPORT).read_bytes()).folder)
+    for path in folder.iterdir():
+        if path.name in kept:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

@@ -8,7 +8,8 @@ import pytest
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.onnx.export import export_model
-from sourcebook.embedding.onnx.store import Export, find_export
+from sourcebook.embedding.onnx.open import find_export
+from sourcebook.embedding.onnx.record import Export
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.embedding.bundled import BUNDLED_SHA256, bundled_folder
 from sourcebook.embedding.description import Description, describe
 from sourcebook.embedding.model import EmbeddingModel, find_model, verify
-from sourcebook.embedding.weights import weights_sha256
+from sourcebook.embedding.weights import BUNDLED_SHA256, bundled_folder, weights_sha256
 from sourcebook.errors import ModelError
 
 

@@ -8,9 +8,9 @@ from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.embedder_pool import EmbedderPool
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.onnx.embedder import OnnxEmbedder, open_exported
-from sourcebook.embedding.onnx.export import needs_export
-from sourcebook.embedding.onnx.store import Export, find_export
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
+from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
+from sourcebook.embedding.onnx.record import Export
 from sourcebook.embedding.opening import open_query_embedder
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError

@@ -11,10 +11,10 @@ import pytest
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.onnx.comparison import LARGEST_DIFFERENCE
-from sourcebook.embedding.onnx.embedder import open_exported
-from sourcebook.embedding.onnx.export import export_model, needs_export
-from sourcebook.embedding.onnx.store import Export, find_export, model_folder
+from sourcebook.embedding.onnx.compare import LARGEST_DIFFERENCE
+from sourcebook.embedding.onnx.export import export_model
+from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
+from sourcebook.embedding.onnx.record import Export, config_hash, model_folder
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
 
@@ -56,12 +56,13 @@ def test_the_default_model_s_export_gives_the_same_vectors(minilm: Export, model
 
 
 def test_what_is_recorded_of_the_default_model(minilm: Export, model: EmbeddingModel) -> None:
-    """The record says what the model is, which packages made the export, and how near it came."""
+    """The record says what the model is, by which settings and packages it was exported, and how near it came."""
     record = minilm.record
     assert (record.identity, record.dimensions, record.tokens.max_tokens) == (model.identity, 384, 256)
-    assert (record.query_prompt, record.passage_prompt, record.pooling) == ("", "", ("mean",))
+    assert (record.query_prompt, record.passage_prompt) == ("", "")
     assert 0 < record.worst_difference <= 1e-5
-    assert {"torch", "onnx", "onnxruntime", "sentence-transformers", "transformers"} < set(record.versions)
+    assert model.folder is not None
+    assert record.config_hash == config_hash(model.folder)
     assert record.files.keys() == {"model.onnx", "model.onnx.data", "tokenizer.json"}
 
 
@@ -71,7 +72,6 @@ def test_every_pooling_is_exported(tmp_path: Path, padding_side: str) -> None:
     poolings = ("cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")
     model = find_model(str(tiny_model(tmp_path / "tiny", poolings, padding_side=padding_side)))
     export = exported(tmp_path, model)
-    assert export.record.pooling == poolings
     assert export.record.tokens.padding_side == padding_side
     assert_same_vectors(export, model, [*mixed_texts(6), *ODD_TEXTS])
 
@@ -119,7 +119,7 @@ def test_a_module_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_a_model_too_large_for_one_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The size of its weights on disk, here against a lower bound, is enough to know."""
-    monkeypatch.setattr("sourcebook.embedding.onnx.support.MOST_WEIGHT_BYTES", 1_000_000)
+    monkeypatch.setattr("sourcebook.embedding.onnx.export.MOST_WEIGHT_BYTES", 1_000_000)
     reason = export_model(tmp_path, find_model(str(tiny_model(tmp_path / "tiny"))))
     assert reason == "its weights take 0.0 GB, and an ONNX file holds 2"
 
@@ -144,7 +144,7 @@ def test_a_tokenizer_without_a_limit_cuts_nothing_off(tmp_path: Path) -> None:
 
 def test_an_export_that_is_not_the_same_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No difference may be larger than the bound, here set below what rounding makes; nothing of the export stays."""
-    monkeypatch.setattr("sourcebook.embedding.onnx.comparison.LARGEST_DIFFERENCE", 1e-12)
+    monkeypatch.setattr("sourcebook.embedding.onnx.compare.LARGEST_DIFFERENCE", 1e-12)
     model = find_model(str(tiny_model(tmp_path / "tiny")))
     reason = export_model(tmp_path, model)
     assert reason is not None
@@ -165,6 +165,16 @@ def test_changed_settings_replace_the_export(tmp_path: Path) -> None:
     assert not former.folder.exists()
 
 
+def test_another_version_of_a_package_replaces_the_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until then the export serves searches; a refused model is tried once more."""
+    model = find_model(str(tiny_model(tmp_path / "tiny")))
+    export = exported(tmp_path, model)
+    assert not needs_export(tmp_path, model)
+    monkeypatch.setattr("sourcebook.embedding.onnx.record.version", lambda package: "999")
+    assert needs_export(tmp_path, model)
+    assert find_export(tmp_path, model.identity) == export
+
+
 def test_exporters_at_once_make_one_export(tmp_path: Path) -> None:
     """The second waits for the first and uses its files, which are written once."""
     model = find_model(str(tiny_model(tmp_path / "tiny")))
@@ -180,10 +190,10 @@ def test_an_exporter_that_is_killed_leaves_nothing_that_counts(tmp_path: Path) -
     """Its lock goes with it, what it had written is cleared by the next one, and no search takes it for an export."""
     model = find_model(str(tiny_model(tmp_path / "tiny")))
     code = (
-        "import signal, sys; from pathlib import Path\n"
-        "from sourcebook.embedding.onnx.files import files_of_export\n"
-        "from sourcebook.embedding.onnx.store import exclusively\n"
-        "with exclusively(Path(sys.argv[1]), sys.argv[2]) as folder, files_of_export(folder) as target:\n"
+        "import signal, sys, tempfile; from pathlib import Path\n"
+        "from sourcebook.embedding.onnx.record import exclusively\n"
+        "with exclusively(Path(sys.argv[1]), sys.argv[2]) as folder:\n"
+        "    target = Path(tempfile.mkdtemp(prefix='files-', dir=folder))\n"
         "    (target / 'model.onnx').write_bytes(b'half')\n"
         "    (folder / 'export.jsonx1').write_bytes(b'{')\n"
         "    print('writing', flush=True)\n"

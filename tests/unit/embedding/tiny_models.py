@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sourcebook.embedding.bundled import bundled_folder
+from sourcebook.embedding.weights import bundled_folder
 
 MAX_TOKENS = 64
 _HIDDEN = 32

@@ -74,8 +74,8 @@ def test_the_real_tokenizer_knows_english_and_not_russian(tmp_path: Path) -> Non
     """As measured on the questions of benchmark sets: English is trusted wholly, Russian hardly, German in between."""
     from tokenizers import Tokenizer
 
-    from sourcebook.embedding.bundled import BUNDLED_NAME
     from sourcebook.embedding.model import find_model
+    from sourcebook.embedding.weights import BUNDLED_NAME
 
     folder = find_model(BUNDLED_NAME).folder
     assert folder is not None

@@ -11,7 +11,7 @@ import pytest
 import torch
 from sentence_transformers import CrossEncoder
 
-from sourcebook.embedding.bundled import bundled_folder
+from sourcebook.embedding.weights import bundled_folder
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.ordering import rerank

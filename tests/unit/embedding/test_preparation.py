@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.embedding.batching import ROWS_PER_BATCH, batches_by_length
+from sourcebook.embedding.preparation import ROWS_PER_BATCH, batches_by_length
 
 
 @given(st.lists(st.integers(0, 600), max_size=400), st.integers(1, 4_096))

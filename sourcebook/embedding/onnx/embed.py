@@ -1,30 +1,24 @@
-"""What turns texts into vectors with onnxruntime: loaded in a fifth of a second, where torch takes many."""
+"""An embedder that runs an exported model with onnxruntime: it loads in a fifth of a second, torch in several."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.embedding.batching import batches_by_length
 from sourcebook.embedding.model import EmbeddingModel
-from sourcebook.embedding.onnx.files import GRAPH, TOKENIZER
-from sourcebook.embedding.onnx.store import Export
-from sourcebook.embedding.onnx.tokens import TextTokenizer
-from sourcebook.embedding.query_threads import query_threads
-from sourcebook.embedding.unit_rows import unit_rows
-from sourcebook.embedding.well_formed import well_formed
+from sourcebook.embedding.onnx.record import GRAPH, TOKENIZER, Export, TokenSettings
+from sourcebook.embedding.preparation import batches_by_length, query_threads, unit_rows, well_formed
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 from sourcebook.processes.cores import usable_cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-
-# The first vector must be the recorded one, up to what another processor's or release's order of adding changes.
-_PROBE_TOLERANCE: Final = 1e-3
+    from tokenizers import Encoding
 
 
 class OnnxEmbedder:
@@ -34,11 +28,11 @@ class OnnxEmbedder:
         """Load the export.
 
         Args:
-            export: what to load.
-            threads: that compute together; by default what is best for one question.
+            export: Export to load.
+            threads: Threads that compute together; by default the best number for one question.
 
         Raises:
-            ModelError: a package is missing, or a file is damaged.
+            ModelError: A package is missing, or a file is damaged.
         """
         record = export.record
         self._record = record
@@ -46,17 +40,17 @@ class OnnxEmbedder:
             record.name, None, record.identity, record.dimensions, max_tokens=record.tokens.max_tokens
         )
         self._threads = threads or query_threads(record.weights)
-        # More vectors at a time than cores would only get into each other's way, and each takes memory.
+        # More runs at a time than cores would slow each other down, and each takes memory.
         self._turns = BoundedSemaphore(max(usable_cores() // self._threads, 1))
         try:
             self._session: InferenceSession | None = _load(export, self._threads)
-            self._tokenizer = TextTokenizer(export.folder / TOKENIZER, record.tokens)
+            self._tokenizer = _Tokenizer(export.folder / TOKENIZER, record.tokens)
         except ImportError as error:
             raise ModelError(
                 f"embedding without torch needs onnxruntime and tokenizers ({error}): "
                 f"install them with  {install_command('embedding')}"
             ) from error
-        except Exception as error:  # onnxruntime's and tokenizers' own have no common base
+        except Exception as error:  # errors of onnxruntime and tokenizers have no common base
             raise ModelError(f"the exported model in {export.folder} cannot be loaded: {error}") from error
 
     @property
@@ -69,18 +63,22 @@ class OnnxEmbedder:
         return self._embed([self._record.passage_prompt + text for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question; see `Embedder.embed_query`."""
+        """Embed a question; see `QueryEmbedder.embed_query`."""
         row: NDArray[np.float32] = self._embed([self._record.query_prompt + text])[0]
         return row
 
     def submit(self, texts: Sequence[str]) -> "Future[NDArray[np.float32]]":
-        """Embed passages at once; the future that is returned has happened already."""
+        """Embed passages before returning; the future is complete."""
         future: Future[NDArray[np.float32]] = Future()
         try:
             future.set_result(self.embed(texts))
         except ModelError as error:
             future.set_exception(error)
         return future
+
+    def count_tokens(self, text: str) -> int:
+        """Count a text's tokens after truncation, special ones included."""
+        return len(self._tokenizer.encode(text))
 
     def close(self) -> None:
         """Drop the weights; may be called more than once."""
@@ -92,33 +90,51 @@ class OnnxEmbedder:
             raise ModelError(f"The embedding model {self._model.name!r} has been closed.")
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         try:
-            encodings = [self._tokenizer.encode(well_formed(text)) for text in texts]
+            encodings = [self._tokenizer.encode(text) for text in texts]
             for batch in batches_by_length([len(encoding) for encoding in encodings]):
-                inputs = self._tokenizer.arrange([encodings[position] for position in batch])
+                inputs = self._tokenizer.pad([encodings[position] for position in batch])
                 with self._turns:
                     outputs = session.run(None, {name: inputs[name] for name in self._record.inputs})
                 vectors[batch] = outputs[0]
-        except Exception as error:  # onnxruntime's and tokenizers' own have no common base
+        except Exception as error:  # errors of onnxruntime and tokenizers have no common base
             raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
         return unit_rows(vectors)
 
-    def count_tokens(self, text: str) -> int:
-        """Count a text's tokens after truncation, special ones included."""
-        return len(self._tokenizer.encode(well_formed(text)))
 
+class _Tokenizer:
+    """Splits texts into tokens, without transformers. Threads may share it."""
 
-def open_exported(export: Export, *, threads: int | None = None) -> OnnxEmbedder:
-    """Load an export, and embed the question that it was recorded with: what is damaged or computes otherwise shows.
+    def __init__(self, file: Path, settings: TokenSettings) -> None:
+        from tokenizers import Tokenizer
 
-    Raises:
-        ModelError: it cannot be loaded, or its vector is not the recorded one.
-    """
-    embedder = OnnxEmbedder(export, threads=threads)
-    question, expected = export.record.probe
-    difference = float(np.abs(embedder.embed_query(question) - np.asarray(expected, np.float32)).max())
-    if not difference <= _PROBE_TOLERANCE:
-        raise ModelError(f"the exported model in {export.folder} gives another vector than it did ({difference:.1e})")
-    return embedder
+        self._tokenizer = Tokenizer.from_file(str(file))
+        self._tokenizer.no_padding()  # a file may ask for one, which sentence-transformers overrides too
+        self._tokenizer.enable_truncation(settings.max_tokens, direction=settings.truncation_side)
+        self._settings = settings
+
+    def encode(self, text: str) -> "Encoding":
+        """Return a text's tokens, truncated."""
+        # `encode_batch` would start threads: tokenizers warns about them when the process forks later.
+        return self._tokenizer.encode(well_formed(text))
+
+    def pad(self, encodings: Sequence["Encoding"]) -> dict[str, NDArray[np.int64]]:
+        """Pad at least one text's tokens to the longest one.
+
+        Returns:
+            `input_ids`, `attention_mask` and `token_type_ids`, each `(n, longest)` int64.
+        """
+        settings = self._settings
+        shape = (len(encodings), max(len(encoding) for encoding in encodings))
+        ids = np.full(shape, settings.padding_id, np.int64)
+        mask = np.zeros(shape, np.int64)
+        types = np.full(shape, settings.padding_type_id, np.int64)
+        for row, encoding in enumerate(encodings):
+            length = len(encoding)
+            columns = slice(0, length) if settings.padding_side == "right" else slice(shape[1] - length, None)
+            ids[row, columns] = encoding.ids
+            mask[row, columns] = 1
+            types[row, columns] = encoding.type_ids
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
 
 
 def _load(export: Export, threads: int) -> "InferenceSession":
@@ -128,8 +144,8 @@ def _load(export: Export, threads: int) -> "InferenceSession":
     options.log_severity_level = 3  # errors alone
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # What could be simplified was, when the graph was exported.
+    # The graph was simplified when it was exported.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    # Threads that wait by spinning take the cores from whoever else computes.
+    # Threads that wait by spinning take the cores from other programs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(export.folder / GRAPH), options, providers=["CPUExecutionProvider"])

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.onnx.embedder import open_exported
-from sourcebook.embedding.onnx.export import export_model, needs_export
-from sourcebook.embedding.onnx.store import Export, find_export, model_folder
+from sourcebook.embedding.onnx.export import export_model
+from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
+from sourcebook.embedding.onnx.record import Export, model_folder
 from sourcebook.errors import ModelError
 from tests.unit.embedding.tiny_models import tiny_model
 
@@ -78,7 +78,7 @@ def test_truncated_and_missing_files_are_recognised(home: Path, tiny: EmbeddingM
     assert isinstance(find_export(home, tiny.identity), Export)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}', '{"format": 1, "identity": 5}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}', '{"format": 2, "identity": 5}'])
 def test_a_record_that_cannot_be_read_is_recognised(home: Path, tiny: EmbeddingModel, content: str) -> None:
     """Neither an empty nor a foreign record is trusted; it is made anew."""
     record = model_folder(home, tiny.identity) / "export.json"
