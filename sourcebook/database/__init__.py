@@ -1,1 +1,1 @@
-"""The database: where it is, its schema, and the SQL."""
+"""The database: location, connections, schema, and the SQL of the project."""

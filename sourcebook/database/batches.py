@@ -1,4 +1,4 @@
-"""Cut a stream into batches (`itertools.batched` is in the standard library from Python 3.12 on)."""
+"""Batches of a stream (`itertools.batched` is in the standard library from Python 3.12 on)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -15,7 +15,7 @@ def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
 
 
 def batched_by_size(items: Iterable[T], most: int, limit: int, *, size: Callable[[T], int]) -> Iterator[tuple[T, ...]]:
-    """Yield tuples of at most `most` items whose sizes add up to at most `limit`; a larger item stands alone."""
+    """Yield tuples of at most `most` items with sizes of at most `limit` in total; a larger item is a batch alone."""
     batch: list[T] = []
     total = 0
     for item in items:

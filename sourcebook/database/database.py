@@ -1,4 +1,4 @@
-"""One database: where it is, a pool of connections to it, and its life."""
+"""The database of a knowledge base: a pool of connections, and the embedded server behind it."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,16 +19,16 @@ from sourcebook.errors import DatabaseError
 
 
 class Database:
-    """Connections to the knowledge base's database, the embedded server started where there is no other.
+    """Connections to the database of a knowledge base, which starts the embedded server where no URL is set.
 
     Thread-safe. Use it as a context manager, or call `close()`.
 
     Args:
-        location: where the database is; see `DatabaseLocation.find`.
-        max_connections: the most connections held at once; a further caller waits.
+        location: the location of the database; see `DatabaseLocation.find`.
+        max_connections: maximum concurrent connections; a further caller waits.
 
     Raises:
-        DatabaseError: it cannot be reached, is too old, or lacks pgvector.
+        DatabaseError: the database cannot be reached, is too old, or lacks pgvector.
     """
 
     def __init__(self, location: DatabaseLocation, *, max_connections: int = 8) -> None:
@@ -91,7 +91,7 @@ class Database:
         return HeldConnection(self)
 
     def dagster_url(self) -> str:
-        """Return the URL of Dagster's own storage on the same server, making its database where needed."""
+        """Return the URL of Dagster's storage on the same server, creating its database where it is missing."""
         if self.location.dagster_url is not None:
             return self.location.dagster_url
         if self._server is None:
@@ -100,7 +100,7 @@ class Database:
         return self._server.url(DAGSTER_DATABASE)
 
     def close(self) -> None:
-        """Close every connection and let go of the embedded server."""
+        """Close every connection and release the embedded server."""
         self._pool.close()
         self._close_server()
 

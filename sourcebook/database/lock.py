@@ -1,4 +1,4 @@
-"""One run of a collection at a time, across processes and machines."""
+"""Locks of collections: one run of a collection at a time, across processes and machines."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,21 +14,21 @@ from sourcebook.database.queries import queries
 def collection_lock(
     database: Database, collection: str, *, waiting: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """Hold a collection's lock; wait while another process works on the collection.
+    """Hold the lock of a collection, after waiting for another process that holds it.
 
-    The lock is the session's: it goes with its holder, however that ends.
+    The lock belongs to the database session and ends with it, even where the process is killed.
 
     Args:
-        database: where the collection is.
-        collection: its name.
-        waiting: called once if the lock is not free at once.
+        database: the database of the collection.
+        collection: the name of the collection.
+        waiting: called once where the lock is not free.
     """
     with psycopg.connect(database.url, autocommit=True) as connection:
-        told = False
+        announced = False
         while connection.execute(queries["lock_collection"], {"collection": collection}).fetchone() != (True,):
-            if not told:
+            if not announced:
                 waiting()
-                told = True
+                announced = True
             time.sleep(0.5)
         try:
             yield
@@ -37,5 +37,5 @@ def collection_lock(
 
 
 def is_locked(connection: psycopg.Connection, collection: str) -> bool:
-    """Return whether some process works on a collection now."""
+    """Return whether a process holds the lock of a collection."""
     return connection.execute(queries["collection_is_locked"], {"collection": collection}).fetchone() == (True,)

@@ -1,7 +1,9 @@
 """The SQL of the project, read once from queries/*.sql.
 
-A block begins with a line `-- name: what_it_does` and ends where the next one begins. Python says
-`queries["stale_documents"]` and never builds SQL from strings; parameters are named (`%(collection)s`).
+A statement begins with a line `-- name: stale_documents`, followed by a description, and ends before the next one.
+Python refers to it as `queries["stale_documents"]` and never builds SQL from strings. Parameters are named
+(`%(collection)s`); `{braces}` are identifiers and literals for `SQL.format`. The file has the name of the stage
+or module that uses its statements.
 """
 
 import re
@@ -23,7 +25,7 @@ def _load() -> dict[str, sql.SQL]:
             if name in found:
                 message = f"the query {name} is defined twice"
                 raise ValueError(message)
-            # The files are part of the package, as much source code as this line is.
+            # The files are source code of the package, not input.
             found[name] = sql.SQL(cast("LiteralString", text.strip()))
     return found
 

@@ -1,4 +1,4 @@
-"""Bring a database to the schema this version of Sourcebook works with."""
+"""The schema of the database, created or migrated to the version of this Sourcebook."""
 
 import re
 from dataclasses import dataclass
@@ -11,12 +11,14 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
 
 OLDEST_PGVECTOR = (0, 8, 4)
-_LOCK = 0x50_0B00C  # advisory lock: one process at a time changes the schema
+"""Oldest supported version of pgvector: 0.8.3 fixed index corruption."""
+_LOCK = 0x50_0B00C
+"""Key of the advisory lock for changing the schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step from an older schema to the next: migrations/0002_name.sql has version 2."""
+    """One step from a schema to the next: migrations/0002_name.sql has version 2."""
 
     version: int
     name: str
@@ -36,10 +38,10 @@ def migrations() -> list[Migration]:
 def ensure_schema(connection: Connection) -> None:
     """Create the schema where it is missing and apply the migrations that are pending.
 
-    Safe to call from several processes at once. A database that is up to date costs one query.
+    Several processes may call this at once. On an up-to-date database it costs two queries.
 
     Raises:
-        DatabaseError: pgvector is missing or too old, or the database was made by a newer Sourcebook.
+        DatabaseError: pgvector is missing or too old, or a newer Sourcebook has migrated the database.
     """
     wanted = max(migration.version for migration in migrations())
     if schema_version(connection) == wanted:

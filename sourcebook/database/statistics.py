@@ -1,20 +1,20 @@
-"""Keep the planner's statistics in step with what the stages do."""
+"""Statistics for the planner, refreshed after a stage has moved many rows."""
 
 from psycopg import Connection, sql
 
 from sourcebook.model.report import StageReport
 
 _SHARE = 10
-"""Statistics are refreshed where more than one in this many rows moved."""
+"""Divisor of the rows: statistics are refreshed where more than a tenth of them moved."""
 
 
 def refresh_statistics(connection: Connection, statement: sql.SQL, report: StageReport) -> None:
-    """Analyze what a stage wrote, if it moved a large share of it.
+    """Analyze the tables of a stage where it moved more than a tenth of the rows.
 
     Args:
         connection: in autocommit mode.
         statement: the ANALYZE of its tables.
-        report: what the stage did.
+        report: the counts of the stage.
     """
     moved = report.added + report.changed + report.removed
     if moved * _SHARE > moved + report.unchanged:

@@ -118,9 +118,12 @@ class Filters:
             )
         if self.uri_prefix is not None:
             yield DocumentCondition("filter_uri_prefix", {"value": text_of("uri_prefix", self.uri_prefix)})
-        for name, dates in (("date", self.date), ("added", self.added), ("changed", self.changed)):
-            if dates is not None:
-                yield from _period(name, dates)
+        if self.date is not None:
+            yield from _period("date", self.date, "filter_date_from", "filter_date_until")
+        if self.added is not None:
+            yield from _period("added", self.added, "filter_added_from", "filter_added_until")
+        if self.changed is not None:
+            yield from _period("changed", self.changed, "filter_changed_from", "filter_changed_until")
         if self.metadata is not None:
             yield from metadata_conditions(self.metadata)
 
@@ -159,12 +162,12 @@ def _media_types(wanted: tuple[str, ...]) -> AnyOf:
     return AnyOf(tuple(condition for condition in conditions if condition.values["value"]))
 
 
-def _period(name: str, dates: object) -> Iterator[DocumentCondition]:
+def _period(name: str, dates: object, from_query: str, until_query: str) -> Iterator[DocumentCondition]:
     period = period_of(name, dates)
     if period.start is not None:
-        yield DocumentCondition(f"filter_{name}_from", {"value": period.start})
+        yield DocumentCondition(from_query, {"value": period.start})
     if period.end is not None:
-        yield DocumentCondition(f"filter_{name}_until", {"value": period.end})
+        yield DocumentCondition(until_query, {"value": period.end})
 
 
 def _kind(key: str, value: object) -> str:

@@ -1,6 +1,8 @@
 -- name: keyword_upkeep
--- How far the average length has moved from the one that the weights were computed with, how many entries there are and
--- were then, how many stand in no block, and the blocks of which too many entries are gone.
+-- Return the state of a generation's keyword weights and blocks.
+--
+-- Columns: relative change of the average length since the weights were computed; entries now and then; entries in no
+-- block; the highest block; the blocks that have lost too many entries.
 SELECT coalesce(abs(total_length::float8 / nullif(entry_count, 0) / average_length - 1), 0),
        entry_count, coalesce(averaged_entries, 0),
        (SELECT count(*) FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL),
@@ -11,33 +13,40 @@ SELECT coalesce(abs(total_length::float8 / nullif(entry_count, 0) / average_leng
 FROM generation WHERE id = %(generation)s;
 
 -- name: hold_generation
--- Let no one publish until the transaction ends. Publishing, too, holds this row before it touches keyword_entry.
+-- Lock a generation against publishing until the transaction ends; publishing locks this row before keyword_entry.
 SELECT FROM generation WHERE id = %(generation)s FOR NO KEY UPDATE;
 
 -- name: renew_average_length
+-- Record the current average length and number of entries.
 UPDATE generation
 SET average_length = nullif(total_length, 0)::float8 / entry_count, averaged_entries = entry_count
 WHERE id = %(generation)s;
 
 -- name: delete_keyword_weights
+-- Delete all keyword weights of a generation.
 DELETE FROM keyword_entry WHERE generation_id = %(generation)s;
 
 -- name: insert_keyword_weights
+-- Insert the keyword weights of every entry of a generation.
 INSERT INTO keyword_entry (generation_id, chunk_id, length, weights)
 SELECT %(generation)s, chunk_id, length, weights
 FROM keyword_weights(%(generation)s, ARRAY(SELECT chunk_id FROM search_entry WHERE generation_id = %(generation)s))
 ORDER BY chunk_id;
 
 -- name: delete_keyword_blocks
+-- Delete all blocks of a generation.
 DELETE FROM keyword_block WHERE generation_id = %(generation)s;
 
 -- name: leave_keyword_blocks
+-- Remove the remaining entries of given blocks from them.
 UPDATE keyword_entry SET block = NULL, slot = NULL WHERE generation_id = %(generation)s AND block = ANY(%(blocks)s);
 
 -- name: delete_sparse_keyword_blocks
+-- Delete given blocks.
 DELETE FROM keyword_block WHERE generation_id = %(generation)s AND block = ANY(%(blocks)s);
 
 -- name: enter_keyword_block
+-- Assign the first entries without a block to a new block.
 UPDATE keyword_entry entry
 SET block = %(block)s, slot = chosen.slot
 FROM (
@@ -48,6 +57,7 @@ FROM (
 WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chosen.chunk_id;
 
 -- name: build_keyword_block
+-- Insert the weights of a block by lexeme.
 INSERT INTO keyword_block (generation_id, lexeme_id, block, weights)
 SELECT %(generation)s, posting.lexeme_id, %(block)s,
        ('{' || string_agg(entry.slot || ':' || posting.weight, ',') || '}/8000')::sparsevec(8000)

@@ -11,8 +11,6 @@ CHECKOUT = Path(__file__).parents[3]
 FOLDERS = ("sourcebook", "assets", "resources", "sensors", "orchestration")
 VERBS = "SELECT INSERT UPDATE DELETE COPY ANALYZE VACUUM CREATE DROP ALTER SET SHOW TRUNCATE EXPLAIN WITH LOCK"
 STATEMENT = re.compile(rf"\s*({VERBS.replace(' ', '|')})\s")
-UNDESCRIBED = {"filters", "index_upkeep", "keyword_leg", "results", "search", "vector_leg"}
-"""Files whose queries have no descriptions yet."""
 REASON = re.compile(r"# SQL here: \w")
 
 
@@ -25,8 +23,6 @@ def _modules(*folders: str) -> Iterator[tuple[Path, str, ast.Module]]:
 
 def _blocks() -> Iterator[tuple[str, list[str]]]:
     for path in sorted((CHECKOUT / "sourcebook" / "database" / "queries").glob("*.sql")):
-        if path.stem in UNDESCRIBED:
-            continue
         pieces = re.split(r"^-- name: (\w+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
             yield name, text.splitlines()
@@ -52,7 +48,7 @@ def test_every_query_is_used_and_every_used_query_is_defined() -> None:
         ]
 
     assert undefined == []
-    assert sorted(name for name in set(queries) - literals if not name.startswith("filter_")) == []
+    assert sorted(set(queries) - literals) == []
 
 
 def test_no_name_of_a_query_is_put_together() -> None:
