@@ -44,10 +44,10 @@ lint: install ## check style, format, which way imports run, and types
 	$(BIN)/mypy
 	$(BIN)/dagster definitions validate -m orchestration.definitions
 
-bench: install ## print the numbers that the README claims
+bench: install ## print the figures of docs/figures.md
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-bench-search: install ## print how well and how fast searches are, over judged sets and 100,000 passages
+bench-search: install ## print quality and speed of search, over judged sets and 100,000 passages
 	@$(BIN)/python -m benchmarks quality search search-large keyword-designs search-ingesting $(ARGS)
 
 constraints: python ## resolve every version anew and write constraints.txt

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts that were asked for; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Measure what the README claims. Parts: "
+        description="Measure the figures of docs/figures.md. Parts: "
         + "; ".join(f"{name}: {what}" for name, what in PARTS.items()),
     )
     default = Options()
