@@ -1,1 +1,1 @@
-"""PDF files."""
+"""PDF files and pictures: words, layout and OCR."""

@@ -1,21 +1,24 @@
-"""Bullets that are drawn rather than written: browsers print the marks of lists as small discs and squares."""
+"""Bullets drawn as shapes: browsers print the marks of lists as small discs and squares."""
 
 from collections.abc import Sequence
 
-from sourcebook.parsing.pdf.decoded_pages import Box, DecodedPage
+from sourcebook.model.document import Box
+from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.text_runs import BULLET
 
 _SMALLEST, _LARGEST = 1.2, 8.0
+"""Smallest and largest width of a bullet, in points."""
 _FEWEST_POINTS = 3
+"""Fewest corners of a bullet."""
 _MOST_DRAWN = 300
-"""A page with more small shapes holds a drawing."""
+"""Small shapes on a page above which they are a drawing."""
 _FARTHEST = 2.2
-"""Of the letters' size: from a bullet to its item."""
+"""Largest distance from a bullet to its item, in font sizes."""
 
 
 def with_drawn_bullets(lines: Sequence[Line], page: DecodedPage) -> list[Line]:
-    """Return the lines, and a bullet in each place where a small shape stands before one."""
+    """Return the lines, and a bullet for each small shape before a line."""
     dots = _dots(page)
     if not dots or len(dots) > _MOST_DRAWN:
         return list(lines)
@@ -36,7 +39,7 @@ def _dots(page: DecodedPage) -> list[Box]:
 
 
 def _bullet(dot: Box, lines: Sequence[Line]) -> Line | None:
-    """Return the bullet where the dot stands at the middle of a line, before it and behind none."""
+    """Return the bullet for a dot at the middle height of a line, before that line and behind no other, or None."""
     left, top, right, bottom = dot
     middle = (top + bottom) / 2
     item: Line | None = None

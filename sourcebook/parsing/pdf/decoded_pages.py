@@ -1,6 +1,6 @@
-"""What docling-parse finds on a page, straight from its decoder.
+"""Pages of a PDF as docling-parse's decoder returns them.
 
-Its own pages are made of validated models, one for each word, line and corner, which take longer than to decode them.
+docling-parse's own page model validates each word, line and corner, which takes longer than decoding them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,17 @@ from math import isfinite
 from typing import Any, Protocol
 
 from sourcebook.errors import ParseError
+from sourcebook.model.document import Box
 
 Point = tuple[float, float]
-Box = tuple[float, float, float, float]
+"""x and y, in points from the page's upper left corner."""
 
 _MOST_POINTS = 200
-"""Of a shape that is looked at: neither the line of a table nor a bullet has more."""
+"""Most corners of a shape that is kept: lines of tables and bullets have fewer."""
 
 
 class Cell(Protocol):
-    """A word; its corners are counted from the lower left one, counter-clockwise, in the coordinates of the file."""
+    """A word of docling-parse; its corners run counter-clockwise from the lower left, in the file's coordinates."""
 
     text: str
     font_name: str
@@ -40,21 +41,22 @@ class DecodedPage:
     """A page; lengths in points."""
 
     left: float
-    """Where its upper left corner lies in the coordinates of the file."""
+    """x of the upper left corner in the file's coordinates."""
     top: float
+    """y of the upper left corner in the file's coordinates."""
     width: float
     height: float
     cells: Sequence[Cell]
     shapes: Sequence[Sequence[Point]]
-    """The corners of each, from the page's upper left corner; those of drawings with very many are left out."""
+    """Corners of each drawn shape; shapes with very many corners are left out."""
     drawn: int
-    """How many shapes there are in all."""
+    """Number of all drawn shapes."""
     pictures: Sequence[Box]
-    """Left, top, right and bottom of each, from the page's upper left corner."""
+    """Visible part of each picture."""
 
 
 def decoded_pages(content: bytes) -> Iterator[DecodedPage | None]:
-    """Yield the pages in their order, one in memory at a time; None for one that cannot be decoded.
+    """Yield the pages in order, one in memory at a time; None for a page that cannot be decoded.
 
     Raises:
         ParseError: The file is damaged.
@@ -64,7 +66,7 @@ def decoded_pages(content: bytes) -> Iterator[DecodedPage | None]:
         for index in range(parser.number_of_pages(key=key)):
             try:
                 page = _page(parser.get_page_decoder(key=key, page=index, config=config))
-            except (RuntimeError, ValueError):  # what docling-parse raises for a page, and Python for odd letters
+            except (RuntimeError, ValueError):  # docling-parse's error for a page, and Python's for odd letters
                 page = None
             yield page
             del page
@@ -91,7 +93,7 @@ def _opened(content: bytes) -> Iterator[tuple[Any, str]]:  # compiled, without s
 
 
 def _config() -> Any:
-    """Return what is needed: words, shapes and the places of pictures, no lines and no pixels."""
+    """Return the options: words, shapes and boxes of pictures, but no lines and no pixels."""
     from docling_parse.pdf_parsers import DecodePageConfig
 
     config = DecodePageConfig()
@@ -127,7 +129,7 @@ def _page(decoder: Any) -> DecodedPage | None:
 
 
 def _box(image: Any, left: float, top: float) -> Box:
-    """Return where a picture lies, of a clipped one what is to be seen."""
+    """Return the visible part of a picture."""
     if image.has_visible_bbox:
         x0, y0, x1, y1 = image.visible_x0, image.visible_y0, image.visible_x1, image.visible_y1
     else:

@@ -1,4 +1,4 @@
-"""PDF files through docling's own pipeline: its models find layout and tables."""
+"""PDF files through docling's own pipeline, whose models find layout and tables."""
 
 import logging
 from functools import lru_cache
@@ -24,23 +24,23 @@ _PACKAGES = ("docling_ibm_models", "torch", "torchvision", "transformers")
 
 
 def parse_with_models(content: bytes, *, name: str, settings: ParsingSettings) -> ParsedDocument:
-    """Parse a PDF; blocks know their page and box. The models are loaded once a process.
+    """Parse a PDF into blocks with page and box. The models are loaded once per process.
 
     Args:
         content: The whole file.
         name: File name, path or URI.
-        settings: `models` is the folder that `docling-tools models download` fills; where None, docling takes its
-            models from the hub's cache, or downloads them unless HF_HUB_OFFLINE is 1. With `ocr`, pages without text
-            are recognised.
+        settings: `models` is the folder that `docling-tools models download` fills; with None, docling takes its
+            models from the hub's cache, or downloads them unless HF_HUB_OFFLINE is 1. `ocr` turns on OCR of pages
+            without text.
 
     Raises:
         ParseError: The file is protected or damaged, or holds no text.
         MissingDependencyError: docling is not installed with what its models need.
         ParserError: The models cannot be found or loaded.
     """
-    from sourcebook.parsing.pdf.document_information import read_properties
+    from sourcebook.parsing.pdf.document_information import read_information
 
-    properties = read_properties(content)
+    properties = read_information(content)
     require_packages()
     converter = load_converter(settings.models, ocr=settings.ocr)
     result = _convert(converter, content, name)
@@ -64,10 +64,10 @@ def parse_with_models(content: bytes, *, name: str, settings: ParsingSettings) -
 
 
 def require_packages() -> None:
-    """Look for the packages that the models need; nothing is imported.
+    """Check that the packages of the models are installed; nothing is imported.
 
     Raises:
-        MissingDependencyError: One is not installed.
+        MissingDependencyError: A package is not installed.
     """
     missing = [package for package in _PACKAGES if find_spec(package) is None]
     if missing:
@@ -77,11 +77,11 @@ def require_packages() -> None:
 
 @lru_cache(maxsize=1)
 def load_converter(models: str | None, *, ocr: bool) -> "DocumentConverter":
-    """Load docling's models, once a process: seconds, and a gigabyte of memory.
+    """Load docling's models once per process, which takes seconds and a gigabyte of memory.
 
     Raises:
         MissingDependencyError: A package is not installed.
-        ParserError: The models are not there, incomplete, or do not load beside what is installed.
+        ParserError: The models are missing, incomplete, or incompatible with the installed packages.
     """
     folder = None if models is None else Path(models).expanduser()
     if folder is not None and not folder.is_dir():
@@ -94,7 +94,7 @@ def load_converter(models: str | None, *, ocr: bool) -> "DocumentConverter":
         from transformers.utils.logging import disable_progress_bar
 
         if find_spec("torchvision") is not None:
-            import_module("torchvision")  # transformers would hide why it does not load
+            import_module("torchvision")  # transformers would hide the reason of a failed import
 
         options = PdfPipelineOptions(artifacts_path=folder, do_ocr=ocr, do_table_structure=True)
         if ocr:
@@ -130,7 +130,7 @@ def _fetching(folder: Path | None) -> str:
 
 
 def _bundled_ocr() -> "RapidOcrOptions":
-    """Point docling at the weights in RapidOCR's wheel: with a folder of models it would want copies in there."""
+    """Return OCR options with the weights in RapidOCR's wheel; docling would look for copies in its own folder."""
     from docling.datamodel.pipeline_options import RapidOcrOptions
 
     spec = find_spec("rapidocr")
@@ -148,7 +148,7 @@ def _bundled_ocr() -> "RapidOcrOptions":
 def _convert(converter: "DocumentConverter", content: bytes, name: str) -> "ConversionResult":
     from docling.datamodel.base_models import ConversionStatus, DocumentStream
 
-    last = name.replace("\\", "/").rsplit("/", 1)[-1]  # a path or URI would be taken for one to open
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]  # docling would open a path or a URI
     stream = DocumentStream(name=last if last.lower().endswith(".pdf") else "document.pdf", stream=BytesIO(content))
     result = converter.convert(stream, raises_on_error=False)
     if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
@@ -167,7 +167,7 @@ def _why_empty(*, ocr: bool) -> str:
 
 
 def _page_facts(result: "ConversionResult") -> dict[str, JsonValue]:
-    """Return which pages were recognised, how surely (0 to 1), and which could not be read."""
+    """Return the numbers of recognised pages, their confidence (0 to 1), and the numbers of unreadable pages."""
     scores = {number: float(page.ocr_score) for number, page in sorted(result.confidence.pages.items())}
     confidence: dict[str, JsonValue] = {
         str(number): round(score, 3) for number, score in scores.items() if not isnan(score)

@@ -1,4 +1,4 @@
-"""What a PDF says about itself, and whether it opens at all."""
+"""Document information of a PDF: page count, properties and outline."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,21 +22,23 @@ _NAMES = {
     "ModDate": "modified",
 }
 _MOST_ENTRIES = 20_000
+"""Outline entries that are read."""
 _DEEPEST = 10
+"""Outline levels that are read."""
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2})?)?")
 
 
 @dataclass(frozen=True, slots=True)
 class PdfProperties:
-    """Page count, the document information dictionary, and the outline."""
+    """Page count, entries of the document information dictionary, and outline."""
 
     page_count: int
     metadata: Mapping[str, JsonValue]
     outline: Sequence[OutlineEntry]
 
 
-def read_properties(content: bytes) -> PdfProperties:
-    """Open the PDF with PDFium and read its properties; refuse one whose pages must not be read.
+def read_information(content: bytes) -> PdfProperties:
+    """Open a PDF with PDFium and read its properties; refuse a file whose pages must not be read.
 
     Raises:
         ParseError: The file needs a password, is no PDF that can be opened, or has drawings that contain themselves.
@@ -58,7 +60,7 @@ def _opened(content: bytes) -> Iterator[Any]:  # pypdfium2 has no stubs
     try:
         document = PdfDocument(content)
     except PdfiumError as error:
-        # PDFium keeps the reason of an earlier failure where it gives none for this one.
+        # PDFium may report the reason of an earlier failure.
         if b"/Encrypt" in content and "password" in str(error).lower():
             raise ParseError("the PDF is encrypted and needs a password; save a copy without one") from error
         raise ParseError("the PDF is damaged or cut off; copy it again, or print it to a new PDF") from error
@@ -77,11 +79,7 @@ def _iso_date(text: str) -> str:
 
 
 def _outline(document: Any) -> list[OutlineEntry]:
-    """Return the outline's entries in their order; of a damaged one, what comes before the damage.
-
-    Args:
-        document: pypdfium2's, which has no type stubs.
-    """
+    """Return the entries of the file's outline in order; a damaged outline ends at its damage."""
     found: list[OutlineEntry] = []
     with suppress(ValueError, RuntimeError):
         found.extend(islice(_outline_entries(document), _MOST_ENTRIES))

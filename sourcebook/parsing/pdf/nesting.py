@@ -1,4 +1,4 @@
-"""Refuse PDFs whose drawings contain themselves: docling-parse follows them until the process dies."""
+"""A check for PDFs whose drawings contain themselves, which docling-parse follows until the process dies."""
 
 import re
 from typing import Any
@@ -6,22 +6,24 @@ from typing import Any
 from sourcebook.errors import ParseError
 
 _DEEPEST = 30
+"""Nesting depth of drawings at which a file is refused."""
 _FORM = re.compile(rb"/Subtype\s*/Form\b")
 _HOLDS_OTHERS = re.compile(rb"/XObject\s*(?:<<|\d)|/Resources\s+\d")
 _FORM_OBJECT = 5
-"""PDFium's number for a drawing that is placed on a page (FPDF_PAGEOBJ_FORM)."""
+"""PDFium's type of a drawing on a page (FPDF_PAGEOBJ_FORM)."""
 _MOST_VISITED = 10_000
+"""Objects of a page that are checked."""
 
 
 def refuse_endless_nesting(content: bytes, document: Any) -> None:
-    """Check the pages of a file in which drawings may contain drawings; other files cost a search for them.
+    """Check the pages of a file whose drawings may contain drawings; in other files, only the bytes are searched.
 
     Args:
-        content: the whole file; the dictionaries of drawings stand in it uncompressed.
-        document: pypdfium2's, which has no type stubs.
+        content: The whole file, in which the dictionaries of drawings are not compressed.
+        document: pypdfium2's document, which has no type stubs.
 
     Raises:
-        ParseError: drawings are nested 30 deep and more, as they are where one contains itself.
+        ParseError: Drawings are nested 30 deep or deeper, as with a drawing that contains itself.
     """
     if not _may_nest(content):
         return
@@ -43,7 +45,7 @@ def refuse_endless_nesting(content: bytes, document: Any) -> None:
 
 
 def _may_nest(content: bytes) -> bool:
-    """Whether the dictionary of a drawing names other drawings, or resources that may."""
+    """Tell whether the dictionary of a drawing refers to other drawings, or to resources that may contain some."""
     for match in _FORM.finditer(content):
         start = content.rfind(b"obj", max(0, match.start() - 2000), match.start())
         end = content.find(b"stream", match.end(), match.end() + 2000)

@@ -1,4 +1,4 @@
-"""PDF files: their text layer laid out, and the pages without one recognised."""
+"""PDF files: the layout of their text layer, and OCR of pages without one."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.model.document import Block, JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.pdf.document_information import read_properties
+from sourcebook.parsing.pdf.document_information import read_information
 from sourcebook.parsing.pdf.readable_pages import readable_pages
 from sourcebook.parsing.pdf.text_pages import TextPage, read_pages
 from sourcebook.parsing.text.titles import document_title
@@ -15,12 +15,12 @@ _FILE_ENDINGS = (".doc", ".docx", ".indd", ".tex", ".ppt", ".pptx", ".qxd", ".xl
 
 
 def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
-    """Parse a PDF page by page; blocks know their page and box.
+    """Parse a PDF page by page into blocks with page and box.
 
     Args:
         content: The whole file.
-        settings: With `ocr`, pages without a usable text layer are recognised; otherwise they are left out, and named
-            in the metadata as `unread_pages`.
+        settings: `ocr` turns on OCR of pages without a usable text layer; without it these pages are left out, and
+            their numbers are in the metadata as `unread_pages`.
 
     Raises:
         ParseError: The file needs a password, is damaged so that nothing can be read, or has no pages.
@@ -28,7 +28,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
 
-    properties = read_properties(content)
+    properties = read_information(content)
     if properties.page_count == 0:
         raise ParseError("the PDF has no pages; it was cut off or written wrongly, so save it again")
     found = list(read_pages(content))
@@ -63,7 +63,7 @@ def _why_empty(found: Sequence[TextPage], *, ocr: bool) -> str:
 
 
 def _title(metadata: Mapping[str, JsonValue], blocks: Sequence[Block]) -> str | None:
-    """Return the title property unless it is a file name, else the first heading."""
+    """Return the title property unless that is a file name, else the first heading."""
     title = metadata.get("title")
     if isinstance(title, str) and " " in title and not title.lower().endswith(_FILE_ENDINGS):
         return title

@@ -1,4 +1,4 @@
-"""Choose for each page between its text layer and what is recognised on its picture."""
+"""Choice between the text layer of a page and the OCR of its picture."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ from sourcebook.parsing.pdf.layout.page_parts import Page
 from sourcebook.parsing.pdf.text_pages import TextPage
 
 _LEAST_RECOGNISED = 0.5
-"""Of the letters that a damaged text layer has; less is read where the models do not know the script."""
+"""Letters read by OCR per letter of a damaged text layer, below which OCR does not know the script."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadablePages:
-    """The pages that can be read, in their order."""
+    """The pages that can be read, in order."""
 
     pages: Sequence[Page]
     metadata: Mapping[str, JsonValue]
-    """Which pages were recognised, and how surely (0 to 1); which have text that lacks letters; what was not read."""
+    """Numbers of recognised pages with their confidence (0 to 1), of pages that lack letters, and of unread pages."""
 
 
 def readable_pages(content: bytes, found: Sequence[TextPage], *, ocr: bool) -> ReadablePages:
-    """Return each page's own text, or what is recognised on it where that says more.
+    """Return each page with its text layer, or with the OCR of its picture where that finds more.
 
     Args:
         content: The whole file.
-        found: Its pages.
-        ocr: Whether pages without a usable text layer are recognised.
+        found: The pages of the file.
+        ocr: Whether OCR reads pages without a usable text layer.
     """
     chosen = {one.page.number: one.page for one in found if one.layer in ("usable", "damaged")}
     damaged = {one.page.number for one in found if one.layer == "damaged"}

@@ -1,4 +1,4 @@
-"""Whether a page's text layer says what is on it, or the page must be recognised."""
+"""Quality of a page's text layer, which decides whether OCR reads the page."""
 
 import re
 from collections.abc import Sequence
@@ -8,29 +8,36 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.words import Word
 
 TextLayer = Literal["usable", "damaged", "blank", "none", "garbage", "unreadable"]
-"""`damaged`: a few words lack letters; `garbage`: many do, or there are none but glyphs without a meaning; `blank`:
-nothing is drawn on the page either; `none`: pictures or drawings without words, or nearly so."""
+"""Quality of a text layer.
+
+`damaged`: a few words lack letters. `garbage`: many words lack letters, or most glyphs have no Unicode character.
+`blank`: the page has no words, pictures or drawings. `none`: the page has pictures or drawings and hardly any words.
+"""
 
 _MOST_TORN = 0.1
-"""Share of the words that lack letters."""
+"""Share of words without some letters above which a text layer is garbage."""
 _MANY_TORN = 0.03
+"""Share of words without some letters above which a text layer is damaged."""
 _FEWEST_TORN = 5
+"""Words without some letters below which their share says nothing."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-"""What lacks a letter and has two side by side was a word; what has fewer may be a formula."""
+"""Two adjacent letters, the mark of a word; text with fewer may be a formula."""
 _MOST_UNMAPPED = 0.3
-"""Share of words, formulas and bullets whose font does not say which characters its glyphs are."""
+"""Share of words with unmapped glyphs above which a text layer is garbage."""
 _FEWEST_BESIDE = 5
-"""Readable letters for each word that is not: glyphs without a meaning are often but the bullets of a list."""
+"""Readable letters per word with unmapped glyphs: such glyphs are often only the bullets of a list."""
 _FEW_LETTERS = 40
+"""Letters of a page below which a scan with hardly any text layer is recognised."""
 _FULL_PAGE = 0.65
-"""Share of the page that a scan covers; margins are often cut off."""
+"""Share of the page that a scan covers at least; margins are often cut off."""
 _SMALLEST_PICTURE = 0.04
+"""Share of the page that pictures cover on a page that is not blank."""
 _FEWEST_DRAWN = 30
-"""Drawn shapes of a page whose letters are drawn as outlines."""
+"""Fewest drawn shapes of a page whose letters are outlines."""
 
 
 def judge(words: Sequence[Word], page: DecodedPage) -> TextLayer:
-    """Return what the text layer of a page is good for."""
+    """Return the quality of a page's text layer."""
     letters = sum(sum(map(str.isalnum, word.text)) for word in words)
     unmapped = sum(word.unmapped for word in words)
     if unmapped > max(3, _MOST_UNMAPPED * len(words)) and letters < _FEWEST_BESIDE * unmapped:
@@ -48,7 +55,7 @@ def judge(words: Sequence[Word], page: DecodedPage) -> TextLayer:
 
 
 def _torn(words: Sequence[Word]) -> float:
-    """Return the share of words that lack letters, 0 where they are too few to tell."""
+    """Return the share of words that lack letters, 0 where they are too few."""
     whole = torn = 0
     for word in words:
         if _LETTERS.search(word.text):
@@ -58,7 +65,7 @@ def _torn(words: Sequence[Word]) -> float:
 
 
 def _covered(page: DecodedPage) -> float:
-    """Return the share of the page that its pictures cover, counted as if they did not overlap; strips add up."""
+    """Return the share of the page that its pictures cover together; overlaps count twice."""
     area = 0.0
     for left, top, right, bottom in page.pictures:
         width = min(right, page.width) - max(left, 0.0)

@@ -1,4 +1,4 @@
-"""Read the text layer of a PDF page by page."""
+"""Text layer and drawn lines of a PDF, page by page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,27 +13,30 @@ from sourcebook.parsing.pdf.upright import upright
 from sourcebook.parsing.pdf.words import LetterHeights, page_words
 
 _LARGEST_SIDE = 1e5
-"""Points; the format ends at 14,400 units."""
+"""Points per side above which a page counts as damaged; the format ends at 14,400 units."""
 _THICKEST = 3.5
+"""Largest thickness of a drawn line, in points."""
 _SHORTEST = 6.0
+"""Smallest length of a drawn line, in points."""
 _MOST_POINTS = 12
+"""Most corners of a shape with straight edges."""
 _MOST_RULES = 5_000
-"""A page with more is a drawing."""
+"""Lines of a page above which it is a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPage:
-    """A page and whether its text layer says what is on it."""
+    """A page and the quality of its text layer."""
 
     page: Page
     layer: TextLayer
 
 
 def read_pages(content: bytes) -> Iterator[TextPage]:
-    """Yield the pages in their order, one in memory at a time; a page that cannot be decoded is one without text.
+    """Yield the pages in order, one in memory at a time; a page that cannot be decoded has no text.
 
     Raises:
-        ParseError: the file is damaged.
+        ParseError: The file is damaged.
     """
     heights = LetterHeights()
     for number, page in enumerate(decoded_pages(content), start=1):
@@ -48,13 +51,13 @@ def _text_page(page: DecodedPage, number: int, heights: LetterHeights) -> TextPa
     layer = judge(words, page)
     turned = upright(words, _page_rules(page), page.width, page.height)
     lines = runs(turned.words, turned.rules)
-    if turned.words is words:  # the page stands upright, and so do the shapes on it
+    if turned.words is words:  # the page is upright, and so are its shapes
         lines = with_drawn_bullets(lines, page)
     return TextPage(Page(number, turned.width, turned.height, tuple(lines), turned.rules), layer)
 
 
 def _page_rules(page: DecodedPage) -> tuple[Rule, ...]:
-    """Return the page's horizontal and vertical lines, in points from its upper left corner."""
+    """Return the horizontal and vertical lines of a page: strokes, thin boxes, and the edges of boxes."""
     found: list[Rule] = []
     for points in page.shapes:
         if not 0 < len(points) <= _MOST_POINTS:

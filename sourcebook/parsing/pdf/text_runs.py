@@ -1,4 +1,4 @@
-"""Words that stand close together as runs of text."""
+"""Runs of text: words side by side without a wide gap."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,20 +9,20 @@ from sourcebook.parsing.pdf.words import UNKNOWN, Word
 
 BULLET = "•"
 _WIDEST_SPACE = 0.6
-"""Of the letters' size: what stands further apart are two runs."""
+"""Widest space within a run, in font sizes."""
 
 _REACH = 1.5
-"""Of the higher one's height: between words of different height on one line."""
+"""Largest distance between words of different height on one line, in heights of the taller word."""
 _INITIAL_LARGER = 1.7
-"""Times the size of the text beside it."""
+"""Smallest size of a dropped initial, in font sizes of the text beside it."""
 _MOST_INITIALS = 40
-"""A page with more large letters is a chart or a table."""
+"""Large letters of a page above which it is a chart or a table."""
 _FARTHEST_INITIAL = 1.0
-"""Of the text's size: from the initial to its word."""
+"""Largest distance from an initial to its word, in font sizes of the text."""
 
 
 def runs(words: Sequence[Word], rules: Sequence[Rule]) -> list[Line]:
-    """Join words to runs; a wide gap or an upright rule between words parts them."""
+    """Join words to runs; a wide gap or a vertical rule between words ends a run."""
     upright = [rule for rule in rules if rule.bottom - rule.top > rule.right - rule.left]
     found: list[Line] = []
     for angle in (0, 90, 180, 270):
@@ -48,7 +48,7 @@ def _line(word: Word) -> Line:
 
 
 def _turned(line: Line, angle: int) -> Line:
-    """Lay a turned line flat, so that one rule serves all directions."""
+    """Return a rotated line in the coordinates of horizontal text."""
     match angle:
         case 90:
             return replace(line, left=-line.bottom, right=-line.top, top=line.left, bottom=line.right)
@@ -84,14 +84,14 @@ def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[Line]:
 
 def _run(words: list[Line]) -> Line:
     if any(word.text == UNKNOWN for word in words):
-        # Before other words it is the bullet of a symbol font, behind them nothing that can be told.
+        # Before other words, an unknown glyph is the bullet of a symbol font; elsewhere it is left out.
         first = replace(words[0], text=words[0].text.replace(UNKNOWN, BULLET))
         words = [first, *(word for word in words[1:] if word.text != UNKNOWN)]
     return joined(in_order(_glued(words)))
 
 
 def _glued(words: list[Line]) -> list[Line]:
-    """Join the parts of one word, as where the font changes within it; raised numbers stay apart."""
+    """Join the parts of a word in which the font changes; superscripts stay apart."""
     result: list[Line] = []
     for word in words:
         before = result[-1] if result else None
@@ -109,7 +109,10 @@ def _alike(before: Line, word: Line) -> bool:
 
 
 def _with_initials(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines; one that goes on from a large letter at its left begins with it, those below where it does."""
+    """Return the lines with dropped initials joined to the words they begin.
+
+    The lines beside an initial then begin at its left edge, too.
+    """
     initials = [line for line in lines if len(line.text) == 1 and line.text.isupper() and not line.turned]
     if not 0 < len(initials) <= _MOST_INITIALS:
         return list(lines)
@@ -128,7 +131,7 @@ def _with_initials(lines: Sequence[Line]) -> list[Line]:
 
 
 def _beside_initial(initial: Line, line: Line) -> bool:
-    """Whether a smaller line begins directly right of the initial and within its height."""
+    """Tell whether a smaller line begins directly right of the initial and within its height."""
     if line.turned or initial.size < _INITIAL_LARGER * line.size:
         return False
     near = -0.3 * line.size < line.left - initial.right < _FARTHEST_INITIAL * line.size

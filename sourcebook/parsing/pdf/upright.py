@@ -1,21 +1,20 @@
-"""Turn a page whose text runs upwards or downwards, as a wide table on a tall page does."""
+"""Rotation of pages whose text runs upwards or downwards, such as a wide table on a tall page."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.layout.page_parts import Rule
 from sourcebook.parsing.pdf.words import Word
 
 _MOST = 0.8
-"""Share of a page's letters that run in one direction when it is the page that is turned."""
-
-_Box = tuple[float, float, float, float]
+"""Share of a page's letters in one direction above which the page is rotated."""
 
 
 @dataclass(frozen=True, slots=True)
 class UprightPage:
-    """A page's words and rules, most of its text running across it; width and height after turning."""
+    """Words and rules of a page with mostly horizontal text; width and height after the rotation, in points."""
 
     words: list[Word]
     rules: tuple[Rule, ...]
@@ -24,7 +23,7 @@ class UprightPage:
 
 
 def upright(words: list[Word], rules: Sequence[Rule], width: float, height: float) -> UprightPage:
-    """Turn the page by 90, 180 or 270 degrees where most of its letters stand so."""
+    """Rotate the page by 90, 180 or 270 degrees where most of its letters have that angle."""
     letters = Counter[int]()
     for word in words:
         letters[word.angle] += len(word.text)
@@ -32,9 +31,9 @@ def upright(words: list[Word], rules: Sequence[Rule], width: float, height: floa
     if angle == 0 or most < _MOST * letters.total():
         return UprightPage(words, tuple(rules), width, height)
 
-    def turned(left: float, top: float, right: float, bottom: float) -> _Box:
+    def turned(left: float, top: float, right: float, bottom: float) -> Box:
         match angle:
-            case 90:  # runs upwards: the page is turned clockwise
+            case 90:  # text runs upwards: the page is rotated clockwise
                 return height - bottom, left, height - top, right
             case 180:
                 return width - right, height - bottom, width - left, height - top

@@ -1,4 +1,4 @@
-"""The words of a PDF page with their place, size and font."""
+"""Words of a PDF page with position, font size and font."""
 
 import re
 import unicodedata
@@ -22,19 +22,19 @@ _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060\ufeff]")
 _UNMAPPED = re.compile(r"GLYPH<[^>]*>|[\ue000-\uf8ff\ufffd]|[\x01-\x08\x0e-\x1f\x7f]|\(cid:\d+\)")
 _ONLY_CLIPS = 7
-"""PDF's text rendering mode of letters that are but the outline of a picture."""
+"""PDF's text rendering mode of letters that only clip a picture."""
 _SMALLEST = 0.5
-"""Points: nobody reads smaller letters."""
+"""Font size in points below which text is left out."""
 _BELOW_BASE = 0.18
-"""Share of a letter's box."""
+"""Share of a letter's box below the base line."""
 _GLYPH_NAME = re.compile(r"/?[A-Za-z]{0,5}[-_.]?\d{2,8}")
 UNKNOWN = "\ufffd"
-"""A single glyph without a Unicode meaning."""
+"""Text of a glyph without a Unicode character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word on an upright page; lengths in points from its upper left corner."""
+    """A word on an upright page; lengths in points from the page's upper left corner."""
 
     text: str
     left: float
@@ -42,23 +42,23 @@ class Word:
     top: float
     bottom: float
     size: float
-    """Height of the letters."""
+    """Font size."""
     bold: bool = False
     italic: bool = False
     monospaced: bool = False
     angle: int = 0
-    """Counter-clockwise, in degrees: 0, 90, 180 or 270."""
+    """Counter-clockwise rotation in degrees: 0, 90, 180 or 270."""
     unmapped: bool = False
-    """Whether its font does not say of each glyph which character it is; the text is without those."""
+    """Whether some of its glyphs have no Unicode character; the text is without them."""
 
     @property
     def length(self) -> float:
-        """How long it is in the direction in which it runs."""
+        """Length along the direction of the text."""
         return self.bottom - self.top if self.angle % 180 else self.right - self.left
 
 
 def page_words(page: DecodedPage, heights: "LetterHeights") -> list[Word]:
-    """Return what is painted on the page, or lies as hidden text over its picture; nothing twice."""
+    """Return the words painted on the page, or hidden over its picture; words painted twice are returned once."""
     monospaced = _monospaced(page.cells)
     words = []
     for cell in page.cells:
@@ -83,7 +83,7 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
     if not text:
         return None
     length = hypot(x[1] - x[0], y[1] - y[0])
-    # A name of many letters in the width of one is the name of a glyph that has no Unicode character.
+    # A name of many letters in the width of one letter is the name of a glyph without a Unicode character.
     if length < 0.16 * height * len(text) and _GLYPH_NAME.fullmatch(text):
         text, unmapped = UNKNOWN, True
     return Word(
@@ -112,7 +112,7 @@ def _is_italic(font: str) -> bool:
 
 
 def _readable(text: str) -> tuple[str, bool]:
-    """Return the text without ligatures and invisible characters, and whether glyphs without a meaning were in it."""
+    """Return the text without ligatures and invisible characters, and whether it had unmapped glyphs."""
     if text.isascii() and text.isprintable() and "<" not in text and "(" not in text:
         return text.strip(), False
     text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), clean(text))
@@ -124,12 +124,12 @@ def _readable(text: str) -> tuple[str, bool]:
 
 
 def _once(words: Iterable[Word]) -> Iterator[Word]:
-    """Leave out words painted again in the same place, as for a shadow or a heavier weight."""
+    """Yield the words without repetitions at one place, which make a shadow or a heavier weight."""
     seen: dict[str, list[tuple[float, float]]] = {}
     for word in words:
         places = seen.setdefault(word.text, [])
         near = 0.15 * word.size
-        # What is painted twice is painted in a row; looking further back would be quadratic.
+        # Repetitions follow each other; a search further back would be quadratic.
         if any(abs(word.left - left) < near and abs(word.top - top) < near for left, top in places[-4:]):
             continue
         places.append((word.left, word.top))
@@ -137,9 +137,9 @@ def _once(words: Iterable[Word]) -> Iterator[Word]:
 
 
 class LetterHeights:
-    """Corrects sizes that are far too small for the letters' width: some fonts state no true height.
+    """A correction of font sizes far too small for the letters' width, for fonts that state a wrong height.
 
-    Serves one document: what its pages tell is taken together, so that one size stays one size.
+    It belongs to one document and gathers all its pages, so that equal sizes stay equal.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class LetterHeights:
         self._letters = 0
 
     def corrected(self, words: Sequence[Word]) -> list[Word]:
-        """Return a page's words, wrong sizes made right."""
+        """Return a page's words with corrected font sizes."""
         usual = _usual_sizes(words)
         wrong = {size for size, true in usual.items() if size[0] < 0.6 * true}
         if not wrong:
@@ -161,7 +161,7 @@ class LetterHeights:
 
 
 def _grown(word: Word, factor: float) -> Word:
-    """Return the word with letters that much higher, on the same base line."""
+    """Return the word with its font size times `factor`, on the same base line."""
     size = word.size * factor
     below = _BELOW_BASE * (size - word.size)
     above = size - word.size - below
@@ -181,7 +181,7 @@ def _alike(word: Word) -> tuple[float, bool]:
 
 
 def _usual_sizes(words: Sequence[Word]) -> dict[tuple[float, bool], float]:
-    """Return for each stated size the one that letters of that width have."""
+    """Return the usual font size of letters of that width, by stated font size."""
     widths: dict[tuple[float, bool], tuple[float, int]] = {}
     for word in words:
         length, letters = widths.get(_alike(word), (0.0, 0))
@@ -190,12 +190,12 @@ def _usual_sizes(words: Sequence[Word]) -> dict[tuple[float, bool], float]:
 
 
 def _letter_widths(text: str) -> int:
-    """Return how many Latin letters would be as wide as the text."""
+    """Return the width of the text in Latin letters."""
     return len(text) if text.isascii() else sum(2 if letter >= "\u1100" else 1 for letter in text)
 
 
 def _monospaced(cells: Sequence[Cell]) -> frozenset[str]:
-    """Return the fonts whose letters are all of one width, narrow and wide ones alike."""
+    """Return the fonts whose narrow and wide letters have one width."""
     ratios: dict[str, dict[str, float]] = {}
     narrow: set[str] = set()
     for cell in cells:

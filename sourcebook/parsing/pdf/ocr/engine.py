@@ -1,6 +1,6 @@
-"""RapidOCR with the weights that came in its wheel: find the lines in a picture, and read them.
+"""RapidOCR with the weights in its wheel: it finds the lines in a picture and reads them.
 
-Only ever imported by functions that are about to recognise something: it loads OpenCV and onnxruntime.
+Functions import this module when they start OCR, because it loads OpenCV and onnxruntime.
 """
 
 from collections.abc import Sequence
@@ -17,43 +17,43 @@ from sourcebook.errors import MissingDependencyError
 from sourcebook.parsing.pdf.ocr.threads import recognition_threads
 
 Pixels = NDArray[np.uint8]
-"""(height, width, 3) in OpenCV's order: blue, green, red."""
+"""Array of shape (height, width, 3) in OpenCV's order: blue, green, red."""
 Quads = NDArray[np.float64]
-"""(n, 4, 2): the corners of each line as x, y, clockwise from its upper left."""
+"""Array of shape (n, 4, 2): corners of each line as x and y in pixels, clockwise from its upper left."""
 
 _MOST_LINES = 3000
-"""RapidOCR's own limit is 1,000: a page of small print in tables has more."""
+"""Most lines of a picture; RapidOCR's own limit of 1,000 is too low for small print in tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What stands in one line, and how sure that is, 0 to 1."""
+    """Text of a line and its confidence, 0 to 1."""
 
     text: str
     confidence: float
 
 
 def find_lines(pixels: Pixels) -> Quads:
-    """Return where the lines of text lie; words of one row that stand apart are lines of their own.
+    """Return the corners of the lines of text; words with a wide gap between them are separate lines.
 
-    Memory grows by about 200 MB with each million pixels.
+    The memory is about 200 MB per million pixels.
     """
     from rapidocr.main import RapidOCRError
 
     try:
         _, found = engine().detect_and_crop(pixels, {})
-    except RapidOCRError:  # how it says that there are none
+    except RapidOCRError:  # raised where there are no lines
         return np.empty((0, 4, 2))
     return np.asarray(found.boxes, dtype=np.float64)
 
 
 def cut_out(pixels: Pixels, quads: Quads) -> list[Pixels]:
-    """Return a picture of each line, made horizontal; what stands upright is laid on its left side."""
+    """Return a horizontal picture of each line; vertical lines are rotated to their left side."""
     return [np.ascontiguousarray(cut) for cut in engine().crop_text_regions(pixels, quads.astype(np.float32))]
 
 
 def read_lines(cuts: Sequence[Pixels]) -> list[Reading]:
-    """Return what stands in each of these pictures of a line."""
+    """Return the text in each picture of a line."""
     if not cuts:
         return []
     read = engine().recognize_txt(list(cuts))
@@ -61,8 +61,8 @@ def read_lines(cuts: Sequence[Pixels]) -> list[Reading]:
 
 
 @cache
-def engine() -> Any:  # what RapidOCR declares leaves out the steps that are used here
-    """Return the one RapidOCR of this process, which loads each model when it is first needed.
+def engine() -> Any:  # RapidOCR's annotations leave out the steps that are used here
+    """Return this process's RapidOCR, which loads each model when it is first needed.
 
     Raises:
         MissingDependencyError: A model is not in the installed package.
@@ -72,14 +72,14 @@ def engine() -> Any:  # what RapidOCR declares leaves out the steps that are use
     return RapidOCR(
         params={
             "Global.log_level": "critical",
-            # A path for each, so that none is ever looked for on a hub.
+            # With a path for each model, none is looked for on a hub.
             "Det.model_path": _model("det"),
             "Cls.model_path": _model("cls"),
             "Rec.model_path": _model("rec"),
-            # Lines are read one by one: batches are padded to the longest, which costs more than they save.
+            # Batches are padded to their longest line, which costs more than batching saves.
             "Rec.rec_batch_num": 1,
             "Det.max_candidates": _MOST_LINES,
-            # The caller chooses the size. RapidOCR would enlarge a narrow strip until its short side has 736 pixels.
+            # The caller chooses the size; RapidOCR enlarges a narrow strip until its short side has 736 pixels.
             "Det.limit_side_len": 32,
             "Global.use_vertical_padding": False,
             "EngineConfig.onnxruntime.intra_op_num_threads": recognition_threads(),
@@ -89,7 +89,7 @@ def engine() -> Any:  # what RapidOCR declares leaves out the steps that are use
 
 
 def _model(task: str) -> str:
-    """Return the path of a model that is part of the installed package, whatever else lies beside it."""
+    """Return the path of a model in the installed package; other files beside it are ignored."""
     for file in files("rapidocr") or ():
         path = Path(file.locate())
         if file.match(f"rapidocr/models/*_{task}_*.onnx") and path.is_file():

@@ -1,4 +1,4 @@
-"""How long, how high and how oblique the lines found in a picture are."""
+"""Length, height and angle of the lines in a picture."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,19 @@ def heights(quads: Quads) -> NDArray[np.float64]:
 
 
 def angles(quads: Quads) -> NDArray[np.float64]:
-    """Return how far each line falls to the right, in radians between -pi/2 and pi/2."""
+    """Return the angle of each line in radians between -pi/2 and pi/2; positive angles fall to the right."""
     along = _directions(quads)
     along = along * np.where(along[:, :1] < 0, -1.0, 1.0)
     return np.asarray(np.arctan2(along[:, 1], along[:, 0]))
 
 
 def sideways(quads: Quads) -> NDArray[np.bool_]:
-    """Tell which lines run up or down; short ones, as of a single letter, do not count."""
+    """Return a mask of the vertical lines; short lines, such as a single letter, do not count."""
     return (np.abs(angles(quads)) > np.pi / 4) & (lengths(quads) > 1.5 * heights(quads))
 
 
 def straightened(quads: Quads, width: int, height: int) -> Quads:
-    """Turn the lines about the page's middle by their usual angle, as if the page lay straight."""
+    """Rotate the lines about the page's centre by their median angle, which straightens a skewed page."""
     level = quads[~sideways(quads) & (lengths(quads) > 5 * heights(quads))]
     if not len(level):
         return quads
@@ -40,12 +40,12 @@ def straightened(quads: Quads, width: int, height: int) -> Quads:
 
 
 def half_turned(pixels: Pixels) -> Pixels:
-    """Return the picture upside down."""
+    """Return the picture rotated by 180 degrees."""
     return np.ascontiguousarray(pixels[::-1, ::-1])
 
 
 def half_turned_lines(quads: Quads, width: int, height: int) -> Quads:
-    """Return where the lines of a page lie after it was turned upside down."""
+    """Return the lines of a page rotated by 180 degrees."""
     return (np.array([width, height]) - quads)[:, [2, 3, 0, 1]]
 
 

@@ -1,4 +1,4 @@
-"""Turn a picture of a page upright, by the shape of its lines and by what can be read."""
+"""Upright orientation of a page's picture, found by the shape of its lines and by trial OCR."""
 
 from collections.abc import Sequence
 
@@ -8,16 +8,21 @@ from sourcebook.parsing.pdf.ocr.engine import Pixels, Quads, Reading, cut_out, f
 from sourcebook.parsing.pdf.ocr.geometry import half_turned, half_turned_lines, heights, lengths, sideways
 
 _SAMPLE = 6
+"""Lines of the sample that is read."""
 _SAMPLE_LENGTH = 10
-"""A line this many times as long as high says enough, and is read in some 40 ms."""
+"""Length of a sample line in heights: long enough to judge, and read in about 40 ms."""
 _SURE = 0.9
-"""Upright lines are read with a confidence of 0.9 and more, even where they are noisy; upside down ones with 0.8 and
-less. RapidOCR's own classifier of directions takes one line in six wrongly."""
+"""Confidence above which a page is upright.
+
+Upright lines are read with 0.9 and more, even noisy ones, and upside-down lines with 0.8 and less. RapidOCR's own
+classifier is wrong for one line in six.
+"""
 _CLEARLY_BETTER = 0.1
+"""Gain in confidence by which the page upside down is the better one."""
 
 
 def turn_upright(pixels: Pixels) -> tuple[Pixels, Quads, int]:
-    """Return the upright picture, its lines, and by how many degrees clockwise it was turned: 0, 90, 180 or 270."""
+    """Return the upright picture, its lines, and its clockwise rotation in degrees: 0, 90, 180 or 270."""
     rotation = 0
     quads = find_lines(pixels)
     if _mostly_sideways(quads):

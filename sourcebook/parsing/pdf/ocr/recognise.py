@@ -1,4 +1,4 @@
-"""Read the text in a picture of a page."""
+"""OCR of a picture of a page."""
 
 import re
 from collections.abc import Iterator
@@ -13,25 +13,31 @@ if TYPE_CHECKING:
     from sourcebook.parsing.pdf.ocr.engine import Pixels, Quads, Reading
 
 MOST_PIXELS = 3_000_000
-"""A4 at 175 dpi. Larger pictures are read at this size: print of 6 points is still read (99 % of its words), a dense
-page takes about four seconds on two idle cores, and the process about 1.2 GB."""
+"""Pixels to which larger pictures are reduced: A4 at 175 dpi.
+
+At this size 99 % of the words in print of 6 points are read. A dense page takes about four seconds on two idle cores
+and 1.2 GB of memory.
+"""
 LONGEST_SIDE = 10_000
-"""Pixels that a strip may be long."""
+"""Pixels of the longest side of a picture."""
 _SHORTEST_SIDE = 8
-"""Pixels; letters that are lower cannot be read."""
+"""Pixels of the shortest side of a picture with readable letters."""
 _FEWEST_PIXELS = 500_000
-"""Smaller pictures are enlarged to this size, by no more than `_LARGEST_SCALE`, for the letters in them are small."""
+"""Pixels to which smaller pictures are enlarged, because their letters are small."""
 _LARGEST_SCALE = 3.0
+"""Largest factor by which a picture is enlarged."""
 _LEAST_CONFIDENCE = 0.8
-"""Print is read with 0.9 and more, also where it is blurred, noisy or pale. Specks get 0.2, photos and letters of a
-script that the model does not know 0.5 to 0.8."""
+"""Confidence below which a line is dropped.
+
+Print gives 0.9 and more, even blurred, noisy or pale print. Specks give 0.2, photos and unknown scripts 0.5 to 0.8.
+"""
 _LETTER = re.compile(r"\w")
 
 
 def recognise(image: "Image") -> RecognisedPage:
-    """Read the picture of a page, turned by 0, 90, 180 or 270 degrees and a few more.
+    """Read the picture of a page, rotated by 0, 90, 180 or 270 degrees and slightly skewed.
 
-    Latin, Chinese and Japanese letters are known.
+    The models know Latin, Chinese and Japanese letters.
 
     Raises:
         MissingDependencyError: RapidOCR is installed without its models.
@@ -50,7 +56,7 @@ def recognise(image: "Image") -> RecognisedPage:
     pixels, quads, rotation = turn_upright(np.ascontiguousarray(np.asarray(small)[:, :, ::-1]))
     cuts = cut_out(pixels, quads)
     readings = read_lines(cuts)
-    for place in np.flatnonzero(sideways(quads)):  # in a margin, or over a column; cut out for reading downwards
+    for place in np.flatnonzero(sideways(quads)):  # these were cut out as if they ran downwards
         upwards = read_lines([half_turned(cuts[place])])[0]
         readings[place] = max(readings[place], upwards, key=lambda reading: reading.confidence)
     known = np.array([_is_text(reading) for reading in readings], dtype=bool)
@@ -72,7 +78,7 @@ def _scale(width: int, height: int) -> float:
 
 
 def _is_text(reading: "Reading") -> bool:
-    """Whether something was read; of a line in an unknown script, commas and points are read with confidence."""
+    """Tell whether a reading is text; in unknown scripts, only commas and points have a high confidence."""
     known = reading.confidence >= _LEAST_CONFIDENCE and bool(reading.text)
     return known and (len(reading.text) < 3 or _LETTER.search(reading.text) is not None)
 
@@ -80,7 +86,7 @@ def _is_text(reading: "Reading") -> bool:
 def _lines(
     pixels: "Pixels", quads: "Quads", readings: "list[Reading]", width: int, height: int
 ) -> Iterator[RecognisedLine]:
-    """Yield the lines as if the page lay straight, in pixels of the whole picture."""
+    """Yield the lines of the straightened page, in pixels of the original picture."""
     import numpy as np
 
     from sourcebook.parsing.pdf.ocr.geometry import sideways, straightened

@@ -1,16 +1,16 @@
-"""What recognition returns."""
+"""Result of OCR, and its conversion for the layout step."""
 
 from dataclasses import dataclass
 
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 
 _SAME_SIZE = 1.15
-"""The boxes of lines in one size of letters differ by as much: with ascenders or without, with more or less margin."""
+"""Ratio of heights up to which lines count as one font size; ascenders and margins make boxes differ so much."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecognisedLine:
-    """One run of text on an upright page; lengths in pixels of that page, from its upper left corner."""
+    """One run of text on an upright page; lengths in pixels from the page's upper left corner."""
 
     text: str
     left: float
@@ -18,43 +18,44 @@ class RecognisedLine:
     right: float
     bottom: float
     confidence: float
-    """0 to 1."""
+    """Confidence, 0 to 1."""
     turned: bool = False
-    """Whether it runs upwards or downwards rather than across the page."""
+    """Whether the text runs upwards or downwards."""
 
     @property
     def height(self) -> float:
-        """The height of the line's box."""
+        """Height of the line's box."""
         return self.bottom - self.top
 
     @property
     def width(self) -> float:
-        """The width of the line's box."""
+        """Width of the line's box."""
         return self.right - self.left
 
 
 @dataclass(frozen=True, slots=True)
 class RecognisedPage:
-    """A picture of a page, turned upright, and the lines found in it, in no promised order."""
+    """An upright picture of a page and its lines, in any order."""
 
     width: int
-    """Pixels, after turning."""
+    """Width after the rotation, in pixels."""
     height: int
+    """Height after the rotation, in pixels."""
     rotation: int
-    """By how many degrees clockwise the picture had to be turned to stand upright: 0, 90, 180 or 270."""
+    """Clockwise rotation that made the picture upright, in degrees: 0, 90, 180 or 270."""
     lines: tuple[RecognisedLine, ...]
     unread: int = 0
-    """How many more lines there seem to be that could not be read, such as those in a script without a model."""
+    """Number of further lines that could not be read, such as lines in a script without a model."""
 
     @property
     def confidence(self) -> float | None:
-        """Mean confidence, weighted by letters; None without lines."""
+        """Mean confidence, weighted by letters, 0 to 1; None without lines."""
         letters = sum(len(line.text) for line in self.lines)
         return sum(line.confidence * len(line.text) for line in self.lines) / letters if letters else None
 
 
 def layout_page(recognised: RecognisedPage, *, number: int, points_per_pixel: float) -> Page:
-    """Return the page in points; lines of about the same height get the same size of letters."""
+    """Return the page in points; lines of about one height get one font size."""
     sizes = _sizes([line.width if line.turned else line.height for line in recognised.lines])
     lines = tuple(
         Line(
@@ -72,7 +73,7 @@ def layout_page(recognised: RecognisedPage, *, number: int, points_per_pixel: fl
 
 
 def _sizes(heights: list[float]) -> list[float]:
-    """Return for each height the median of its kind; a kind ends where the next height is a step larger."""
+    """Return the median height of each line's group; a group ends where the next height is much larger."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     sizes = [0.0] * len(heights)
     kind: list[int] = []

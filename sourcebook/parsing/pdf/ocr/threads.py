@@ -1,4 +1,4 @@
-"""How many threads recognition may use in this process."""
+"""Number of threads for OCR in this process."""
 
 from sourcebook.processes.cores import usable_cores
 
@@ -6,9 +6,9 @@ _processes = 1
 
 
 def share_cores(processes: int) -> None:
-    """Say among how many processes the cores are shared, before the first recognition.
+    """Set the number of processes that share the cores, before the first OCR.
 
-    Threads of recognition wait for each other by spinning, which starves those of another process.
+    OCR threads wait for each other by spinning, which starves the threads of other processes.
     """
     global _processes
     _processes = processes

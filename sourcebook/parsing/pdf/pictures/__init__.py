@@ -1,1 +1,1 @@
-"""Pictures as documents."""
+"""Pictures as documents, read by OCR."""

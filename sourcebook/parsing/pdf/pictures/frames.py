@@ -1,4 +1,4 @@
-"""Open a picture without trusting it, and turn each of its frames into plain RGB."""
+"""Pictures from untrusted sources, and their frames in plain RGB."""
 
 import re
 import struct
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
 MOST_PIXELS = 100_000_000
-"""A2 at 450 dpi. WebP takes most memory: 1.8 GB for such a picture, the others 1.1 GB."""
+"""Most pixels of a picture: A2 at 450 dpi, which takes 1.8 GB of memory as WebP and 1.1 GB in other formats."""
 _ENOUGH_PIXELS = 4_000_000
-"""Larger frames are shrunk before anything else, by a whole number, to no less than this: recognition takes less."""
+"""Fewest pixels to which a larger frame is reduced, by a whole factor; OCR needs fewer."""
 _FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP")
-"""No other is ever tried, whatever the bytes say: some of Pillow's readers start programs."""
+"""The only formats that Pillow may try, because some of its readers start programs."""
 _BOMB = re.compile(r"\((\d+) pixels\)")
 _TOO_LARGE = f"more than the {MOST_PIXELS // 1_000_000} million that are read; save it smaller, or in parts"
 _DAMAGED = "the picture is damaged or cut off; copy it again, or save it as .png"
@@ -29,7 +29,7 @@ def open_picture(content: bytes) -> "ImageFile":
     """Read the header of a picture.
 
     Raises:
-        ParseError: It is damaged, or larger than `MOST_PIXELS`.
+        ParseError: The picture is damaged, or larger than `MOST_PIXELS`.
     """
     from PIL import Image
 
@@ -40,13 +40,13 @@ def open_picture(content: bytes) -> "ImageFile":
 
 
 def frame_count(picture: "ImageFile") -> int:
-    """Return how many pages the picture has: the frames of a TIFF; of an animation only the first counts."""
+    """Return the number of pages: the frames of a TIFF; an animation has one page, its first frame."""
     with _reasons():
         return int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
 
 
 def frames(picture: "ImageFile") -> Iterator[tuple["Image", float]]:
-    """Yield each page upright as its EXIF orientation says, on white, in RGB, and how many pixels one of it was.
+    """Yield each page in RGB on white, rotated by its EXIF orientation, and the factor by which it was reduced.
 
     Raises:
         ParseError: A frame is damaged, or larger than `MOST_PIXELS`.
@@ -80,7 +80,7 @@ def _draft_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _reducible(picture: "ImageFile") -> "Image":
-    """Return the picture in a mode that Pillow can shrink."""
+    """Return the picture in a mode that Pillow can reduce."""
     match picture.mode:
         case "1":
             return picture.convert("L")
@@ -122,14 +122,14 @@ def _check_size(picture: "ImageFile") -> None:
 
 @contextmanager
 def _reasons() -> Iterator[None]:
-    """Say in a sentence what Pillow says in many ways, and keep its warnings about odd files to itself."""
+    """Turn Pillow's errors into `ParseError`, and suppress its warnings about odd files."""
     from PIL import Image
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
-    except Image.DecompressionBombError as error:  # above 179 million pixels it does not even tell width and height
+    except Image.DecompressionBombError as error:  # above 179 million pixels, without width and height
         pixels = _BOMB.search(str(error))
         size = f"{int(pixels[1]):,}" if pixels else "far too many"
         raise ParseError(f"the picture has {size} pixels, {_TOO_LARGE}") from error

@@ -1,4 +1,4 @@
-"""What a picture says about itself."""
+"""Metadata of a picture: size, format, resolution, title, author, date."""
 
 import re
 from collections.abc import Mapping
@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 _DATE = re.compile(r"(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d:\d\d:\d\d)")
 _LEAST_DPI, _MOST_DPI = 50, 2400
-"""Outside of these the resolution is a default that some program wrote, such as 1."""
+"""Range of believable resolutions in dots per inch; others are defaults of some program, such as 1."""
 _LONGEST_TEXT = 300
+"""Characters to which a title or an author is cut."""
 
 
-def read_properties(picture: "ImageFile") -> dict[str, JsonValue]:
+def read_picture_metadata(picture: "ImageFile") -> dict[str, JsonValue]:
     """Return width, height and format, and where given, dpi, title, author and created (ISO 8601)."""
     width, height = picture.size
     found: dict[str, JsonValue] = {
@@ -36,7 +37,7 @@ def read_properties(picture: "ImageFile") -> dict[str, JsonValue]:
 
 
 def resolution(picture: "ImageFile") -> float | None:
-    """Return the dots an inch, the mean of both directions; None where the picture does not tell them."""
+    """Return the resolution in dots per inch, the mean of both directions, or None where it is not stated."""
     try:
         across, down = (float(value) for value in picture.info["dpi"])
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
@@ -51,7 +52,7 @@ def _exif(picture: "ImageFile") -> Mapping[str, str]:
     try:
         exif = picture.getexif()
         details = exif.get_ifd(ExifTags.IFD.Exif)
-    except Exception:  # noqa: BLE001 # broken EXIF raises anything, and the picture is there without it
+    except Exception:  # noqa: BLE001 # broken EXIF raises any exception, and the picture is readable without it
         return {}
     taken = details.get(ExifTags.Base.DateTimeOriginal) or exif.get(ExifTags.Base.DateTime)
     date = _DATE.match(str(taken))

@@ -8,7 +8,7 @@ from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.pdf.layout.page_parts import Page
 from sourcebook.parsing.pdf.pictures.frames import frame_count, frames, open_picture
-from sourcebook.parsing.pdf.pictures.picture_metadata import read_properties, resolution
+from sourcebook.parsing.pdf.pictures.picture_metadata import read_picture_metadata, resolution
 from sourcebook.parsing.text.titles import document_title
 
 if TYPE_CHECKING:
@@ -23,19 +23,18 @@ _UNREADABLE = "what is written in the picture cannot be read: OCR knows Latin, C
 def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     """Read the text in a PNG, JPEG, TIFF, GIF, WebP or BMP file; each frame of a TIFF is a page.
 
-    The boxes of blocks are in points of the upright page; a picture that does not tell its resolution has 72 pixels
-    an inch.
+    The boxes of blocks are in points of the upright page; a picture without a resolution has 72 pixels per inch.
 
     Args:
         content: The whole file.
-        settings: With `ocr`, the picture is read; otherwise only its properties are.
+        settings: `ocr` turns on OCR; without it only the metadata is read.
 
     Raises:
         ParseError: The picture is damaged, cut off, of another kind, or has more than 100 million pixels.
         MissingDependencyError: RapidOCR is installed without its models.
     """
     with open_picture(content) as picture:
-        properties = read_properties(picture)
+        properties = read_picture_metadata(picture)
         title = properties.pop("title", None)
         count = frame_count(picture)
         if not settings.ocr:
@@ -62,12 +61,12 @@ def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
 class _Recognised:
     pages: list[Page] = field(default_factory=list)
     confidence: dict[str, JsonValue] = field(default_factory=dict)
-    """By page number, of pages with text."""
+    """Confidence (0 to 1) of each page with text, by page number."""
     unread: int = 0
 
     @property
     def metadata(self) -> dict[str, JsonValue]:
-        """Which pages were read, and how surely (0 to 1)."""
+        """Numbers of the recognised pages and their confidence (0 to 1)."""
         facts: dict[str, JsonValue] = {"recognised_pages": [page.number for page in self.pages]}
         return facts | ({"recognition_confidence": self.confidence} if self.confidence else {})
 
