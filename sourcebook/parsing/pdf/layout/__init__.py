@@ -1,1 +1,1 @@
-"""Lines on pages in, a structured document out: reading order, paragraphs, headings, lists, tables, code."""
+"""Layout of pages: from lines to a structured document with reading order, paragraphs, headings, lists and tables."""

@@ -1,4 +1,4 @@
-"""Tables without lines: rows whose runs stand below each other with common white space between."""
+"""Tables without drawn lines: rows whose runs are aligned in columns, with white space between the columns."""
 
 import re
 from bisect import bisect
@@ -15,10 +15,11 @@ from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.rows import joined
 
 _NARROWEST_GAP = 0.55
-"""Of the letters' size."""
+"""Smallest gap between columns, in font sizes."""
 _FARTHEST_ROW = 2.6
-"""Of the letters' size: white space above a row of the same table."""
+"""Largest white space between two rows of a table, in font sizes."""
 _LONGEST_CELL = 90
+"""Characters of the median cell above which columns are prose."""
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
 _LEADERS = re.compile(r"(?:[.·…‥_]\s?){4,}")
 _PAGE_NUMBER = re.compile(r"(?:[\s.·…‥_]*)([ivxlcdm]{1,7}|[A-Z]?-?\d{1,4})\s*$")
@@ -32,11 +33,11 @@ class _Gap:
 
 
 def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row | Table]:
-    """Return a column's rows, with those that make a table replaced by it.
+    """Return the rows of a column, with tables in place of the rows that form them.
 
     Args:
-        rows: of one column, from the top.
-        levels: heights at which lines are drawn across the column; they part the rows of a table.
+        rows: Rows of one column, from the top.
+        levels: Heights of the lines drawn across the column, which separate the rows of a table.
     """
     result: list[Row | Table] = []
     index = 0
@@ -55,7 +56,7 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
 
 
 def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
-    """Return where the rows that share white space with the first end, and that space."""
+    """Return the end of the rows that share white space with the row at `start`, and their common gaps."""
     if _has_leader(rows[start]):
         end = start
         while end < len(rows) and (_has_leader(rows[end]) or (end + 1 < len(rows) and _has_leader(rows[end + 1]))):
@@ -79,7 +80,7 @@ def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
 
 
 def _is_justified(rows: Sequence[Row], start: int, end: int) -> bool:
-    """Whether the rows are lines of a justified paragraph: as wide as their neighbours and as close to them."""
+    """Tell whether the rows are lines of a justified paragraph: as wide and as close as their neighbours."""
     left = min(row.line.left for row in rows[start:end])
     right = max(row.line.right for row in rows[start:end])
     if any(abs(row.line.left - left) > 1.5 or abs(row.line.right - right) > 1.5 for row in rows[start:end]):
@@ -95,7 +96,7 @@ def _is_justified(rows: Sequence[Row], start: int, end: int) -> bool:
 
 
 def _is_text(row: Row) -> bool:
-    """Whether it is code, or an item of a list or a numbered section rather than a row of cells."""
+    """Tell whether a row is code, a list item or a numbered section instead of cells."""
     if row.line.monospaced or len(row.runs) != 2:
         return row.line.monospaced
     first = row.runs[0].text
@@ -112,7 +113,7 @@ def _gaps(row: Row) -> list[_Gap]:
 
 
 def _common(gaps: Sequence[_Gap], row: Row) -> list[_Gap]:
-    """Return the widest part that the row leaves of each gap; gaps lie in order and apart, and so do the results."""
+    """Return the widest part of each gap that the row leaves free; gaps are sorted and disjoint, as are the results."""
     free = _free(row)
     left: list[_Gap] = []
     first = 0
@@ -123,7 +124,7 @@ def _common(gaps: Sequence[_Gap], row: Row) -> list[_Gap]:
         while first < len(free) and free[first].left < gap.right:
             parts.append(_Gap(max(free[first].left, gap.left), min(free[first].right, gap.right)))
             first += 1
-        first -= bool(parts)  # the last one may reach into the next gap
+        first -= bool(parts)  # the last part may reach into the next gap
         widest = max(parts, key=lambda part: part.right - part.left, default=None)
         if widest is not None and widest.right - widest.left > _NARROWEST_GAP * row.line.size:
             left.append(widest)
@@ -131,7 +132,7 @@ def _common(gaps: Sequence[_Gap], row: Row) -> list[_Gap]:
 
 
 def _free(row: Row) -> list[_Gap]:
-    """Return the white space of a row from left to right, that on its outside too."""
+    """Return the white space of a row from left to right, including both margins."""
     free: list[_Gap] = []
     reached = float("-inf")
     for run in sorted(row.runs, key=lambda run: run.left):
@@ -142,7 +143,7 @@ def _free(row: Row) -> list[_Gap]:
 
 
 def _shared(rows: Sequence[Row]) -> list[_Gap]:
-    """Return the white space that all these rows have in common."""
+    """Return the common white space of all rows."""
     size = min(row.line.size for row in rows)
     found: list[_Gap] = []
     reached = float("inf")
@@ -158,7 +159,7 @@ def _crosses(line: Line, gaps: Sequence[_Gap]) -> bool:
 
 
 def _continues(row: Row, previous: Row, gaps: Sequence[_Gap]) -> bool:
-    """Whether a single run goes on with a cell other than the first."""
+    """Tell whether a row of one run continues a cell other than the first."""
     close = row.line.top - previous.line.bottom < 0.6 * row.line.size
     return close and bool(gaps) and row.line.left > gaps[0].right - 2
 
@@ -182,7 +183,7 @@ def _table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -
 
 
 def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> list[list[list[Line]]]:
-    """Return the cells between the lines that part the rows; empty where such lines do not part them."""
+    """Return the cells between the drawn lines that separate the rows, or nothing where no lines separate them."""
     top, bottom = rows[0].line.top, rows[-1].line.bottom
     inside = [level for level in levels if top < level < bottom]
     bands = Counter(bisect(inside, (row.line.top + row.line.bottom) / 2) for row in rows)
@@ -196,7 +197,7 @@ def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[floa
         if _NUMBER.fullmatch(part[0].text)
     )
     if sum(count > 1 for count in numbers.values()) > 1:
-        return []  # numbers below each other are cells of rows that no lines part
+        return []  # numbers below each other belong to rows that no lines separate
     grid: list[list[list[Line]]] = [[[] for _ in range(len(gaps) + 1)] for _ in bands]
     places = {band: place for place, band in enumerate(sorted(bands))}
     for row in rows:
@@ -207,7 +208,7 @@ def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[floa
 
 
 def _parts(row: Row, middles: Sequence[float]) -> dict[int, list[Line]]:
-    """Return the runs of each column."""
+    """Return the runs of a row by column."""
     parts: dict[int, list[Line]] = {}
     for run in row.runs:
         parts.setdefault(bisect(middles, run.left), []).append(run)
@@ -215,7 +216,7 @@ def _parts(row: Row, middles: Sequence[float]) -> dict[int, list[Line]]:
 
 
 def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
-    """Return the lines of each cell; a row that continues the cells above is no row of its own."""
+    """Return the lines of each cell; a row that continues the cells above is joined to them."""
     middles = [(gap.left + gap.right) / 2 for gap in gaps]
     spaces = [after.line.top - before.line.bottom for before, after in pairwise(rows)]
     usual = median(spaces) if spaces else 0.0
@@ -234,12 +235,12 @@ def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
 
 
 def _has_leader(row: Row) -> bool:
-    """Whether dots lead from a title to a page number."""
+    """Tell whether dots lead from a title to a page number."""
     return _LEADERS.search(row.line.text) is not None and _PAGE_NUMBER.search(row.line.text) is not None
 
 
 def _contents_table(rows: Sequence[Row]) -> Table | None:
-    """Return the table of contents that rows with dot leaders make: titles and page numbers."""
+    """Return the table of contents in rows with dot leaders, or None; its columns are titles and page numbers."""
     if sum(map(_has_leader, rows)) < 2:
         return None
     texts: list[list[str]] = []
@@ -254,17 +255,17 @@ def _contents_table(rows: Sequence[Row]) -> Table | None:
         pending = ""
     if pending:
         texts.append([pending, ""])
-    # No entry is a heading of the others.
+    # The header is empty, because no entry is a heading of the others.
     return _table_of(rows, [["", ""], *texts], contents=True)
 
 
 def _table_of(rows: Sequence[Row], texts: Sequence[Sequence[str]], *, contents: bool = False) -> Table:
-    """Return the table of these rows.
+    """Return the table of rows.
 
     Args:
-        rows: what it covers of the page.
-        texts: its cells, row by row; the first row is its header unless it is a table of contents.
-        contents: whether it is one.
+        rows: Rows that the table covers.
+        texts: Texts of the cells, row by row; the first row is the header, except in a table of contents.
+        contents: Whether the table is a table of contents.
     """
     return Table(
         left=min(row.line.left for row in rows),

@@ -1,10 +1,11 @@
-"""Turn pages of lines into a structured document."""
+"""Layout of a whole document: pages of lines become a structured document."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.layout.aligned_tables import with_tables
 from sourcebook.parsing.pdf.layout.columns import Column, columns
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table
@@ -19,7 +20,7 @@ from sourcebook.parsing.pdf.layout.placed_tables import with_captions, with_cont
 from sourcebook.parsing.pdf.layout.rows import direction, rows
 from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
 from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
-from sourcebook.parsing.pdf.layout.text_frames import Frame, boxed, frames_of
+from sourcebook.parsing.pdf.layout.text_frames import boxed, frames_of
 from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
 
 if TYPE_CHECKING:
@@ -38,14 +39,14 @@ class _Column:
 def build_document(
     pages: Sequence[Page], *, outline: Sequence[OutlineEntry] = (), name: str = "document"
 ) -> "DoclingDocument":
-    """Return the document that the pages make, in reading order, each item with its page and box.
+    """Return the document of pages in reading order, each item with its page and box.
 
-    What pages have in common at their edges (running heads, page numbers) is left out.
+    Running heads and page numbers are left out.
 
     Args:
-        pages: in their order; where the lines come from, a text layer or recognition, makes no difference.
-        outline: the file's own table of contents; it decides on headings and their levels.
-        name: of the document.
+        pages: Pages in order, with lines from a text layer or from OCR.
+        outline: The file's outline, which decides on headings and their levels.
+        name: Name of the document.
     """
     from sourcebook.parsing.pdf.layout.docling_document import assemble
 
@@ -64,7 +65,7 @@ def build_document(
 
 def _columns(page: Page) -> Iterator[_Column]:
     tables, lines = ruled_tables(page)
-    # Turned text outside of tables stands in the margin and interrupts nothing.
+    # Vertical text outside of tables is in the margin and interrupts nothing.
     flat = [line for line in lines if not line.turned]
     turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
     from_right = sum(direction(line.text) for line in flat) < 0
@@ -78,8 +79,8 @@ def _columns(page: Page) -> Iterator[_Column]:
         yield _Column(page, turned[0].left, turned[0].right, tuple(Row((line,), line) for line in turned))
 
 
-def _without_boxes(column: Column, frames: Sequence[Frame]) -> Iterator[Column]:
-    """Yield the column, and behind it what stands in frames around which its text flows."""
+def _without_boxes(column: Column, frames: Sequence[Box]) -> Iterator[Column]:
+    """Yield the column without its framed text, and then each frame around which the column flows."""
     boxes = boxed([piece for piece in column.pieces if isinstance(piece, Line)], frames)
     inside = {id(line) for box in boxes for line in box}
     around: list[Line | Table] = [piece for piece in column.pieces if id(piece) not in inside]
@@ -90,12 +91,12 @@ def _without_boxes(column: Column, frames: Sequence[Frame]) -> Iterator[Column]:
 
 
 def _crosses(rule: Rule, column: Column) -> bool:
-    """Whether a drawn line runs across a good part of the column."""
+    """Tell whether a drawn line covers more than 30 % of the column's width."""
     return min(rule.right, column.right) - max(rule.left, column.left) > 0.3 * (column.right - column.left)
 
 
 def _items(pieces: Sequence[Line | Table], levels: Sequence[float]) -> Iterator[Row | Table]:
-    """Yield a column's rows and tables from the top."""
+    """Yield the rows and tables of a column from the top."""
     lines = [piece for piece in pieces if isinstance(piece, Line)]
     tables = sorted((piece for piece in pieces if isinstance(piece, Table)), key=lambda table: table.top)
     pending: list[Row] = []
@@ -110,7 +111,7 @@ def _items(pieces: Sequence[Line | Table], levels: Sequence[float]) -> Iterator[
 
 
 def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple[_Column, Context]]:
-    """Yield each column with what its own page says about the style of running text."""
+    """Yield each column with the text style of its page."""
     for _, group in groupby(found, key=lambda column: column.page.number):
         columns_of_page = list(group)
         texts = [item for column in columns_of_page for item in column.items if isinstance(item, Row)]

@@ -1,7 +1,7 @@
-"""Reading order: a page is cut into columns wherever white space parts prose from prose.
+"""Reading order: a page is cut into columns where white space separates prose from prose.
 
-A gutter need not run over the whole page: the tallest stretch between what crosses it is found, the page is cut into
-what is above, left, right and below, and each part is cut again.
+A gutter may cover only a part of the page's height. The page is cut at the tallest gutter into the parts above it, left
+of it, right of it and below it, and each part is cut again.
 """
 
 from collections import Counter
@@ -17,29 +17,34 @@ from sourcebook.parsing.pdf.layout.rows import side_by_side
 Piece = Line | Table
 
 _MOST_PIECES = 20_000
-"""Pages with more are read from the top."""
+"""Lines and tables of a page above which it is read from the top without columns."""
 _DEEPEST = 24
+"""Depth of cuts within cuts."""
 _FEWEST_LINES = 3
+"""Fewest lines left of a gutter; right of it, one fewer."""
 _FEWEST_CHARACTERS = 12
+"""Fewest characters of a column's median line."""
 _FEWEST_BESIDE = 18
-"""Where the lines of both sides stand beside each other, as cells do."""
+"""Fewest characters of a column's median line where the lines of both columns are level, as cells are."""
 _LEAST_FLUSH = 0.4
-"""Share of a column's lines that begin at the same place."""
+"""Smallest share of a column's lines with one left edge."""
 _LEAST_FILL = 0.45
-"""Of the width of a column, by half of its lines."""
+"""Smallest share of a column's width that its median line fills."""
 _MOST_NESTED = 2
+"""Depth to which the columns of one side are looked for."""
 _NARROWEST_COLUMN = 45.0
-"""Points."""
+"""Smallest width of a column, in points."""
 _MOST_NUMBERS = 0.25
-"""Share of runs; more make a table."""
+"""Share of numbers among a column's runs above which it belongs to a table."""
 _NEAR = 3.0
+"""Distance of edges in points up to which they count as one."""
 _MOST_GUTTERS = 24
-"""Of the places where lines begin, so many of the most frequent are tried."""
+"""Left edges that are tried as gutters, the most frequent ones first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A part of the page without columns of its own."""
+    """A part of the page that is not cut any further; edges in points."""
 
     left: float
     right: float
@@ -63,14 +68,14 @@ def columns(pieces: Sequence[Piece], *, from_right: bool = False) -> list[Column
     """Cut a page into columns and return them in reading order.
 
     Args:
-        pieces: lines and tables, in any order.
-        from_right: whether columns follow one another from right to left.
+        pieces: Lines and tables in any order.
+        from_right: Whether the columns are read from right to left.
     """
     found: list[Column] = []
     if not from_right:
         _cut(sorted(pieces, key=lambda piece: (piece.top, piece.left)), found, 0)
         return found
-    # Columns and the lines in them begin at the right: read the page in a mirror.
+    # Columns and their lines begin at the right, so the page is mirrored.
     mirrored = [_mirrored(piece) for piece in pieces]
     origins = {id(image): piece for image, piece in zip(mirrored, pieces, strict=True)}
     _cut(sorted(mirrored, key=lambda piece: (piece.top, piece.left)), found, 0)
@@ -102,7 +107,7 @@ def _cut(pieces: list[Piece], found: list[Column], depth: int) -> None:
 
 
 def _gutter(pieces: list[Piece], *, nested: int = 0) -> _Gutter | None:
-    """Return the gutter with the tallest stretch between two columns of prose; `nested`: it is asked for a side."""
+    """Return the tallest gutter between two columns of prose, or None; `nested` counts the sides around it."""
     if len(pieces) < 2 * _FEWEST_LINES:
         return None
     best: _Gutter | None = None
@@ -116,7 +121,7 @@ def _gutter(pieces: list[Piece], *, nested: int = 0) -> _Gutter | None:
 
 
 def _edges(pieces: Sequence[Piece]) -> list[float]:
-    """Return the places at which several pieces begin, those with the most first."""
+    """Return the left edges that several pieces share, the most frequent first."""
     first = min(piece.left for piece in pieces)
     lefts = sorted(piece.left for piece in pieces if piece.left > first + _NARROWEST_COLUMN)
     groups: list[list[float]] = []
@@ -131,7 +136,7 @@ def _edges(pieces: Sequence[Piece]) -> list[float]:
 
 
 def _stretches(pieces: Sequence[Piece], edge: float) -> list[_Gutter]:
-    """Return the stretches of white space left of `edge`, each between pieces that cross it."""
+    """Return the gutters left of `edge`, each between pieces that cross it."""
     found: list[_Gutter] = []
     left: list[Piece] = []
     right: list[Piece] = []
@@ -159,7 +164,10 @@ def _stretches(pieces: Sequence[Piece], edge: float) -> list[_Gutter]:
 
 
 def _before_heading(side: list[Piece], bottom: float, until: float) -> list[Piece]:
-    """Leave out what stands below the shorter side and nearer to what follows across both: a heading of that."""
+    """Return a side without the lines at its end that are the heading of the text below both sides.
+
+    Such lines are below the shorter side, and nearer to the text below than to the lines above them.
+    """
     end = len(side)
     while end > 1 and side[end - 1].top > bottom:
         last = side[end - 1]
@@ -170,7 +178,7 @@ def _before_heading(side: list[Piece], bottom: float, until: float) -> list[Piec
 
 
 def _parts_prose(gutter: _Gutter, nested: int) -> bool:
-    """Whether both sides read as columns of their own rather than as the cells of one table."""
+    """Tell whether both sides are columns of prose and not cells of one table."""
     left, right = _Side.of(gutter.left, gutter), _Side.of(gutter.right, gutter)
     if left is None or right is None:
         return False
@@ -179,7 +187,7 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
         return False
     aligned = _aligned(left.tops, right.tops)
     if aligned >= 0.85:
-        # Cells beside cells: in a table either side has gaps where the other wraps, or its lines are short.
+        # The lines are level: in a table, one side has gaps where the other wraps, or its lines are short.
         if min(left.density, right.density) < 0.7 or min(left.characters, right.characters) < _FEWEST_BESIDE:
             return False
         return min(left.fill, right.fill) >= 0.75
@@ -188,7 +196,7 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
 
 
 def _in_columns(pieces: list[Piece], nested: int) -> bool:
-    """Whether a side falls into columns in its turn: their lines stand beside each other's white space."""
+    """Tell whether a side has columns itself, whose lines are beside each other's white space."""
     return nested < _MOST_NESTED and _gutter(pieces, nested=nested + 1) is not None
 
 
@@ -199,15 +207,15 @@ class _Side:
     tops: list[float]
     heights: list[float]
     characters: float
-    """Median of the lines."""
+    """Median number of characters per line."""
     fill: float
-    """Median share of the width that lines fill."""
+    """Median share of the width that a line fills."""
     density: float
-    """Share of the height that lines fill, at the usual distance."""
+    """Share of the height that the lines fill at their usual pitch."""
 
     @classmethod
     def of(cls, pieces: Sequence[Piece], gutter: _Gutter) -> "_Side | None":
-        """Return None where it is no column: too few lines, too narrow, or of scraps."""
+        """Return the measures of a side, or None for a side with too few, too short or too scattered lines."""
         beside = [piece for piece in pieces if piece.bottom > gutter.top and piece.top < gutter.bottom]
         lines = [piece for piece in beside if isinstance(piece, Line)]
         if not lines:
@@ -247,18 +255,18 @@ def _is_number(text: str) -> bool:
 
 
 def _flush(edges: Sequence[float]) -> float:
-    """Return the share of edges that lie at one place."""
+    """Return the share of edges at the most frequent position."""
     places = Counter(round(edge / _NEAR) for edge in edges)
     return max(places[place] + places[place + 1] for place in list(places)) / len(edges)
 
 
 def _width(text: str) -> int:
-    """Return the length of a text, letters of ideographic scripts counted twice."""
+    """Return the number of characters, with ideographs counted twice."""
     return len(text) if text.isascii() else sum(2 if letter >= "\u1100" else 1 for letter in text)
 
 
 def _aligned(left: Sequence[float], right: Sequence[float]) -> float:
-    """Return the share of the shorter side's lines that stand beside a line of the other."""
+    """Return the share of the shorter side's lines that are level with a line of the other side."""
     few, many = sorted((left, right), key=len)
     low, high = max(left[0], right[0]) - 2, min(left[-1], right[-1]) + 2
     inside = [top for top in few if low <= top <= high]

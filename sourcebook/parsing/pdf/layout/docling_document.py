@@ -1,4 +1,4 @@
-"""Write elements into a docling document, each with its page and box."""
+"""Conversion of elements to a docling document, each with its page and box."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ from sourcebook.parsing.pdf.layout.elements import Element, Place, PlacedTable, 
 from sourcebook.parsing.pdf.layout.page_parts import Page
 
 _NESTED = 0.8
-"""Of the letters' size: how far an item's mark is indented when it is nested."""
+"""Smallest indent of a nested list item's mark, in font sizes."""
 
 
 def assemble(found: Sequence[Element | PlacedTable], pages: Sequence[Page], *, name: str) -> DoclingDocument:
-    """Return the document that the elements make, in their order."""
+    """Return the document of elements, in their order."""
     document = DoclingDocument(name=name)
     for page in pages:
         document.add_page(page_no=page.number, size=Size(width=page.width, height=page.height))
@@ -91,7 +91,7 @@ def _provenance(place: Place, length: int) -> ProvenanceItem:
 
 
 class _Lists:
-    """Keeps the open lists, one in another, by how far their marks are indented."""
+    """The open lists, nested by the indents of their marks."""
 
     def __init__(self, document: DoclingDocument) -> None:
         self._document = document
@@ -103,7 +103,7 @@ class _Lists:
 
     def add(self, one: Element) -> None:
         left, step = one.first.left, _NESTED * one.first.size
-        if one.column != self._column:  # a list that runs on in another column begins further to the right
+        if one.column != self._column:  # a list that continues in another column has another left edge
             shift = left - self._open[-1][0] if self._open else 0.0
             self._open = [(known + shift, group) for known, group in self._open]
             self._column = one.column
@@ -111,7 +111,7 @@ class _Lists:
             self._open.pop()
         if not self._open or left > self._open[-1][0] + step:
             parent = self._open[-1][1] if self._open else None
-            # docling nests a list in the last item of the one around it.
+            # docling nests a list in the last item of the list around it.
             within = parent.children[-1].resolve(self._document) if parent is not None and parent.children else None
             self._open.append((left, self._document.add_list_group(parent=within)))
         item = self._document.add_list_item(

@@ -1,4 +1,4 @@
-"""What a page is made of once its structure is known."""
+"""Parts of a page after its structure is known; lengths in points from the page's upper left corner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footno
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What stands side by side in one column: one line of a paragraph, or one of a table."""
+    """Runs side by side in one column: a line of a paragraph or of a table."""
 
     runs: tuple[Line, ...]
-    """In reading order."""
+    """Runs in reading order."""
     line: Line
-    """The runs as one."""
+    """All runs as one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table; rows and columns are counted from 0."""
+    """A cell of a table, with its row and column counted from 0."""
 
     row: int
     column: int
@@ -33,7 +33,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table and the part of the page it covers."""
+    """A table and the part of the page that it covers."""
 
     left: float
     top: float
@@ -43,12 +43,12 @@ class Table:
     rows: int
     columns: int
     contents: bool = False
-    """Whether it is the document's table of contents."""
+    """Whether the table is the document's table of contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of a page."""
+    """A rectangle on a page."""
 
     page: int
     left: float
@@ -59,21 +59,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A paragraph or another run of text that belongs together."""
+    """A paragraph, heading or other unit of text."""
 
     kind: ElementKind
     text: str
     places: tuple[Place, ...]
     first: Line
-    """How it begins: size, weight and place of its first line."""
+    """First line, for its font size, weight and position."""
     last: Line
+    """Last line."""
     column: tuple[float, float]
-    """Left and right edge of the column it stands in."""
+    """Left and right edge of its column."""
     lines: int = 1
+    """Number of lines."""
     level: int = 0
-    """Of a heading, 1 to 6; of a list item, how deep it is nested, from 0."""
+    """Level of a heading, 1 to 6."""
     marker: str = ""
-    """Of a list item: what stands before it, such as `-` or `2.`."""
+    """Mark before a list item, such as `-` or `2.`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,11 @@ class PlacedTable:
     page: int
     caption: Element | None = None
     more: tuple[Place, ...] = ()
-    """Where it goes on, on the pages after its own."""
+    """Rectangles of its continuation on later pages."""
 
 
 def place(page: int, lines: Sequence[Line]) -> Place:
-    """Return the part of the page that the lines cover."""
+    """Return the rectangle around the lines."""
     return Place(
         page,
         min(line.left for line in lines),

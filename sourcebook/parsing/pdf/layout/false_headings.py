@@ -1,4 +1,4 @@
-"""What stands out like a heading and is none: terms, warnings, lists of names, words in figures."""
+"""Text that looks like a heading and is none: terms, warnings, lists of names, words in figures."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,24 +15,28 @@ _CALLOUT = re.compile(
     re.IGNORECASE,
 )
 _INDENT = 1.5
-"""Of the letters' size: of what a term means."""
+"""Smallest indent of a definition below its term, in font sizes."""
 _DISTANCE = 1.7
-"""Of the letters' size: between the lines of a term and of what it means."""
+"""Largest distance from the top of a term's line to the top of its definition, in font sizes."""
 _BOLD_LIST = 3
+"""Consecutive headings of one style that are a list."""
 _NUMBERED_LIST = 5
+"""Consecutive numbered headings of one style that are a list."""
 _OF_FIGURE = re.compile(r"\[?(?:fig|abb|chart|plate|рис|그림|図|图)", re.IGNORECASE)
 _LONGEST_SCRAP = 60
+"""Characters of a text above which it is no label in a figure."""
 _MOST_SCRAPS = 40
+"""Short texts before a caption above which they are no labels in a figure."""
 
 
 def without_false_headings(
     found: Sequence[Element | PlacedTable], outline: AbstractSet[str]
 ) -> list[Element | PlacedTable]:
-    """Return the elements, those that only look like headings made paragraphs.
+    """Return the elements with false headings as paragraphs.
 
     Args:
-        found: in reading order.
-        outline: the plain titles of the file's own outline; what it names is a heading.
+        found: Elements in reading order.
+        outline: Plain titles of the file's outline, which are always headings.
     """
     false = {*_terms(found), *_in_lists(found), *_in_figures(found)}
     return [
@@ -44,7 +48,7 @@ def without_false_headings(
 
 
 def _terms(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
-    """Yield where bold words stand over an indented text that they define, or over a warning."""
+    """Yield the indices of bold terms above their indented definition, and of labels of warnings."""
     for place, (one, following) in enumerate(pairwise(found)):
         if isinstance(one, Element) and _CALLOUT.fullmatch(one.text):
             yield place
@@ -59,7 +63,7 @@ def _terms(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
 
 
 def _in_lists(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
-    """Yield where several headings of one style follow each other with nothing below them."""
+    """Yield the indices of several consecutive headings of one style."""
     for _, group in groupby(enumerate(found), key=lambda one: _style_on_page(one[1])):
         alike = list(group)
         for place, one in alike:
@@ -75,7 +79,7 @@ def _style_on_page(one: Element | PlacedTable) -> object:
 
 
 def _in_figures(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
-    """Yield where scraps of text stand before the caption of a figure; a heading right before it is no scrap."""
+    """Yield the indices of short texts before the caption of a figure, unless a heading is directly before it."""
     scraps: list[int] = []
     last_kind = ""
     for place, one in enumerate(found):
@@ -90,6 +94,6 @@ def _in_figures(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
 
 
 def _is_scrap(one: Element) -> bool:
-    """Whether it is too short for a sentence, and no section's number stands before it."""
+    """Tell whether a text is too short for a sentence and has no section number."""
     short = len(one.text) < _LONGEST_SCRAP and not one.text.endswith((".", ":"))
     return short and not is_numbered(one.text)

@@ -1,4 +1,4 @@
-"""Tell footnotes from the text above them: smaller, at the foot of a column, begun by a number or a mark."""
+"""Footnotes: smaller text at the foot of a column that begins with a number or a mark."""
 
 import re
 from collections.abc import Sequence
@@ -9,17 +9,18 @@ from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
 _MARK = re.compile(r"\(?(?:\d{1,3}|[a-z*†‡§¶∗])\)?[.):]?\s?\S|\[\d{1,3}\]")
 _SMALLER = 0.93
+"""Largest font size of a footnote, in font sizes of the running text."""
 _HIGHEST = 0.4
-"""Share of the page's height above which no footnote stands."""
+"""Smallest distance of a footnote from the page's top, as a share of the page's height."""
 
 
 def with_footnotes(column: Sequence[Element | Table], *, height: float, style: TextStyle) -> list[Element | Table]:
-    """Return a column's elements, the footnotes at its end told as such.
+    """Return the elements of a column, with the footnotes at its end marked as such.
 
     Args:
-        column: in reading order.
-        height: of the page, in points.
-        style: of running text.
+        column: Elements of the column in reading order.
+        height: Height of the page, in points.
+        style: Style of the running text.
     """
     small: list[Element] = []
     for one in reversed(column):

@@ -1,4 +1,4 @@
-"""Find the grids that drawn lines make."""
+"""Grids of drawn lines; lengths in points."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,18 @@ from itertools import pairwise
 from sourcebook.parsing.pdf.layout.page_parts import Rule
 
 _NEAR = 3.0
-"""Points; ends that are nearer to each other touch."""
+"""Distance up to which ends of lines touch, in points."""
 _COVERED = 0.6
-"""Share of a cell's side that must be drawn to part it from its neighbour."""
+"""Smallest drawn share of a cell's side that separates it from its neighbour."""
 _SMALLEST = 6.0
+"""Smallest width and height of a cell, in points."""
 _MOST_CELLS = 20_000
+"""Cells of a grid above which it is a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A cell between drawn lines; it may span several rows and columns."""
+    """A cell between drawn lines, which may span several rows and columns."""
 
     row: int
     column: int
@@ -26,7 +28,7 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Lines that cross; `xs` and `ys` are the places of its upright and its level lines."""
+    """Crossing lines; `xs` and `ys` are the positions of the vertical and the horizontal lines."""
 
     xs: tuple[float, ...]
     ys: tuple[float, ...]
@@ -35,7 +37,7 @@ class Grid:
 
 @dataclass(slots=True)
 class _Stroke:
-    """A level line at y = `at`, or an upright one at x = `at`."""
+    """A horizontal line at y = `at`, or a vertical line at x = `at`."""
 
     at: float
     start: float
@@ -53,7 +55,7 @@ def grids(rules: Sequence[Rule]) -> list[Grid]:
 
 
 def _strokes(strokes: list[_Stroke]) -> list[_Stroke]:
-    """Join strokes that continue each other, as the borders of single cells do."""
+    """Join strokes that continue each other, such as the borders of single cells."""
     strokes.sort(key=lambda stroke: (stroke.at, stroke.start))
     joined: list[_Stroke] = []
     for line in _at_one_place(strokes):
@@ -81,7 +83,7 @@ def _at_one_place(strokes: Sequence[_Stroke]) -> Iterator[list[_Stroke]]:
 
 
 def _touching(across: list[_Stroke], down: list[_Stroke]) -> Iterator[tuple[list[_Stroke], list[_Stroke]]]:
-    """Yield the level and upright strokes of each connected drawing."""
+    """Yield the horizontal and vertical strokes of each connected drawing."""
     parent = list(range(len(across) + len(down)))
 
     def root(index: int) -> int:
@@ -110,7 +112,7 @@ def _touching(across: list[_Stroke], down: list[_Stroke]) -> Iterator[tuple[list
 def _grid(across: list[_Stroke], down: list[_Stroke]) -> Grid | None:
     if len(across) < 2 or not down:
         return None
-    # Tables are often open at their sides: the ends of the lines that cross close them.
+    # Tables are often open at their sides; the ends of the crossing lines close them.
     xs = _places([stroke.at for stroke in down], [min(s.start for s in across), max(s.end for s in across)])
     ys = _places([stroke.at for stroke in across], [min(s.start for s in down), max(s.end for s in down)])
     if len(xs) < 3 or len(ys) < 3 or (len(xs) - 1) * (len(ys) - 1) > _MOST_CELLS:
@@ -136,7 +138,7 @@ def _places(drawn: Sequence[float], ends: Sequence[float]) -> list[float]:
 
 
 def _drawn(strokes: Sequence[_Stroke], start: float, end: float) -> bool:
-    """Whether strokes at one place cover most of the way from `start` to `end`."""
+    """Tell whether strokes at one position cover most of the distance from `start` to `end`."""
     covered = sum(max(0.0, min(stroke.end, end) - max(stroke.start, start)) for stroke in strokes)
     return covered >= _COVERED * (end - start)
 

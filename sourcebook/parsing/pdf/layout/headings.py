@@ -1,4 +1,4 @@
-"""Which lines are headings, and of which level."""
+"""Headings and their levels."""
 
 import re
 from collections import Counter
@@ -14,17 +14,23 @@ from sourcebook.parsing.pdf.layout.rows import direction
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
 _LARGER = 1.12
-"""Times the size of running text."""
+"""Smallest size of a heading, in font sizes of the running text."""
 _LARGE = 1.6
+"""Smallest size of a heading on a page without running text, in font sizes of the running text."""
 _MOST_LINES = 4
+"""Most lines of a heading."""
 _LONGEST = 200
+"""Most characters of a heading."""
 _MOST_BEFORE_TITLE = 600
+"""Most characters before the document's title."""
 _DEEPEST = 6
+"""Deepest level of a heading."""
 _LONGEST_CHAPTER_TITLE = 80
+"""Most characters of the line that is a chapter's title below its number."""
 _BELOW_CHAPTER = 5.0
-"""Of the size of the line with its number."""
+"""Largest distance of a chapter's title below its number, in font sizes of the number."""
 _ALIKE = 1.06
-"""Sizes within this factor are one style."""
+"""Ratio of font sizes up to which they are one style."""
 _CAPTION = re.compile(
     r"(?:\[?(?:fig(?:ure|\.)?|table|tab\.|listing|example|algorithm|scheme|chart|plate|exhibit|abbildung|abb\."
     r"|tabelle|figura|tabla|tableau|рис\.?|рисунок|таблица|그림|표|図|表|图)\s?"
@@ -42,7 +48,7 @@ _LEADERS = re.compile(r"(?:[.·…]\s?){5,}")
 
 
 def is_caption(text: str) -> bool:
-    """Whether a text begins like the caption of a figure or table, with its number."""
+    """Tell whether a text begins like the caption of a figure or table, with a number."""
     return _CAPTION.match(text) is not None
 
 
@@ -55,15 +61,15 @@ def is_heading(
     outline: AbstractSet[str] = frozenset(),
     cover: bool = False,
 ) -> bool:
-    """Whether these lines stand out from running text as a heading does, or the outline names them.
+    """Tell whether lines differ from running text as a heading does, or are in the outline.
 
     Args:
-        lines: one paragraph.
-        text: its text.
-        style: of the running text.
-        column: its left and right edge.
-        outline: the plain titles of the file's own outline.
-        cover: whether the page has no running text, so that everything on it stands out.
+        lines: Lines of one paragraph.
+        text: Text of the paragraph.
+        style: Style of the running text.
+        column: Left and right edge of the column.
+        outline: Plain titles of the file's outline.
+        cover: Whether the page has no running text to compare with.
     """
     if len(lines) > _MOST_LINES or len(text) > _LONGEST or not any(letter.isalpha() for letter in text):
         return False
@@ -93,7 +99,7 @@ def is_heading(
 
 
 def is_section_title(line: Line, column: tuple[float, float]) -> bool:
-    """Whether a line is a heading by its number alone: 3.2.1 and few words that begin large."""
+    """Tell whether a line is a heading by its number alone: 3.2.1 and a few words, the first with a capital."""
     number = _NUMBERED.match(line.text)
     title = line.text[number.end() :] if number and "." in (number["decimal"] or number["letter"]) else ""
     return title[:1].isupper() and _is_short(line, column)
@@ -104,25 +110,25 @@ def _is_short(line: Line, column: tuple[float, float]) -> bool:
 
 
 def _set_right(lines: Sequence[Line], text: str, column: tuple[float, float]) -> bool:
-    """Whether a line stands at the column's right edge only, as dates and authors do."""
+    """Tell whether all lines are at the column's right edge, as dates and authors are."""
     left, right = column
     return direction(text) >= 0 and min(line.left for line in lines) > left + 0.6 * (right - left)
 
 
 def is_numbered(text: str) -> bool:
-    """Whether a text begins with the number of a section or chapter."""
+    """Tell whether a text begins with the number of a section or chapter."""
     return _NUMBERED.match(text) is not None or _CHAPTER.match(text) is not None
 
 
 def plain(text: str) -> str:
-    """Return a title in lower case, letters and digits only: outlines and pages space and punctuate differently."""
+    """Return the letters and digits of a title in lower case; outlines and pages differ in spaces and punctuation."""
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def with_levels(found: Sequence[Element | PlacedTable], outline: Sequence[OutlineEntry]) -> list[Element | PlacedTable]:
-    """Return the elements with the levels of headings: 1 for the title, 2 to 6 for those below.
+    """Return the elements with the levels of headings: 1 for the title, 2 to 6 for all others.
 
-    The outline's word counts most, then numbers such as 3.2.1, then size and weight.
+    The level comes from the outline, else from numbers such as 3.2.1, else from font size and weight.
     """
     found = _with_chapter_titles(found)
     headings = [one for one in found if isinstance(one, Element) and one.kind == "heading"]
@@ -143,7 +149,7 @@ def with_levels(found: Sequence[Element | PlacedTable], outline: Sequence[Outlin
 
 
 def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
-    """Return the elements; a short line right below `Chapter 3` is a heading too, however it is set."""
+    """Return the elements, with a short line directly below `Chapter 3` as a heading in any style."""
     result = list(found[:1])
     for before, one in pairwise(found):
         if (
@@ -164,7 +170,7 @@ def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element
 
 
 def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) -> Element | None:
-    """Return the largest heading of the first page, where no other is as large and little text stands before it."""
+    """Return the largest heading of the first page, unless another is as large or much text comes before it."""
     page = headings[0].places[0].page
     largest = max((one for one in headings if one.places[0].page == page), key=lambda one: one.first.size)
     as_large = [one for one in headings if one.first.size * _ALIKE > largest.first.size]
@@ -178,7 +184,7 @@ def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) 
 def _known(heading: Element, entries: dict[str, int], title: Element | None) -> int | None:
     level = entries.get(plain(heading.text))
     if level is not None:
-        # Where the outline begins with the title itself, its entries already are one level down.
+        # Where the outline contains the title itself, its other entries are one level down already.
         return level + (0 if title is not None and plain(title.text) in entries else 1)
     number = _NUMBERED.match(heading.text)
     if number:
@@ -187,12 +193,12 @@ def _known(heading: Element, entries: dict[str, int], title: Element | None) -> 
 
 
 def style_of(heading: Element) -> tuple[int, bool]:
-    """Return a heading's size, in half points, and whether it is bold."""
+    """Return a heading's font size in half points, and whether it is bold."""
     return round(heading.first.size * 2), heading.first.bold
 
 
 def _style_levels(headings: Sequence[Element], known: dict[int, int]) -> dict[tuple[int, bool], int]:
-    """Return the level of each style: that of most headings whose level is known, else the next below larger ones."""
+    """Return the level of each style: the level of most headings with a known one, else one below the larger style."""
     counts: dict[tuple[int, bool], Counter[int]] = {}
     for one in headings:
         counter = counts.setdefault(style_of(one), Counter())

@@ -1,4 +1,4 @@
-"""Join the lines of a paragraph, words that were divided at a line's end made whole."""
+"""Text of a paragraph's lines, with words joined that were divided at the end of a line."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from sourcebook.parsing.pdf.layout.page_parts import Line
 _SOFT_HYPHEN = "\u00ad"
 _DIVIDED = re.compile(r"(\w*[^\W\d_])[-\u2010]$")
 _UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
-"""Letters and marks of Chinese and Japanese, which put no spaces between words."""
+"""Letters and marks of Chinese and Japanese, which have no spaces between words."""
 _FIRST_WORD = re.compile(r"[^\W\d_][\w-]*")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
@@ -18,8 +18,8 @@ def joined_text(lines: Sequence[Line], hyphenated: AbstractSet[str] = frozenset(
     """Return the lines as one text.
 
     Args:
-        lines: in reading order.
-        hyphenated: words that the document writes with a hyphen within a line too; those keep it.
+        lines: Lines in reading order.
+        hyphenated: Words that the document also writes with a hyphen within a line; they keep their hyphen.
     """
     text = ""
     for line in lines:
@@ -28,7 +28,7 @@ def joined_text(lines: Sequence[Line], hyphenated: AbstractSet[str] = frozenset(
 
 
 def joined_pair(text: str, following: str, hyphenated: AbstractSet[str] = frozenset()) -> str:
-    """Return `text` with what follows it on the next line."""
+    """Return `text` joined with the text of the next line."""
     if text.endswith(_SOFT_HYPHEN):
         return text[:-1] + following
     divided = _DIVIDED.search(text)
@@ -44,5 +44,5 @@ def joined_pair(text: str, following: str, hyphenated: AbstractSet[str] = frozen
 
 
 def hyphenated_words(lines: Sequence[Line]) -> AbstractSet[str]:
-    """Return the words that are written with a hyphen within a line, in lower case."""
+    """Return the words with a hyphen within a line, in lower case."""
     return {word.lower() for line in lines if "-" in line.text for word in _HYPHENATED.findall(line.text)}

@@ -1,4 +1,4 @@
-"""What stands before the items of a list."""
+"""Marks before the items of a list."""
 
 import re
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ class ListMark:
     """A bullet or a number before an item."""
 
     text: str
-    """What follows the mark."""
+    """Text behind the mark."""
     marker: str
     number: int | None = None
-    """None for a bullet."""
+    """Value of a number; None for a bullet."""
     style: str = "bullet"
-    """What kind of mark it is: marks of one list have one style."""
+    """Kind of the mark; all marks of a list have one kind."""
 
 
 def list_mark(line: str) -> ListMark | None:
-    """Return the mark a line begins with, None where it begins with none."""
+    """Return the mark at the beginning of a line, or None."""
     bullet = _BULLET.match(line)
     if bullet:
         return ListMark(line[bullet.end() :], "-", style=f"bullet {bullet[1]}")
@@ -41,7 +41,7 @@ def list_mark(line: str) -> ListMark | None:
         return ListMark(text, mark, _roman(match["roman"]), "roman")
     letter = match["letter"] or match["roman"]
     if letter.isupper() and mark == f"{letter}.":
-        return None  # an initial, as in a name
+        return None  # an initial of a name
     return ListMark(text, mark, ord(letter.lower()) - ord("a") + 1, f"letter {mark[-1]}")
 
 
@@ -51,5 +51,5 @@ def _roman(text: str) -> int:
 
 
 def _around(mark: str) -> str:
-    """Return the marks around a number: `1)` and `1.` do not continue each other."""
+    """Return the punctuation of a number, because `1)` and `2.` are not of one list."""
     return re.sub(r"\w+", "", mark)

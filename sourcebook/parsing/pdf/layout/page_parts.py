@@ -1,4 +1,4 @@
-"""What a page looks like before its structure is known; lengths in points, from the page's upper left corner."""
+"""Pages before their structure is known; lengths in points from the page's upper left corner."""
 
 from dataclasses import dataclass
 
@@ -13,21 +13,21 @@ class Line:
     top: float
     bottom: float
     size: float
-    """Height of the letters, also where they are turned by 90 degrees."""
+    """Font size, also of text rotated by 90 degrees."""
     bold: bool = False
     italic: bool = False
     monospaced: bool = False
     turned: bool = False
-    """Whether it runs upwards or downwards rather than across the page."""
+    """Whether the text runs upwards or downwards."""
 
     @property
     def height(self) -> float:
-        """The height of the line's box."""
+        """Height of the line's box."""
         return self.bottom - self.top
 
     @property
     def width(self) -> float:
-        """The length of the line."""
+        """Width of the line's box."""
         return self.right - self.left
 
 
@@ -43,7 +43,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page; its number is counted from 1."""
+    """One page, with its number counted from 1."""
 
     number: int
     width: float
@@ -54,9 +54,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """An entry of the file's own table of contents."""
+    """An entry of the file's outline."""
 
     title: str
     level: int
-    """1 for the outermost."""
+    """Nesting level; 1 is the outermost."""
     page: int | None = None

@@ -1,4 +1,4 @@
-"""Join paragraphs that run on in the next column or on the next page."""
+"""Paragraphs that continue in the next column or on the next page."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +11,15 @@ from sourcebook.parsing.pdf.layout.line_joining import joined_pair
 _SENTENCE_END = re.compile(r"""[.!?:。！？…]["'”’»)\]\d]*$""")
 _PASSED_OVER = frozenset({"footnote", "caption"})
 _MOST_BESIDE = 3
+"""Most complete paragraphs, such as those of a box, between the two parts of a paragraph."""
 _MOST_PASSED_OVER = 40
+"""Most elements between the two parts of a paragraph."""
 
 
 def join_across_columns(
     found: Sequence[Element | PlacedTable], hyphenated: AbstractSet[str] = frozenset()
 ) -> list[Element | PlacedTable]:
-    """Return the elements, with the parts of one paragraph joined; footnotes, captions and tables may stand between."""
+    """Return the elements with the parts of each paragraph joined, across footnotes, captions and tables."""
     result: list[Element | PlacedTable] = []
     for one in found:
         if isinstance(one, Element) and one.kind == "paragraph":
@@ -38,14 +40,14 @@ def join_across_columns(
 
 
 def _open_end(result: Sequence[Element | PlacedTable], one: Element) -> tuple[int, Element] | None:
-    """Return the paragraph that plainly goes on with `one`, and where it is."""
+    """Return the index of the paragraph that continues with `one`, and the paragraph, or None."""
     for back in range(1, min(_MOST_PASSED_OVER, len(result)) + 1):
         before = result[-back]
         if isinstance(before, PlacedTable) or before.kind in _PASSED_OVER:
             continue
         if _goes_on(before, one):
             return len(result) - back, before
-        # What stands beside the text, as in a box, is complete; the text around it goes on in small letters.
+        # Text beside the paragraph, such as a box, is complete; the paragraph continues in lower case.
         if back > _MOST_BESIDE or not one.text[0].islower() or not _SENTENCE_END.search(before.text):
             return None
     return None
@@ -56,7 +58,7 @@ def _goes_on(before: Element, one: Element) -> bool:
         return False
     moved = before.places[-1].page != one.places[0].page or one.first.top < before.last.top
     if not moved and before.column != one.column and _directly_below(before, one):
-        return True  # the page was cut into columns within the paragraph
+        return True  # the cut into columns went through the paragraph
     apart = one.places[0].page - before.places[-1].page > 1
     alike = before.last.bold == one.first.bold and abs(before.last.size - one.first.size) < 0.1 * one.first.size
     if not moved or apart or not alike or _SENTENCE_END.search(before.text):
@@ -65,7 +67,7 @@ def _goes_on(before: Element, one: Element) -> bool:
         return True
     left, right = before.column
     full = before.last.right > right - 0.05 * (right - left)
-    # Scripts without small letters, and lines that go on with a name: nothing but the full line before tells.
+    # For scripts without lower case, and lines that begin with a name, the full line before decides.
     return full and before.kind == "paragraph" and before.lines > 1 and one.lines > 1 and not _indented(one)
 
 

@@ -1,4 +1,4 @@
-"""Group the rows of a column into paragraphs, list items, headings, code and captions."""
+"""Paragraphs, list items, headings, code and captions, grouped from the rows of a column."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,24 +17,26 @@ from sourcebook.parsing.pdf.layout.text_style import TextStyle
 _SENTENCE_END = re.compile(r"""[.!?:;。！？…]["'”’»)\]]*$""")
 _ALSO_DASHES = frozenset({"bullet -", "bullet –", "bullet —", "bullet o", "bullet *"})
 _WIDEST_IN_HEADING = 8.0
-"""Times the letters' size: between the parts of a heading, such as its number and its words."""
+"""Largest gap between the parts of a heading, such as number and title, in font sizes."""
 _WIDER_SPACE = 1.3
-"""Times the usual distance between lines: what is farther begins a paragraph."""
+"""Distance between lines that begins a paragraph, in usual distances."""
 _WIDEST_INDENT = 80
-"""Characters."""
+"""Most characters by which a line of code is indented."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the whole document says about its text."""
+    """Facts about the whole document that its paragraphs depend on."""
 
     style: TextStyle
     outline: AbstractSet[str]
+    """Plain titles of the file's outline."""
     hyphenated: AbstractSet[str]
+    """Words that the document writes with a hyphen within a line."""
     from_right: bool = False
-    """Whether lines begin at the right: they come mirrored, so that left is where they begin."""
+    """Whether lines begin at the right; such lines are mirrored, so that they begin at their left edge."""
     cover: bool = False
-    """Of a page without running text: only its largest lines are headings."""
+    """Whether the page has no running text, so that only its largest lines are headings."""
 
 
 @dataclass(slots=True)
@@ -46,7 +48,15 @@ class _Group:
 def elements(
     items: Sequence[Row | Table], *, page: int, left: float, right: float, context: Context
 ) -> Iterator[Element | Table]:
-    """Yield what a column holds, in its order."""
+    """Yield the elements and tables of a column in their order.
+
+    Args:
+        items: Rows and tables of the column, from the top.
+        page: Number of the page.
+        left: Left edge of the column, in points.
+        right: Right edge of the column, in points.
+        context: Facts about the document.
+    """
     group: _Group | None = None
     last_mark: ListMark | None = None
     texts = [item for item in items if isinstance(item, Row)]
@@ -81,7 +91,7 @@ def _right_edge(rows: Sequence[Row], right: float) -> float:
 
 
 def _plausible(mark: ListMark, last: ListMark | None, group: _Group, line: Line) -> bool:
-    """Whether a mark in the midst of a paragraph begins an item: the first of a list, or the one that is next."""
+    """Tell whether a mark within a paragraph begins a list item: the first of a list, or the next one."""
     if mark.number is None:
         if mark.style not in _ALSO_DASHES:
             return True
@@ -116,11 +126,11 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
 
 
 def _indented(group: _Group, line: Line, following: Row | Table | None) -> bool:
-    """Whether the line's left edge says that a paragraph begins."""
+    """Tell whether the indent of a line begins a paragraph."""
     first, last = group.rows[0].line, group.rows[-1].line
     step = 0.7 * line.size
     if abs((line.left + line.right) - (last.left + last.right)) < 0.6 * line.size:
-        return False  # both are centred, or of one width
+        return False  # both are centred, or have one width
     if group.mark is not None:
         return line.left < first.left - step
     if line.left > last.left + step:
@@ -132,7 +142,7 @@ def _indented(group: _Group, line: Line, following: Row | Table | None) -> bool:
 
 
 def _ends_short(last: Line, line: Line, edge: float) -> bool:
-    """Whether the next line's first word would have fitted behind the last one."""
+    """Tell whether the first word of `line` would have fitted at the end of `last`."""
     word = line.text.split(" ", 1)[0]
     width = line.width / max(1, len(line.text)) * (len(word) + 1.5)
     return last.right + max(width, line.size) < edge
@@ -160,13 +170,13 @@ def _element(group: _Group, page: int, column: tuple[float, float], context: Con
 
 
 def _spread(row: Row) -> bool:
-    """Whether a row's parts stand at both ends of it, as a page's head and a date beside a name do."""
+    """Tell whether a row has parts at both ends, such as a date beside a name."""
     ordered = sorted(row.runs, key=lambda run: run.left)
     return any(after.left - before.right > _WIDEST_IN_HEADING * row.line.size for before, after in pairwise(ordered))
 
 
 def _code_element(lines: Sequence[Line], page: int, column: tuple[float, float], style: TextStyle) -> Element:
-    """Return the lines as one piece of code."""
+    """Return the lines as one block of code, with its indents and empty lines."""
     widths = [line.width / len(line.text) for line in lines if line.text and line.width > 0]
     width = median(widths) if widths else 0.5 * lines[0].size
     margin = min(line.left for line in lines)

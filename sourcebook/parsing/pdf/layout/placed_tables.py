@@ -1,4 +1,4 @@
-"""Join tables that go on at the head of the next page without their header."""
+"""Captions of tables, and tables that continue at the top of the next page without their header."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from sourcebook.parsing.pdf.layout.elements import Element, Place, PlacedTable, 
 
 _NUMBER = re.compile(r"\W*\d[\d.,:/\s\-–]*\W*")
 _CAPTION_REACH = 40.0
-"""Points between a table and its caption."""
+"""Largest distance between a table and its caption, in points."""
 _OF_TABLE = re.compile(r"\[?(?:tab|exhibit|표|表|таблица)", re.IGNORECASE)
 _NEAR = 4.0
-"""Points between the edges of the parts."""
+"""Largest distance between the edges of a table's parts, in points."""
 
 
 def with_captions(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
-    """Return the elements, captions of tables moved into their tables."""
+    """Return the elements, with the captions above and below tables moved into the tables."""
     result: list[Element | PlacedTable] = []
     for one in found:
         before = result[-1] if result else None
@@ -29,9 +29,9 @@ def with_captions(found: Sequence[Element | PlacedTable]) -> list[Element | Plac
 
 
 def with_continued_tables(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
-    """Return the elements; rows that a page's first table adds to the last of the page before are rows of that.
+    """Return the elements, with the first table of a page joined to the last table of the page before.
 
-    A part that repeats the header stays a table of its own: it reads well alone, and its rows know their page.
+    A part that repeats the header stays a separate table: it is readable alone, and its rows know their page.
     """
     result: list[Element | PlacedTable] = []
     for one in found:

@@ -1,4 +1,4 @@
-"""Put what stands on one line of a column side by side, in the order of its script."""
+"""Rows of a column: runs on one line, in the order of their script."""
 
 import unicodedata
 from bisect import bisect, insort
@@ -10,11 +10,13 @@ from sourcebook.parsing.pdf.layout.elements import Row
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _LEAST_SHARED = 0.5
-"""Share of the lower one's height that two runs must share to stand on one line."""
+"""Smallest vertical overlap of two runs on one line, in heights of the lower run."""
 _MOST_TALLER = 1.6
-"""Times the lower one's height: what is taller must stand on the same base line."""
+"""Height in heights of the lower run above which a run must have the same base line."""
 _LIKE_HEIGHT = 1.3
+"""Ratio of heights up to which runs are of one height."""
 _OPEN_ROWS = 3
+"""Rows that a further run may still join."""
 
 
 def rows(lines: Sequence[Line]) -> list[Row]:
@@ -27,7 +29,7 @@ def rows(lines: Sequence[Line]) -> list[Row]:
 
 
 def _in_margin(row: Row, above: Row, below: Row) -> bool:
-    """Whether a row stands beside the text that it interrupts, as a note in the margin does."""
+    """Tell whether a row is beside the text that it interrupts, as a note in the margin is."""
     beside = row.line.right <= min(above.line.left, below.line.left) or row.line.left >= max(
         above.line.right, below.line.right
     )
@@ -41,7 +43,7 @@ def _goes_on(above: Row, below: Row) -> bool:
 
 
 def _move_up(found: list[Row], index: int) -> None:
-    """Put a note before the paragraph beside which it stands."""
+    """Move a note in the margin before the paragraph beside it."""
     place = index - 1
     while place > 0 and _goes_on(found[place - 1], found[place]):
         place -= 1
@@ -49,17 +51,17 @@ def _move_up(found: list[Row], index: int) -> None:
 
 
 def side_by_side(lines: Sequence[Line], *, reach: float = inf) -> list[list[Line]]:
-    """Return what stands on one line, from the top.
+    """Return the runs of each line, from the top.
 
     Args:
-        lines: in any order.
-        reach: how far apart, in times the higher one's height, what differs in height may stand: a heading in the next
-            column is on no line of this one.
+        lines: Runs in any order.
+        reach: Largest gap between runs of different height, in heights of the taller run, which keeps a heading in
+            the next column off this column's lines.
     """
     found: list[list[Line]] = []
     spans: list[list[tuple[float, float]]] = []
     for line in sorted(lines, key=lambda line: (line.top + line.bottom, line.left)):
-        # A tall letter beside several lines lies between the parts of one of them in this order.
+        # In this order, a tall letter beside several lines comes between the parts of one line.
         row: list[Line] | None = None
         for row, taken in zip(found[: -_OPEN_ROWS - 1 : -1], spans[: -_OPEN_ROWS - 1 : -1], strict=True):
             if _beside(row[0], line) and (reach == inf or _within(reach, line, row[0], taken)):
@@ -71,14 +73,14 @@ def side_by_side(lines: Sequence[Line], *, reach: float = inf) -> list[list[Line
             found.append([line])
             spans.append([(line.left, line.right)])
         elif line.height > _LIKE_HEIGHT * row[0].height:
-            row.insert(0, line)  # what stands beside a row is decided by its tallest early member
+            row.insert(0, line)  # further runs are compared with the tallest of the first runs
         else:
             row.append(line)
     return found
 
 
 def _within(reach: float, line: Line, first: Line, taken: Sequence[tuple[float, float]]) -> bool:
-    """Whether a line is as high as a row's first, or near to what stands on it already."""
+    """Tell whether a run is as high as the first of a row, or near to a run of the row."""
     higher = max(line.height, first.height)
     if higher < _LIKE_HEIGHT * min(line.height, first.height):
         return True
@@ -98,13 +100,13 @@ def _beside(first: Line, other: Line) -> bool:
 
 
 def in_order(row: Sequence[Line]) -> list[Line]:
-    """Sort runs the way they are read: from the right where most letters are Hebrew or Arabic."""
+    """Return runs in reading order: from the right where most letters are Hebrew or Arabic."""
     ordered = sorted(row, key=lambda line: line.left)
     balance = sum(direction(line.text) for line in ordered)
     if balance >= 0:
         return ordered
     ordered.reverse()
-    # Neighbouring words of a left-to-right script keep their own order within the line.
+    # Adjacent words of a left-to-right script keep their own order within the line.
     result: list[Line] = []
     latin: list[Line] = []
     for line in ordered:
@@ -119,7 +121,7 @@ def in_order(row: Sequence[Line]) -> list[Line]:
 
 @lru_cache(maxsize=4096)
 def direction(text: str) -> int:
-    """Return letters that run to the right less those that run to the left."""
+    """Return the number of left-to-right letters minus the number of right-to-left letters."""
     if text.isascii():
         return sum(map(str.isalpha, text))
     classes = [unicodedata.bidirectional(letter) for letter in text]
@@ -127,7 +129,7 @@ def direction(text: str) -> int:
 
 
 def joined(runs: Sequence[Line]) -> Line:
-    """Return runs that stand side by side as one; monospaced ones keep their distance."""
+    """Return runs side by side as one line; monospaced runs keep their distance."""
     if len(runs) == 1:
         return runs[0]
     letters = sum(len(run.text) for run in runs) or 1

@@ -1,4 +1,4 @@
-"""Tables drawn with lines."""
+"""Tables with drawn lines."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -11,13 +11,13 @@ from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.rows import rows
 
 _LEAST_FILLED = 0.4
-"""Share of a table's cells that hold text; fewer make a form's frame or a drawing."""
+"""Share of cells with text below which a grid is a form's frame or a drawing."""
 _MOST_LINES = 30
-"""In one cell of a table; more make columns of text in frames."""
+"""Lines in one cell above which a grid is a frame around columns of text."""
 
 
 def ruled_tables(page: Page) -> tuple[list[Table], list[Line]]:
-    """Return the page's ruled tables and the lines outside of them."""
+    """Return the page's tables with drawn lines, and the lines of text outside of them."""
     tables: list[Table] = []
     left = list(page.lines)
     for grid in grids(page.rules):
@@ -68,7 +68,7 @@ def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
 
 
 def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:
-    """Return the cells, and how many rows of text each row of the grid holds: often lines part columns only."""
+    """Return the cells, and the number of rows of text in each row of the grid; often only columns have lines."""
     height = len(grid.ys) - 1
     within: list[list[float]] = [[] for _ in range(height)]
     for row in range(height):
@@ -98,7 +98,7 @@ def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:
 
 
 def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
-    """Return where the rows begin that share one row of the grid; empty where it is one row."""
+    """Return the tops of the rows of text in one row of the grid, or nothing where it is a single row."""
     tops = [sorted(row.line.top for row in cell) for cell in cells if cell]
     if len(tops) < 2 or min(map(len, tops)) < 3:
         return []
@@ -111,7 +111,10 @@ def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
 
 
 def _header_rows(grid: Grid) -> int:
-    """Return 1, or 2 where the second row parts what a cell of the first spans, and all others reach down into it."""
+    """Return the number of header rows: 2 where the second row divides the wide cells of the first, else 1.
+
+    All other cells of the first row then span both rows.
+    """
     first = [cell for cell in grid.cells if cell.row == 0]
     wide = [cell for cell in first if cell.column_span > 1]
     down = [cell for cell in first if cell.column_span == 1]

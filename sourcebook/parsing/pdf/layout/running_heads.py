@@ -1,4 +1,4 @@
-"""Leave out what is printed on every page: running headers, footers and page numbers."""
+"""Running headers, footers and page numbers, which are left out."""
 
 import re
 from collections import defaultdict
@@ -11,9 +11,9 @@ from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.rows import joined, side_by_side
 
 _MARGIN = 0.13
-"""Share of the page's height at its top and bottom in which running heads stand."""
+"""Height of the top and of the bottom margin with running heads, as a share of the page's height."""
 _OUTERMOST = 3
-"""So many rows from the edge may be running heads."""
+"""Rows from the edge that may be running heads."""
 _DIGITS = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(
     r"[-–—|\[( ]*(?:(?:page|seite|pagina|página|стр\.?|p\.)\s*)?(?:\d{1,4}|[ivxlcdm]{1,6})"
@@ -22,19 +22,20 @@ _PAGE_NUMBER = re.compile(
 )
 _EDGE_NUMBER = re.compile(r"^\s*(\d{1,4})\b|\b(\d{1,4})\s*$")
 _FEWEST_NUMBERED = 3
+"""Fewest pages whose numbers show that they are page numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     page: int
-    """Its index."""
+    """Index of the page, counted from 0."""
     lines: tuple[Line, ...]
     line: Line
     above: bool
 
 
 def without_running_heads(pages: Sequence[Page]) -> list[Page]:
-    """Return the pages without the lines that they have in common at their edges, numbers aside."""
+    """Return the pages without the lines that repeat at their edges, with any numbers in them."""
     usual = _usual_size(pages)
     candidates = [one for index, page in enumerate(pages) for one in _candidates(index, page)]
     dropped: dict[int, set[int]] = defaultdict(set)
@@ -57,7 +58,7 @@ def _usual_size(pages: Sequence[Page]) -> float:
 
 
 def _candidates(index: int, page: Page) -> Iterator[_Candidate]:
-    """Yield the outermost rows of a page's upper and lower margin."""
+    """Yield the outermost rows in a page's top and bottom margin."""
     for above in (True, False):
         limit = page.height * (_MARGIN if above else 1 - _MARGIN)
         lines = [line for line in page.lines if (line.bottom <= limit if above else line.top >= limit)]
@@ -70,7 +71,7 @@ def _candidates(index: int, page: Page) -> Iterator[_Candidate]:
 def _repeated(candidates: Sequence[_Candidate], usual: float) -> Iterator[_Candidate]:
     places: dict[tuple[bool, int], list[_Candidate]] = defaultdict(list)
     for one in candidates:
-        if one.line.size <= 1.25 * usual:  # chapters begin at one place too, but in larger letters
+        if one.line.size <= 1.25 * usual:  # titles of chapters repeat their position, too, in a larger font size
             places[one.above, round(one.line.top / 4)].append(one)
     for (above, place), group in places.items():
         near = [*group, *places.get((above, place - 1), ()), *places.get((above, place + 1), ())]
@@ -86,12 +87,12 @@ def _repeated(candidates: Sequence[_Candidate], usual: float) -> Iterator[_Candi
 
 
 def _fixed(text: str) -> bool:
-    """Whether there is more to it than numbers, which differ from table to table."""
+    """Tell whether a text has letters; numbers alone differ from table to table."""
     return any(letter.isalpha() for letter in text)
 
 
 def _counting(near: Sequence[_Candidate]) -> bool:
-    """Whether numbers at the end of these rows grow from page to page, as page numbers do."""
+    """Tell whether the numbers at the ends of rows grow from page to page, as page numbers do."""
     numbers: dict[int, int] = {}
     for one in near:
         match = _EDGE_NUMBER.search(one.line.text)
@@ -103,7 +104,7 @@ def _counting(near: Sequence[_Candidate]) -> bool:
 
 
 def _numbers(index: int, page: Page, dropped: set[int]) -> Iterator[_Candidate]:
-    """Yield the page number that stands alone at the edge, even where no other page has one there."""
+    """Yield a page number alone at the edge, even where no other page has one there."""
     left = replace(page, lines=tuple(line for line in page.lines if id(line) not in dropped))
     body = [(line.top, line.bottom) for line in left.lines]
     for one in _candidates(index, left):

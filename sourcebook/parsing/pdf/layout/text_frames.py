@@ -1,25 +1,26 @@
-"""Frames drawn around text that other text flows around."""
+"""Drawn frames with text inside, around which other text flows; lengths in points."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
+from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 
 _NEAR = 3.0
-"""Points; ends that are nearer to each other touch."""
+"""Distance up to which ends of lines touch, in points."""
 _MOST_SIDES = 8
-"""Upright lines of one height; more are those of a table."""
+"""Vertical lines of one height above which they belong to a table."""
 _MOST_FRAMES = 60
+"""Frames of a page above which they are a table or a drawing."""
 _LEAST_HEIGHT = 20.0
+"""Smallest height of a frame, in points."""
 _FEWEST_LINES = 2
-
-Frame = tuple[float, float, float, float]
-"""Left, top, right and bottom."""
+"""Fewest lines inside a frame, and fewest lines beside it."""
 
 
-def boxed(lines: Sequence[Line], frames: Sequence[Frame]) -> list[list[Line]]:
-    """Return the lines in each frame beside which other lines stand, in the order of the frames."""
+def boxed(lines: Sequence[Line], frames: Sequence[Box]) -> list[list[Line]]:
+    """Return the lines in each frame that has other lines beside it, in the order of the frames."""
     found: list[list[Line]] = []
     taken: set[int] = set()
     for frame in frames:
@@ -37,8 +38,8 @@ def boxed(lines: Sequence[Line], frames: Sequence[Frame]) -> list[list[Line]]:
     return found
 
 
-def frames_of(rules: Sequence[Rule]) -> list[Frame]:
-    """Return the rectangles that four lines make, from the top; none where so many make a table or a drawing."""
+def frames_of(rules: Sequence[Rule]) -> list[Box]:
+    """Return the rectangles of four drawn lines from the top, or none where they are a table or a drawing."""
     sides: dict[tuple[int, int], list[Rule]] = defaultdict(list)
     level: dict[int, list[Rule]] = defaultdict(list)
     for rule in rules:
@@ -46,7 +47,7 @@ def frames_of(rules: Sequence[Rule]) -> list[Frame]:
             sides[round(rule.top / _NEAR), round(rule.bottom / _NEAR)].append(rule)
         elif rule.right - rule.left > rule.bottom - rule.top:
             level[round((rule.top + rule.bottom) / 2 / _NEAR)].append(rule)
-    found: set[Frame] = set()
+    found: set[Box] = set()
     for uprights in sides.values():
         if not 2 <= len(uprights) <= _MOST_SIDES:
             continue
@@ -59,7 +60,7 @@ def frames_of(rules: Sequence[Rule]) -> list[Frame]:
     return sorted(found, key=lambda frame: (frame[1], frame[0], -frame[2]))
 
 
-def _closed(frame: Frame, level: dict[int, list[Rule]], edge: float) -> bool:
+def _closed(frame: Box, level: dict[int, list[Rule]], edge: float) -> bool:
     place = round(edge / _NEAR)
     return any(
         abs(rule.left - frame[0]) < _NEAR and abs(rule.right - frame[2]) < _NEAR
@@ -68,11 +69,11 @@ def _closed(frame: Frame, level: dict[int, list[Rule]], edge: float) -> bool:
     )
 
 
-def _within(frame: Frame, line: Line) -> bool:
+def _within(frame: Box, line: Line) -> bool:
     middle = (line.top + line.bottom) / 2
     return frame[0] - 1 <= line.left and line.right <= frame[2] + 1 and frame[1] < middle < frame[3]
 
 
-def _overlaps(frame: Frame, line: Line) -> bool:
+def _overlaps(frame: Box, line: Line) -> bool:
     middle = (line.top + line.bottom) / 2
     return line.left < frame[2] - 1 and line.right > frame[0] + 1 and frame[1] < middle < frame[3]

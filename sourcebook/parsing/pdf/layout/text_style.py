@@ -1,4 +1,4 @@
-"""How a document's running text looks, against which headings and footnotes stand out."""
+"""Style of a document's running text, from which headings and footnotes differ."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,24 +7,26 @@ from dataclasses import dataclass, replace
 from sourcebook.parsing.pdf.layout.elements import Row
 
 _ENOUGH_LETTERS = 400
+"""Letters of a page below which the document's style holds for it."""
 _FEW_LETTERS = 120
+"""Letters in the size of running text above which a page has running text."""
 _STEP = 0.5
-"""Points; sizes that are nearer count as one."""
+"""Step to which font sizes and distances are rounded, in points."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """Of the running text: size, weight, and the usual distance between lines."""
+    """Font size, weight and line pitch of the running text."""
 
     size: float
     bold: bool
     pitches: dict[int, float]
-    """From the top of one line to that of the next, by size."""
+    """Distances from the top of one line to the top of the next, in points, by font size in half points."""
     elsewhere: float = 0.0
-    """Size of the running text on other pages, where a page has its own."""
+    """Font size of the document's running text, where the page has another."""
 
     def pitch(self, size: float) -> float:
-        """Return the usual distance between lines of that size."""
+        """Return the usual distance between the tops of lines of a font size, in points."""
         known = self.pitches.get(_step(size))
         if known is not None:
             return known
@@ -33,7 +35,7 @@ class TextStyle:
 
 
 def of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
-    """Return the document's style, with the size of a page whose running text is smaller."""
+    """Return the document's style, with the page's own font size where its running text is smaller."""
     letters = Counter[int]()
     for row in rows:
         letters[_step(row.line.size)] += len(row.line.text)
@@ -45,7 +47,7 @@ def of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
 
 
 def has_running_text(style: TextStyle, rows: Sequence[Row]) -> bool:
-    """Whether a page holds a sentence or some lines of running text; covers and title pages hold none."""
+    """Tell whether a page has a sentence or some lines of running text; covers and title pages have none."""
     near = [row.line for row in rows if abs(row.line.size - style.size) <= 0.12 * style.size]
     if sum(len(line.text) for line in near) > _FEW_LETTERS:
         return True
@@ -53,7 +55,7 @@ def has_running_text(style: TextStyle, rows: Sequence[Row]) -> bool:
 
 
 def text_style(columns: Sequence[Sequence[Row]]) -> TextStyle:
-    """Measure the style of most letters."""
+    """Return the style of most letters in the columns of a document."""
     letters, bold = Counter[int](), Counter[int]()
     distances: dict[int, Counter[int]] = {}
     for column in columns:
@@ -76,7 +78,7 @@ def text_style(columns: Sequence[Sequence[Row]]) -> TextStyle:
 
 
 def _usual(counts: Counter[int]) -> float:
-    """Return the most frequent distance, neighbours counted with it."""
+    """Return the most frequent distance in points, averaged with its neighbours."""
     best = max(counts, key=lambda one: (counts[one - 1] + counts[one] + counts[one + 1], -one))
     near = range(best - 1, best + 2)
     total = sum(counts[one] for one in near)
