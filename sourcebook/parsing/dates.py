@@ -1,4 +1,4 @@
-"""Lines of a page that only say when it was made: they change when nothing else does."""
+"""Date lines of a page, which change without its content, and dates in ISO 8601."""
 
 import re
 from datetime import date, datetime
@@ -40,23 +40,23 @@ _LINE = re.compile(
 )
 _COPYRIGHT = re.compile(r"[*_ ]*(?:copyright|©|\(c\))(?=[^\n]*\b\d{4}\b).*", re.IGNORECASE)
 _LONGEST = 120
-# A whole fence, which is passed over, or a line that begins no other block.
+# A whole fence, which is skipped, or a line that starts no other block.
 _CANDIDATE = re.compile(
     r"^(?P<fence>[ >]*`{3,})[^`\n]*\n(?:.*\n)*?(?P=fence)[ ]*$"
     r"|^(?P<lead>[-*+] )?[ ]{0,3}(?P<line>[^\n#|>`\s-][^\n]{3,259})$",
     re.MULTILINE,
 )
 _ENDS = 3
-"""A copyright line is the page's own among this many lines at the end."""
+"""Lines at the end of a page among which a copyright line concerns the page."""
 
 
 def split_date_lines(markdown: str) -> tuple[str, dict[str, str]]:
-    """Take out the lines that only say when a page was made or changed, and a lone copyright line at the end.
+    """Remove the lines that hold only the page's date, and a copyright line at the end.
 
-    A date without a word to it is the page's own where there is one such line; several belong to the content.
+    A date without a word such as `updated` concerns the page where there is one such line; several are content.
 
     Returns:
-        The Markdown without them, and what they say: `published` and `modified` in ISO 8601 where it could be read.
+        The Markdown without these lines, and their dates `published` and `modified` in ISO 8601, as far as readable.
     """
     dates: dict[str, str] = {}
     taken: list[tuple[int, int]] = []
@@ -87,7 +87,7 @@ def split_date_lines(markdown: str) -> tuple[str, dict[str, str]]:
 
 
 def iso_date(text: str) -> str | None:
-    """Return a date or moment in ISO 8601; None where `text` is none, or where day and month cannot be told apart."""
+    """Return a date or time in ISO 8601; None where the text is no date, or where day and month are ambiguous."""
     text = " ".join(text.split())
     if not text or len(text) > 60:
         return None
@@ -114,7 +114,7 @@ def iso_date(text: str) -> str | None:
 
 
 def _goes_on(markdown: str, candidate: re.Match[str]) -> bool:
-    """Whether the line is the beginning of a list item of several lines."""
+    """Whether the line starts a list item of several lines."""
     return candidate["lead"] is not None and markdown[candidate.end() :].lstrip("\n")[:1] in {" ", "\t"}
 
 

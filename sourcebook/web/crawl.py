@@ -1,4 +1,4 @@
-"""The crawl of one site: claim URLs from the frontier, visit them, write what came of it, until nothing is left."""
+"""The crawl of one site: claim URLs from the frontier, visit them and record the outcomes until none is left."""
 
 import asyncio
 import time
@@ -28,13 +28,14 @@ from sourcebook.web.visit import Visitor
 
 T = TypeVar("T")
 _UNCHANGED_AT_ONCE = 64
+"""Confirmations of unchanged pages per transaction."""
 _CLAIMED_PER_VISITOR = 16
-"""URLs held ready for each visit that runs at once: a claim takes as long as some requests."""
+"""URLs claimed ahead per concurrent visit, because a claim takes as long as several requests."""
 
 
 @dataclass
 class CrawlResult:
-    """What one crawl did."""
+    """Counts and failures of a crawl."""
 
     added: int = 0
     changed: int = 0
@@ -42,25 +43,25 @@ class CrawlResult:
     removed: int = 0
     failures: list[tuple[str, str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    """refused, forbidden, redirected, lists, postponed, rendered, bytes: those that happened."""
+    """Counts by name: refused, forbidden, redirected, lists, postponed, rendered, bytes."""
     refusals: Counter[str] = field(default_factory=Counter)
-    """Why pages were not taken on purpose, and how many."""
+    """Number of excluded pages by reason."""
     stopped: str | None = None
-    """Why it came to an end before everything was asked for."""
+    """Reason why the crawl stopped early."""
     waits_for: str | None = None
-    """Why some URLs were put off: what the last of them heard."""
+    """Reason of the last postponed URL."""
 
 
 class Crawl:
     """One pass over a site's frontier.
 
     Args:
-        site: what is crawled.
-        frontier: its rows; used by one thread of the crawl's own.
-        visitor: makes outcomes of URLs.
-        discovery: shared with the visitor.
-        progress: told how many URLs are done, of how many that are known, and how many failed.
-        trusts_lastmod: whether pages are not asked for that the sitemap says are unchanged.
+        site: site to crawl.
+        frontier: rows of the site, used by one thread of the crawl.
+        visitor: visits URLs.
+        discovery: URL selection, shared with the visitor.
+        progress: called with the numbers of finished, known and failed URLs.
+        trusts_lastmod: whether pages that the sitemap declares unchanged are not requested.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Crawl:
         self._result = CrawlResult()
 
     async def run(self) -> CrawlResult:
-        """Visit everything that is queued; whatever happens, what was done is written and the rest given back."""
+        """Visit every queued URL; on an error, record the finished visits and release the claimed URLs."""
         try:
             await self._in_database(self._count)
             await self._work(lists_only=True)
@@ -113,7 +114,7 @@ class Crawl:
         self._hashes = self._frontier.page_hashes()
 
     async def _work(self, *, lists_only: bool) -> None:
-        """Keep as many visits running as the site allows, and the database a step ahead and a step behind them."""
+        """Run as many visits as the site allows, with claims ahead of them and writes behind them."""
         writing: asyncio.Task[None] | None = None
         exhausted = False
         while True:
@@ -133,10 +134,10 @@ class Crawl:
                 self._take(visit.result())
             if writing is not None and writing.done():
                 await writing
-                writing, exhausted = None, False  # what was written may have brought new URLs
+                writing, exhausted = None, False  # the write may have added URLs
 
     def _is_worth_writing(self) -> bool:
-        """Pages are written at once; that pages are unchanged, many in one transaction."""
+        """Whether to write now: pages at once, confirmations of unchanged pages in batches."""
         return bool(self._outcomes) and (
             _fetched(self._outcomes) > 0
             or len(self._outcomes) >= _UNCHANGED_AT_ONCE
@@ -145,7 +146,7 @@ class Crawl:
         )
 
     async def _claim(self, *, lists_only: bool) -> bool:
-        """Get more URLs ready; return whether there were any."""
+        """Claim more URLs; return whether there were any."""
         settings = self._site.settings
         wanted = settings.concurrency * _CLAIMED_PER_VISITOR
         new = sum(not url.live for url in self._ready) + len(self._visits)
@@ -159,7 +160,7 @@ class Crawl:
         return bool(claimed)
 
     def _start_visits(self) -> None:
-        # A page that is not written yet would be fetched twice if the crawl were killed now.
+        # After a kill, a page that is not written is fetched again, so their number is limited.
         unwritten = _fetched(self._outcomes) + self._writing
         while (
             self._ready and len(self._visits) + unwritten < self._site.settings.concurrency and not self._result.stopped
@@ -167,7 +168,7 @@ class Crawl:
             self._visits.add(asyncio.create_task(self._visitor.visit(self._ready.popleft())))
 
     def _take(self, outcome: Outcome) -> None:
-        """Count an outcome, and learn from it."""
+        """Count an outcome and update the state of the crawl."""
         outcome = _not_gone(outcome)
         result, claimed = self._result, outcome.claimed
         self._outcomes.append(outcome)
@@ -191,7 +192,7 @@ class Crawl:
                 if outcome.notice is not None:
                     result.failures.append((claimed.url, outcome.notice))
             case Failed():
-                if not claimed.is_start:  # that is told as the failure of the site
+                if not claimed.is_start:  # reported as the failure of the site
                     result.failures.append((claimed.url, outcome.reason))
             case Postponed():
                 self._done -= 1
@@ -219,7 +220,7 @@ class Crawl:
             self._hashes.add(page.sha256)
 
     def _judge_start(self, outcome: Outcome) -> None:
-        """A site whose first page is not there is down or has moved: nothing of it may be called gone."""
+        """Stop the crawl where the start fails: the site is down or has moved, so no page counts as gone."""
         if isinstance(outcome, Failed) and self._result.stopped is None:
             self._result.stopped = f"{outcome.claimed.url}: {outcome.reason}"
 
@@ -233,7 +234,7 @@ class Crawl:
         self._progress(self._done, self._done + max(self._left, 0), len(self._result.failures))
 
     async def _give_back(self) -> None:
-        """Write what was done, and let go of what was not."""
+        """Record the finished visits and release the claimed URLs."""
         for visit in self._visits:
             visit.cancel()
         if self._visits:
@@ -247,12 +248,12 @@ class Crawl:
 
 
 def _fetched(outcomes: Sequence[Outcome]) -> int:
-    """Count what is more than the word that a page is unchanged."""
+    """Count the outcomes other than confirmations of unchanged pages."""
     return sum(not isinstance(outcome, Unchanged) for outcome in outcomes)
 
 
 def _not_gone(outcome: Outcome) -> Outcome:
-    """The start of a site is not there: that says something of the site, and does not remove its first page."""
+    """Return a missing start as a failure, which does not remove its page."""
     if outcome.claimed.is_start and isinstance(outcome, Gone):
         return Failed(outcome.claimed, outcome.reason, transient=True)
     return outcome

@@ -1,4 +1,4 @@
-"""Which of the URLs that a page or a list names are worth a visit."""
+"""Selection of the URLs to visit among those named by pages and lists."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,12 @@ from sourcebook.web.url import host_of, registered_domain
 
 
 class Discovery:
-    """Decides by the site's scope, its depth, and whether a URL leads into a trap.
+    """Selects URLs by the site's scope, its depth and its traps.
 
     Args:
-        settings: of the site.
-        start: its URL in normal form.
-        follow_links: whether links are followed; unset settings decide by what the start turns out to be.
+        settings: settings of the site.
+        start: URL of the site in normal form.
+        follow_links: whether links are followed; without a setting, a start that is a list turns it off.
     """
 
     def __init__(self, settings: SiteSource, start: str, *, follow_links: bool) -> None:
@@ -28,10 +28,10 @@ class Discovery:
         self._seen: dict[str, int] = {}
 
     def recall(self, starts: Iterable[tuple[str, str]]) -> None:
-        """Take up what earlier crawls learned of the start: the hosts it led to, and whether it is a list.
+        """Restore the state of earlier crawls: the hosts of the start, and whether it is a list.
 
         Args:
-            starts: (URL, role) of the site's URL and of where it redirected to.
+            starts: (URL, role) of the site's URL and of its redirect targets.
         """
         for url, role in starts:
             self._enter(host_of(url))
@@ -39,12 +39,12 @@ class Discovery:
                 self.follow_links = False
 
     def links(self, page: str, depth: int, links: Iterable[str]) -> tuple[FoundUrl, ...]:
-        """Return the links of a page that are to be visited and were not found before as near to the start.
+        """Return the links of a page to visit, without those already found at the same or a lower depth.
 
         Args:
-            page: its URL.
-            depth: how many links it is away from the start.
-            links: in normal form.
+            page: URL of the page.
+            depth: number of links between the start and the page.
+            links: links in normal form.
         """
         depth = max(depth, 0) + 1
         if not self.follow_links or depth > self.max_depth:
@@ -52,7 +52,7 @@ class Discovery:
         return tuple(FoundUrl(link, depth, page) for link in links if self._wants(link, depth))
 
     def listed(self, claimed: ClaimedUrl, entries: Iterable[tuple[str, str | None]]) -> tuple[FoundUrl, ...]:
-        """Return the URLs of a list that belong to the site; no trap is looked for in what its owner wrote down."""
+        """Return the URLs of a list that belong to the site, without a check for traps."""
         found = []
         for url, lastmod in entries:
             if self.scope.follows(url):
@@ -61,7 +61,7 @@ class Discovery:
         return tuple(found)
 
     def lists(self, parent: str | None, urls: Iterable[str]) -> tuple[FoundUrl, ...]:
-        """Return lists on the site's own hosts; they need not match the patterns for pages."""
+        """Return the lists on the site's own hosts, whether or not the patterns for pages match."""
         return tuple(
             FoundUrl(url, -1, parent, role="list", listed=True) for url in dict.fromkeys(urls) if self._is_own_host(url)
         )
@@ -69,7 +69,7 @@ class Discovery:
     def elsewhere(self, claimed: ClaimedUrl, target: str) -> FoundUrl | None:
         """Return the target of a redirect as a URL to visit; None where it leads off the site.
 
-        The start may lead to another host of its domain, which then is the site's as well.
+        The start may redirect to another host of its domain, which then belongs to the site.
         """
         host = host_of(target)
         if claimed.is_start:
@@ -80,12 +80,12 @@ class Discovery:
         return FoundUrl(target, claimed.depth, claimed.url, role=claimed.role, listed=claimed.listed)
 
     def canonical(self, claimed: ClaimedUrl, target: str) -> tuple[FoundUrl, ...]:
-        """Return where a page says it belongs, which is a page like any other, where it belongs to the site."""
+        """Return the canonical URL of a page as a URL to visit where it belongs to the site."""
         found = FoundUrl(target, claimed.depth, claimed.url)
         return (found,) if self.scope.takes(target) else ()
 
     def _enter(self, host: str) -> None:
-        """Make a host of the start's domain one of the site's."""
+        """Add a host to the site where it is of the start's domain."""
         if registered_domain(host) == registered_domain(host_of(self._start)):
             self.scope = self.scope.with_host(host)
 

@@ -1,4 +1,4 @@
-"""What a crawl of a collection would ask for now, told by the ledger alone."""
+"""URLs of a collection that are due, counted from the ledger."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from sourcebook.model.selection import EVERYTHING, Selection
 
 @dataclass(frozen=True, slots=True)
 class DuePages:
-    """How many URLs are due."""
+    """Number of due URLs."""
 
     urls: int
     fingerprint: str
-    """Equal until a crawl has begun to work on them."""
+    """Hash that stays equal until a crawl starts on the URLs."""
 
 
 def due_pages(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> DuePages:
-    """Return what is due: sites whose refresh interval has come or whose crawl was broken off, and failed URLs."""
+    """Count the due URLs: of sites that are due or whose crawl was interrupted, and of failures due for a retry."""
     rows = connection.execute(
         queries["due_pages"],
         {
@@ -39,6 +39,6 @@ def due_pages(connection: Connection, collection: str, selection: Selection = EV
 
 
 def next_due(connection: Connection, collection: str) -> datetime | None:
-    """Return when the next page of a collection is due, in UTC; None where it has no site."""
+    """Return the time in UTC at which the next page of a collection is due; None where it has no site."""
     row = connection.execute(queries["next_due"], {"collection": collection}).fetchone()
     return row[0].astimezone(UTC) if row and row[0] else None

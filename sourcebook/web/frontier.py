@@ -1,7 +1,7 @@
-"""The frontier of one site in the database: what is left to fetch, and what came of the rest.
+"""The frontier of a site in the database: its URLs with their state.
 
-What a visit found is written in one transaction with the state of its URL, so a crawl that is killed at any moment goes
-on where it was: no page is lost, and none that was written is fetched again.
+The outcome of a visit and the state of its URL are written in one transaction. A killed crawl therefore continues where
+it stopped: no page is lost, and no recorded page is fetched again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,26 +33,27 @@ from sourcebook.web.outcome import (
 from sourcebook.web.site import Site
 
 BATCH = 5000
+"""URLs per statement."""
 OutcomeKind = TypeVar("OutcomeKind", bound=Outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierCounts:
-    """How far a site is."""
+    """Progress of a site's crawl."""
 
     queued: int
     next_attempt_at: datetime | None
-    """Of what is queued: the earliest time it may be asked for; None where nothing is postponed."""
+    """Earliest request time of the queued URLs; None where none is postponed."""
     live: int
-    """Pages that are kept."""
+    """Stored pages."""
 
 
 class Frontier:
-    """The rows of one site. Not thread-safe: one thread at a time.
+    """Reads and writes the rows of one site. Not thread-safe.
 
     Args:
         connection: in autocommit mode.
-        site: whose frontier it is; only one process works on it, which the collection's lock sees to.
+        site: site of the frontier; the collection's lock keeps other processes away.
     """
 
     def __init__(self, connection: Connection, site: Site) -> None:
@@ -62,7 +63,7 @@ class Frontier:
         self.began_at: datetime | None = site.crawl_started_at
 
     def begin(self, start: str) -> None:
-        """Begin a new round at the site's URL: every URL is asked for again."""
+        """Begin a new round, in which every URL is requested again."""
         with self._connection.transaction():
             self._run("begin_crawl", scope=self._site.scope_digest)
             self._run("requeue_urls")
@@ -72,28 +73,28 @@ class Frontier:
             self.add([FoundUrl(start, 0, None, role="start", listed=True)])
 
     def recover(self) -> int:
-        """Take back what a killed crawl had in its hands; return how many URLs."""
+        """Queue the URLs that a killed crawl had claimed; return their number."""
         return self._run("recover_urls")
 
     def queue_failed(self, *, now: bool = False, is_round: bool = False) -> int:
-        """Queue what failed and is due for another try, or all of it now, and in a round the start in any case."""
+        """Queue failed URLs that are due for a retry, or all of them; in a round also the start."""
         return self._run("queue_failed_urls", now=now, is_round=is_round)
 
     def queue_named(self, urls: Sequence[str]) -> int:
-        """Queue URLs that are known, whatever state they are in."""
+        """Queue known URLs in any state."""
         return self._run("queue_named_urls", urls=list(urls))
 
     def skip_unchanged(self, cleaner: str) -> int:
-        """Count as fetched what the sitemap says is unchanged since it was; return how many."""
+        """Mark URLs as fetched that the sitemap declares unchanged; return their number."""
         return self._run("skip_unchanged_urls", cleaner=cleaner)
 
     def claim(self, limit: int, *, lists_only: bool = False, known_only: bool = False) -> list[ClaimedUrl]:
-        """Take the next URLs, those nearest to the start first.
+        """Claim the next URLs, in order of their depth.
 
         Args:
-            limit: at most this many.
-            lists_only: only the start and the lists, which say what else there is.
-            known_only: only pages that are kept already: there is no room for more.
+            limit: largest number of URLs.
+            lists_only: whether to claim only the start and the lists.
+            known_only: whether to claim only stored pages, because max_pages is reached.
         """
         with self._connection.cursor(row_factory=class_row(ClaimedUrl)) as cursor:
             cursor.execute(
@@ -103,7 +104,7 @@ class Frontier:
             return cursor.fetchall()
 
     def add(self, found: Iterable[FoundUrl]) -> int:
-        """Add URLs; return how many were not known."""
+        """Add URLs; return the number of new ones."""
         new = 0
         for batch in batched(_each_once(found), BATCH):
             rows = self._connection.execute(
@@ -123,7 +124,7 @@ class Frontier:
         return new
 
     def record(self, outcomes: Sequence[Outcome], cleaner: str) -> int:
-        """Write what came of visits, and what they found, in one transaction; return how many URLs are new."""
+        """Record outcomes and the URLs they found in one transaction; return the number of new URLs."""
         with self._connection.transaction():
             self._record_pages([outcome for outcome in outcomes if isinstance(outcome, Stored)], cleaner)
             self._record_states(outcomes)
@@ -198,50 +199,50 @@ class Frontier:
             self._run("postpone_urls", ids=_ids(postponed), untils=untils, reasons=reasons)
 
     def remove(self, urls: Sequence[tuple[int, str]]) -> int:
-        """Take URLs that do not belong to the site any more out of it; return how many pages were kept of them."""
+        """Delete URLs that no longer belong to the site; return the number of pages removed."""
         with self._connection.transaction():
             removed = self._run("remove_pages", urls=[url for _, url in urls])
             self._run("delete_urls", ids=[number for number, _ in urls])
         return removed
 
     def counts(self) -> FrontierCounts:
-        """Count what is left and what is kept."""
+        """Count queued URLs and stored pages."""
         with self._connection.cursor(row_factory=class_row(FrontierCounts)) as cursor:
             found = cursor.execute(queries["frontier_counts"], self._scope).fetchone()
         return found or FrontierCounts(0, None, 0)
 
     def urls(self) -> list[tuple[int, str, int, str]]:
-        """Return (id, URL, depth, role) of everything known."""
+        """Return (id, URL, depth, role) of every URL."""
         return self._connection.execute(queries["frontier_urls"], self._scope).fetchall()
 
     def starts(self) -> list[tuple[str, str]]:
-        """Return (URL, role) of where the site begins: at its URL, and where that one redirected to."""
+        """Return (URL, role) of the site's URL and of its redirect targets."""
         return self._connection.execute(queries["start_urls"], self._scope).fetchall()
 
     def page_hashes(self) -> set[bytes]:
-        """Return the hashes of the pages that are kept."""
+        """Return the hashes of the stored pages."""
         return {row[0] for row in self._connection.execute(queries["page_hashes"], self._scope)}
 
     def page_links(self) -> Iterable[tuple[str, int, list[str]]]:
-        """Yield (URL, depth, links) of the pages that are kept."""
+        """Yield (URL, depth, links) of the stored pages."""
         with self._connection.transaction(), self._connection.cursor(name="page_links") as cursor:
             cursor.execute(queries["page_links"], self._scope)
             yield from cursor
 
     def end(self) -> None:
-        """Record that the round came to its end."""
+        """Record the end of the round."""
         self._run("end_crawl", refresh=self._site.settings.refresh.total_seconds())
 
     def leave_rest(self) -> int:
-        """Put aside what max_pages leaves no room for; return how many URLs."""
+        """Mark the queued URLs beyond max_pages; return their number."""
         return self._run("mark_beyond")
 
     def interrupt(self, error: str, until: datetime) -> None:
-        """Record that the round cannot go on before a moment; what is queued stays queued."""
+        """Record that the round pauses until a time; queued URLs stay queued."""
         self._run("interrupt_crawl", error=error, next_crawl_at=until)
 
     def refuse(self, error: str) -> None:
-        """Record that the round came to its end, and why there is no page."""
+        """Record the end of a round without pages, with the reason."""
         self._run("refuse_crawl", error=error, refresh=self._site.settings.refresh.total_seconds())
 
     def _run(self, query: str, **parameters: object) -> int:
@@ -257,7 +258,7 @@ def _columns(outcomes: Sequence[Outcome], *names: str) -> list[list[object]]:
 
 
 def _each_once(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
-    """Of several with one URL keep the nearest to the start: one statement may touch a row only once."""
+    """Keep one entry per URL, the nearest to the start: a statement may touch a row only once."""
     nearest: dict[str, FoundUrl] = {}
     for url in found:
         known = nearest.get(url.url)

@@ -1,4 +1,4 @@
-"""One request to a site and what came of it."""
+"""HTTP request, response and errors of a crawl."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,31 +9,31 @@ from sourcebook.errors import SourcebookError
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a server: always a GET."""
+    """An HTTP GET request."""
 
     url: str
     """In normal form; see `sourcebook.web.url`."""
     etag: str | None = None
-    """Of the version that is known; sent as If-None-Match."""
+    """ETag of the stored version, sent as If-None-Match."""
     last_modified: str | None = None
-    """Of the version that is known; sent as If-Modified-Since."""
+    """Last-Modified of the stored version, sent as If-Modified-Since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a server answered. Redirects are not followed: they are answers."""
+    """A server's response. Redirects are responses too; they are not followed."""
 
     url: str
-    """As requested."""
+    """URL of the request."""
     status: int
     headers: Mapping[str, str]
-    """Names in lower case; a name that came twice is joined with `, `."""
+    """Values by name in lower case; values of a repeated name are joined with `, `."""
     body: bytes = b""
-    """Decompressed."""
+    """Body, decompressed."""
     rendered: bool = False
-    """Whether a browser made the body: then it is the serialized DOM in UTF-8."""
+    """Whether the body is the serialized DOM of a browser, in UTF-8."""
     final_url: str | None = None
-    """Where a browser ended up, if that is not `url`."""
+    """Final URL of the browser where it differs from `url`."""
 
     @property
     def media_type(self) -> str:
@@ -42,12 +42,12 @@ class Response:
 
 
 class FetchError(SourcebookError):
-    """A URL could not be fetched; the message is the reason a person reads.
+    """A URL could not be fetched; the message is the reason.
 
     Attributes:
-        transient: whether trying again later may help.
-        retry_after: how long the server asked to be left alone.
-        host_failed: whether it says something about the host, not only about this URL.
+        transient: whether a later retry may succeed.
+        retry_after: pause that the server asked for.
+        host_failed: whether the host failed, and not only this URL.
     """
 
     def __init__(
@@ -60,7 +60,4 @@ class FetchError(SourcebookError):
 
 
 class NotAPageError(FetchError):
-    """The URL leads to something a browser does not make a page of: a download, a PDF, plain text, an image.
-
-    Fetch it without a browser.
-    """
+    """The URL leads to no HTML page, but to a download, a PDF, plain text or an image: fetch it without a browser."""

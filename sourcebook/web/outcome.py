@@ -1,4 +1,4 @@
-"""One URL of the frontier, and what became of a visit to it."""
+"""A URL of the frontier, and the outcomes of a visit to it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Role = Literal["start", "list", "page"]
 
 @dataclass(frozen=True, slots=True)
 class ClaimedUrl:
-    """A URL that this crawl alone works on, and what is known of its page."""
+    """A URL claimed by this crawl, with the stored state of its page."""
 
     id: int
     url: str
@@ -28,17 +28,17 @@ class ClaimedUrl:
     sha256: bytes | None
     rendered: bool
     live: bool
-    """Whether its page is kept now."""
+    """Whether its page is stored and not removed."""
 
     @property
     def is_start(self) -> bool:
-        """Whether the site begins here: at its URL, or where that one redirects to."""
+        """Whether it is the start of the site: the configured URL or its redirect target."""
         return self.role == "start" or (self.role == "list" and self.depth >= 0)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundUrl:
-    """A URL that a page, a list or a redirect names, in normal form and within the site."""
+    """A URL named by a page, a list or a redirect, in normal form and within the site."""
 
     url: str
     depth: int
@@ -50,12 +50,12 @@ class FoundUrl:
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What is kept of a page: main content and blocks of HTML, or else the bytes."""
+    """Stored content of a page: Markdown and blocks of HTML, the bytes of any other document."""
 
     status: int
     media_type: str
     sha256: bytes
-    """Of the content without what changes by itself."""
+    """Identity of the content: sha256 over Markdown, blocks and title of HTML, over the bytes of any other document."""
     size: int
     etag: str | None = None
     last_modified: str | None = None
@@ -67,7 +67,7 @@ class PageContent:
     blocks: tuple[Block, ...] | None = None
     content: bytes | None = None
     links: tuple[str, ...] = ()
-    """In normal form, whatever site they lead to."""
+    """Links in normal form, to any site."""
     rendered: bool = False
 
 
@@ -82,7 +82,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The server says that the page is as it was."""
+    """The server confirms that the page is unchanged."""
 
     claimed: ClaimedUrl
 
@@ -94,12 +94,12 @@ class Listed:
     claimed: ClaimedUrl
     found: tuple[FoundUrl, ...]
     notice: str | None = None
-    """What could not be read of it."""
+    """Warning about entries that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redirected:
-    """The page is elsewhere."""
+    """The URL redirects to another URL."""
 
     claimed: ClaimedUrl
     target: str
@@ -108,7 +108,7 @@ class Redirected:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """There is nothing at this URL, and a page of it is removed."""
+    """The URL does not exist, so its page is removed."""
 
     claimed: ClaimedUrl
     reason: str
@@ -116,19 +116,19 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The page is not taken on purpose, and the reason is told."""
+    """The page is excluded on purpose, with a reason."""
 
     claimed: ClaimedUrl
     reason: str
     by_robots: bool = False
     found: tuple[FoundUrl, ...] = ()
     removes: bool = False
-    """Whether a page that was kept of it leaves: it is there, but no page to keep any more."""
+    """Whether its stored page is removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The page could not be fetched or read; what was kept of it stays."""
+    """The page could not be fetched or read; its stored version stays."""
 
     claimed: ClaimedUrl
     reason: str
@@ -138,7 +138,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """The host is to be left alone for a while: nothing was learned of the page."""
+    """The host asked for a pause, so the page was not read."""
 
     claimed: ClaimedUrl
     until: datetime

@@ -1,4 +1,4 @@
-"""What is kept of an answer that is a page or a linked document."""
+"""Stored content of a response: an HTML page or a linked document."""
 
 import hashlib
 from collections.abc import Iterable
@@ -24,16 +24,16 @@ from sourcebook.web.outcome import PageContent
 from sourcebook.web.url import host_of, normal_form
 
 DOCUMENT_TYPES = frozenset({HTML, PDF, DOCX, PPTX, XLSX, MARKDOWN, PLAIN_TEXT, CSV})
-"""What is taken of a site."""
+"""Media types that a crawl stores."""
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXTS = frozenset({PLAIN_TEXT, MARKDOWN, CSV})
 
 
 def media_type_of(response: Response) -> str:
-    """Return the media type of an answer: by its content if that proves it, else by its URL, else as the server says.
+    """Return the media type of a response from its content, else from its URL, else from its Content-Type.
 
-    Servers send pages as text/plain, and PDFs as anything.
+    The header comes last because servers send pages as text/plain and PDFs as any type.
     """
     name = unquote(urlsplit(response.url).path).rsplit("/", 1)[-1]
     # `index.php` is a page, not a program.
@@ -46,8 +46,8 @@ def media_type_of(response: Response) -> str:
 
 
 def page_of(response: Response, media_type: str, cleaned: CleanedPage | None) -> PageContent:
-    """Return what is kept: of HTML the main content, of anything else the bytes."""
-    # Of a rendered page the server knows only the shell: that it is unchanged says nothing of the content.
+    """Return the content to store: the text of a cleaned HTML page, the bytes of any other document."""
+    # Validators of a rendered page concern only its shell, so they cannot confirm its content.
     headers = {} if response.rendered else response.headers
     if cleaned is None:
         return PageContent(
@@ -78,17 +78,17 @@ def page_of(response: Response, media_type: str, cleaned: CleanedPage | None) ->
 
 
 def normal_links(links: Iterable[str]) -> list[str]:
-    """Return links in normal form, each once, in their order."""
+    """Return the links in normal form, in order and without repetition."""
     return list(dict.fromkeys(link for link in map(_normal_link, links) if link is not None))
 
 
 @lru_cache(maxsize=65_536)
 def _normal_link(link: str) -> str | None:
-    """Menus repeat the same links on every page."""
+    """Cached, because menus repeat their links on every page."""
     return normal_form(link)
 
 
 def _canonical(cleaned: CleanedPage, url: str) -> str | None:
-    """Return where the page says it belongs, if that is another URL of the same host."""
+    """Return the canonical URL of a page where it is another URL of its host."""
     canonical = normal_form(cleaned.canonical) if cleaned.canonical else None
     return canonical if canonical not in {None, url} and host_of(canonical or "") == host_of(url) else None

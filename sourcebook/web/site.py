@@ -1,4 +1,4 @@
-"""A web site of a collection as the database knows it."""
+"""Web sites of a collection, as stored in `source`."""
 
 import hashlib
 import json
@@ -18,17 +18,17 @@ _DECIDES_WHAT_BELONGS = ("url", "max_depth", "include", "exclude", "follow_links
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One site and where its crawl stands."""
+    """A site and the state of its crawl."""
 
     id: int
     location: str
     settings: SiteSource
     crawl_started_at: datetime | None
-    """When the crawl began that is not finished yet."""
+    """Start of the unfinished crawl, None where there is none."""
     crawl_scope: str | None
-    """`scope_digest` of the settings that the last crawl began with."""
+    """`scope_digest` of the settings at the start of the last crawl."""
     due: bool
-    """Whether its refresh interval, or the time to go on, has come."""
+    """Whether its refresh interval, or the pause of its crawl, has passed."""
 
     keep: HtmlPart
     """Part of its HTML pages that is kept."""

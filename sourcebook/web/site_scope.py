@@ -1,4 +1,4 @@
-"""Which URLs belong to a site: its hosts, the globs on the path, and endings that name what is never read."""
+"""The scope of a site: its hosts, the globs on the path, and the file extensions that are never read."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ _ORIGIN_AND_PATH = re.compile(r"https?://([^/?#]+)([^?#]*)")
 _ENDING = re.compile(r"\.([A-Za-z0-9]{1,12})\Z")
 
 _READ = frozenset({HTML, MARKDOWN, PLAIN_TEXT, CSV, PDF, DOCX, PPTX, XLSX})
-# Files all the same, though the table of file types does not list them.
+# Extensions of files that the table of media types does not list.
 _NEVER_READ = frozenset(
     "3gp aac apk avif cab deb dmg eot flv iso lz mpeg mpg msi ogv psd rpm swf tbz2 torrent txz wma wmv woff".split()  # noqa: SIM905 - a name a line would fill a screen
 )
-# Endings of files that also end the names of pages: scripts that make pages (index.php), products (/wiki/Node.js,
+# File extensions that also end the names of pages: scripts (index.php), products (/wiki/Node.js,
 # /packages/DataFrames.jl), hosts (/wiki/docs.rs), members in reference documentation (/api/os.path.c, /ref/Foo.class).
-# A needless request costs less than a page that is missed; what is no page is refused by its content.
+# A needless request costs less than a missed page; the content of a response decides.
 _ALSO_PAGES = frozenset(
     "a c class conf cs db dot env ex fs go h jl js msg o php pl properties r rs sh so".split()  # noqa: SIM905 - a name a line would fill a screen
 )
@@ -31,12 +31,12 @@ _ALSO_PAGES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SiteScope:
-    """The part of the web that one site source may take."""
+    """The URLs that belong to a site."""
 
     hosts: frozenset[str]
-    """As `host_of` returns them."""
+    """Hosts as `host_of` returns them."""
     domain: str | None
-    """The registered domain whose hosts all belong to the site; None where only `hosts` do."""
+    """Registered domain whose hosts all belong to the site; None where only `hosts` do."""
     include: tuple[str, ...] = ("/**",)
     exclude: tuple[str, ...] = ()
 
@@ -45,23 +45,23 @@ class SiteScope:
         """Return the scope of a site.
 
         Args:
-            site: its settings.
-            start: the normal form of its URL.
+            site: settings of the site.
+            start: URL of the site in normal form.
         """
         host = host_of(start)
         domain = registered_domain(host) if site.scope == "same_domain" else None
         return cls(frozenset({host}), domain, site.include, site.exclude)
 
     def with_host(self, host: str) -> "SiteScope":
-        """Return this scope with one more host, such as the one that the start page redirects to."""
+        """Return this scope with another host, such as the redirect target of the start."""
         return replace(self, hosts=self.hosts | {host})
 
     def takes(self, url: str) -> bool:
-        """Return whether a URL in normal form lies in the site and its path is wanted.
+        """Return whether a URL in normal form belongs to the site and its path matches the patterns.
 
-        The scheme does not matter, nor does the query. The path is compared decoded: `*` stays within one part,
-        `**` crosses parts, `{a,b}` is either. A pattern for all in a folder takes the folder's own page too, with or
-        without its slash, and an exclude that names a folder excludes all in it.
+        Scheme and query are ignored. The path is matched decoded: `*` stays within one segment, `**` crosses segments,
+        `{a,b}` is an alternative. A pattern for a whole folder includes the page of the folder, with or without its
+        slash; an exclude pattern of a folder excludes the whole folder.
         """
         parts = _ORIGIN_AND_PATH.match(url)
         if parts is None:
@@ -72,9 +72,9 @@ class SiteScope:
         return _path_filter(self.include, self.exclude)(_decoded(parts[2]))
 
     def follows(self, url: str) -> bool:
-        """Return whether a link is worth a request: `takes` it, and its ending does not name what is never read.
+        """Return whether to request a link: it belongs to the site, and its extension may be a page or a document.
 
-        Only endings of known file types count, so that `/wiki/Foo.bar` and `/v1.2` are followed.
+        Only extensions of known file types are excluded, so `/wiki/Foo.bar` and `/v1.2` are followed.
         """
         parts = _ORIGIN_AND_PATH.match(url)
         if parts is None:
@@ -107,7 +107,7 @@ def _path_filter(include: tuple[str, ...], exclude: tuple[str, ...]) -> Callable
 
 
 def _folders(patterns: Sequence[str]) -> list[str]:
-    """Return the folders of the patterns that mean all in a folder."""
+    """Return the folders of the patterns that end in `/**`."""
     return [folder for pattern in patterns if (folder := pattern.removesuffix("/**")) not in (pattern, "")]
 
 

@@ -1,7 +1,7 @@
-"""Parts of a site without end: recognised by repetition, and by limits on pages that differ only in numbers.
+"""Crawler traps: endless parts of a site, recognised by repetition and by limits on pages that differ in numbers.
 
-Ordinary paths are not limited, so that `/posts/12345` and `/2024/05/12/a-title` are taken however many there are. The
-length of a URL is limited by its normal form, see `sourcebook.web.url.LONGEST_URL`.
+Ordinary paths such as `/posts/12345` and `/2024/05/12/a-title` are not limited in number. The length of a URL is
+limited by its normal form, see `sourcebook.web.url.LONGEST_URL`.
 """
 
 import re
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 DEEPEST_PATH = 20
-"""Parts of a path. Documentation generated from code reaches 12 to 15; a relative link gone wrong has no end."""
+"""Limit on the segments of a path. Generated documentation reaches 12 to 15; broken relative links grow without end."""
 CALENDAR_PAGES = 300
-"""Pages of one calendar: 25 years of months, or most of a year of days around today."""
+"""Limit on the pages of a calendar: 25 years of months, or most of a year of days."""
 QUERY_PAGES = 1000
-"""Pages of one path that differ in their parameters only; each one that had new content allows one more."""
+"""Limit on the pages of a path that differ in parameters; each page with new content raises it by one."""
 KNOWN_CONTENT = 50
-"""Pages of one shape with content already known that make it a trap, where new content is rarer than one in five."""
+"""Pages of one URL shape with known content that make it a trap, where less than one in five has new content."""
 
 _REPEATED = re.compile(r"((?:/[^/]+){1,4}?)\1\1(?=/|\Z)")
 _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+", re.IGNORECASE)
@@ -31,7 +31,7 @@ _FIRST_YEAR = 1970
 
 @dataclass(slots=True)
 class _Shape:
-    """What is known of the URLs that are alike but for their numbers and the values of their parameters."""
+    """Counts of the URLs that differ only in numbers and parameter values."""
 
     admitted: set[int] = field(default_factory=set)
     new: int = 0
@@ -39,27 +39,27 @@ class _Shape:
 
 
 class TrapGuard:
-    """Tells traps from pages during one crawl; knows nothing of the crawls before.
+    """Recognises traps during one crawl.
 
-    Asked again about a URL it let through, it does so again, unless the content of its like turned out to be known.
+    A URL that was let through is let through again, unless its shape has become a trap.
     """
 
     def __init__(self, this_year: int | None = None) -> None:
-        """Begin with nothing seen.
+        """Create a guard without counts.
 
         Args:
-            this_year: years well after it, or long before, are a calendar's; by default the year it is.
+            this_year: reference year, by default the current one; years far from it belong to calendars.
         """
         self._last_year = (this_year or datetime.now(UTC).year) + 1
         self._shapes: defaultdict[str, _Shape] = defaultdict(_Shape)
 
     def refusal(self, url: str) -> str | None:
-        """Return why a link is not followed, None where it may be.
+        """Return the reason not to follow a link, None where there is none.
 
-        Meant for links: what a sitemap or a person names is no trap.
+        URLs of sitemaps and of users are not checked.
 
         Args:
-            url: in normal form.
+            url: URL in normal form.
         """
         address, _, query = url.partition("?")
         path = "/" + address.split("/", 3)[-1]
@@ -78,15 +78,15 @@ class TrapGuard:
         return None
 
     def learned(self, url: str, *, duplicate: bool) -> None:
-        """Note what fetching a URL brought.
+        """Record the result of a request.
 
         Args:
-            url: in normal form.
+            url: URL in normal form.
             duplicate: whether another URL had the same content.
         """
         address, _, query = url.partition("?")
         if not query and not _NUMBER.search(address):
-            return  # nothing is like it
+            return  # no other URL has its shape
         shape = self._shapes[_shape_of(address, query)]
         if duplicate:
             shape.known += 1
@@ -106,7 +106,7 @@ class TrapGuard:
             return True
         if _CALENDAR.search(path):
             return _MONTH.search(path) is not None
-        # Archives have dates too, but they end today, and one with days that long ago is no archive.
+        # Archives have dates too, but they end today and do not reach back that far.
         day = _DAY.search(path)
         return day is not None and not _FIRST_YEAR <= int(day[1]) <= self._last_year
 
@@ -116,7 +116,7 @@ def _repetition(path: str) -> str | None:
     if len(parts) - len(set(parts)) < 2:
         return None
     repeated = _REPEATED.search(path)
-    # Numbers may be alike by chance: /11/11/11.
+    # Numbers may be equal by chance: /11/11/11.
     return None if repeated is None or _NUMBER.fullmatch(repeated[1][1:]) else repeated[1]
 
 

@@ -1,7 +1,7 @@
-"""The identity of a URL: one normal form, so that two spellings of one page meet.
+"""The normal form of URLs, which identifies a page.
 
-What a server may tell apart stays apart: the trailing slash, `?a` and `?a=`, the order of repeated parameters, `%20`
-and `+` in a query.
+Differences that a server may heed are kept: the trailing slash, `?a` and `?a=`, the order of repeated parameters,
+`%20` and `+` in a query.
 """
 
 import re
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 LONGEST_URL = 2000
-"""Characters of a normal form. Sitemaps allow 2,048; what is longer is nearly always a trap."""
+"""Limit on the characters of a normal form. Sitemaps allow 2,048; longer URLs are nearly always traps."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _BLANKS = "".join(map(chr, range(33)))
@@ -23,8 +23,7 @@ _HOST = re.compile(r"(?=.{1,253}\.?\Z)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?
 _NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*")
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]@]+)(?::([0-9]{0,5}))?")
 
-# Parameters that say where a reader came from, never what the page is. Words such as `ref`, `source` or `from` are not
-# among them: many sites choose their content by these.
+# Tracking parameters. `ref`, `source` and `from` are not among them, because many sites select content by them.
 _TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_", "piwik_", "matomo_")
 _TRACKING = frozenset(
     "_branch_match_id _ga _gl _hsenc _hsmi __hsfp __hssc __hstc "  # noqa: SIM905 - a name a line would fill a screen
@@ -42,18 +41,18 @@ _PATH_SESSION = re.compile(
 
 
 def normal_form(url: str, base: str | None = None) -> str | None:
-    """Return the one spelling a page is known by.
+    """Return the normal form of a URL.
 
     Scheme and host in lower case, the host in ASCII (IDNA), without default port, fragment, dot segments, tracking
     parameters and session ids, percent-encoding in one way, parameters sorted by name; an empty path is `/`.
-    Applied to its own result it changes nothing.
+    The function is idempotent.
 
     Args:
-        url: absolute, or relative to `base`; blanks around it and backslashes are read as browsers read them.
+        url: absolute, or relative to `base`; surrounding blanks and backslashes are handled as in browsers.
         base: an absolute URL.
 
     Returns:
-        None where it is no http or https URL, names a user, or is longer than `LONGEST_URL`.
+        The normal form; None where the URL is not of http or https, names a user, or exceeds `LONGEST_URL`.
     """
     if len(url) > 4 * LONGEST_URL:
         return None
@@ -76,35 +75,35 @@ def normal_form(url: str, base: str | None = None) -> str | None:
     if parsed.raw_query_string and (query := _kept_parameters(parsed.raw_query_string)):
         normal = f"{normal}?{query}"
     if base is not None and "%3A" in path:
-        # yarl escapes the colon of a relative path, lest it begin with a scheme.
+        # yarl escapes the colon of a relative path, which might otherwise start with a scheme.
         return normal_form(normal)
     if (";" in path or "(" in path) and (kept := _PATH_SESSION.sub("", path)) != path:
-        # What is left may be a dot segment.
+        # The rest may be a dot segment.
         return normal_form(normal.replace(path, kept or "/", 1))
     return normal if len(normal) <= LONGEST_URL else None
 
 
 def host_of(url: str) -> str:
-    """Return the host of a normal form, with its port where that is not the scheme's default.
+    """Return the host of a normal form, with a port other than the scheme's default.
 
-    A site's http and https side are the same host.
+    The result does not depend on the scheme.
     """
     return url.split("/", 3)[2].partition("?")[0]
 
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """Return the part of a host's name that somebody registered: `example.co.uk` of `docs.example.co.uk`.
+    """Return the registered domain of a host, such as `example.co.uk` of `docs.example.co.uk`.
 
-    Names under a shared roof such as `github.io` are registered each on its own. An address, `localhost` and a public
-    suffix are their own domain. The list of public suffixes is the one in tldextract's package.
+    Each name under a shared suffix such as `github.io` is a registered domain. An address, `localhost` and a public
+    suffix are their own domain. The list of public suffixes is that of the package tldextract.
 
     Args:
-        host: as `host_of` returns it; the port does not matter.
+        host: host as `host_of` returns it; a port is ignored.
     """
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
     if "." not in name or _is_address(name):
-        return name  # without reading the list
+        return name  # without loading the list
     return _extract()(name).top_domain_under_public_suffix or name
 
 
@@ -128,7 +127,7 @@ def _as_browsers_read(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _authority(scheme: str, authority: str) -> str | None:
-    """Return host and port in one spelling, None where this is no host of the web."""
+    """Return the normal form of host and port, None where they name no host of the web."""
     parts = _AUTHORITY.fullmatch(authority.lower())
     if scheme not in _DEFAULT_PORTS or parts is None:
         return None
@@ -137,7 +136,7 @@ def _authority(scheme: str, authority: str) -> str | None:
         if not _HOST.fullmatch(host):
             return None
         host = host.removesuffix(".")
-        # `127.1` and `0x7f.0.0.1` are addresses to some resolvers and names to others: nobody links to these.
+        # `127.1` and `0x7f.0.0.1` are addresses to some resolvers and names to others; no page links to them.
         if _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]) and not _is_address(host):
             return None
     if not 0 < port < 65_536:

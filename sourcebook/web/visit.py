@@ -1,4 +1,4 @@
-"""Visit one URL of a site: ask its host, and make an outcome of the answer."""
+"""Visit one URL of a site: request it and turn the response into an outcome."""
 
 import asyncio
 from collections.abc import Iterable
@@ -39,32 +39,33 @@ from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_li
 from sourcebook.web.url import host_of, normal_form
 
 MOST_REDIRECTS = 10
+"""Redirects followed in a row."""
 SETTLED = 6
-"""A page that redirects only for now has moved after so many tries, about an hour: it may be maintenance."""
+"""Attempts, over about an hour, after which a temporary redirect counts as permanent; earlier it may be maintenance."""
 _GONE = frozenset({404, 410})
 _FOR_NOW = frozenset({302, 303, 307})
 
 
 class PageRenderer(Protocol):
-    """Whatever can let a page's scripts run."""
+    """A browser that runs a page's scripts."""
 
     async def render(self, url: str) -> Response:
-        """Return the page as it is after its scripts ran, or raise FetchError."""
+        """Return the page after its scripts ran, or raise FetchError."""
 
 
 class Visitor:
     """Visits the URLs of one site.
 
     Args:
-        settings: of the site.
-        discovery: which URLs are worth a visit.
-        fetcher: over HTTP.
-        renderer: in a browser, which is started when it is first needed.
-        limiter: how often a host is asked.
-        breaker: which hosts are left alone.
+        settings: settings of the site.
+        discovery: selection of the URLs to visit.
+        fetcher: HTTP client.
+        renderer: browser, started for the first page that needs it.
+        limiter: request rate of each host.
+        breaker: circuit breaker of each host.
         cleaners: executor that cleans pages beside the event loop.
         keep: the part of a page that is kept.
-        force: whether what is known of a page is not told to the server, so that it comes again.
+        force: whether requests are unconditional, so that unchanged pages are sent too.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class Visitor:
         self._hops: dict[str, int] = {}
 
     async def visit(self, claimed: ClaimedUrl) -> Outcome:
-        """Return what came of a URL; whatever is wrong with it is an outcome, not an error."""
+        """Return the outcome of a URL; failures are outcomes, too."""
         try:
             if self._settings.respect_robots and not (await self.rules.of(claimed.url)).allowed(claimed.url):
                 agent = self._settings.user_agent.partition("/")[0]
@@ -112,7 +113,7 @@ class Visitor:
 
     def _request(self, claimed: ClaimedUrl) -> Request:
         known = claimed.live and claimed.cleaner == self.cleaner and not claimed.rendered and not self._force
-        # A list has to come again: what it names is wanted, and not kept.
+        # A list is requested unconditionally, because its entries are not stored.
         if not known or claimed.role == "list":
             return Request(claimed.url)
         return Request(claimed.url, claimed.etag, claimed.last_modified)
@@ -196,7 +197,7 @@ class Visitor:
         return self._store(claimed, response, media_type, cleaned)
 
     def _read_list(self, claimed: ClaimedUrl, response: Response) -> Outcome | None:
-        """Return what a sitemap or an llms.txt names, or what an llms-full.txt holds; None for anything else."""
+        """Return the entries of a sitemap or llms.txt, or the text of an llms-full.txt; None for any other response."""
         if looks_like_sitemap(response.body):
             try:
                 sitemap = read_sitemap(response.body, claimed.url, max_bytes=self._settings.max_bytes)
@@ -212,7 +213,7 @@ class Visitor:
             urls = links_of(response.body.decode("utf-8", "replace"), claimed.url)
             if "llms-full" not in claimed.url:
                 return Listed(claimed, self._discovery.listed(claimed, ((url, None) for url in urls)))
-            # It holds the pages themselves, one after the other.
+            # It holds the text of the pages.
             asked = self._asked_by(response)
             if "noindex" in asked:
                 return _not_to_be_indexed(claimed)
@@ -222,7 +223,7 @@ class Visitor:
         return None
 
     def _moved(self, claimed: ClaimedUrl, final_url: str) -> Outcome:
-        """A browser was led elsewhere, by a redirect or by a script."""
+        """Return the outcome of a page whose redirect or script led the browser to another URL."""
         target = normal_form(final_url)
         found = self._discovery.elsewhere(claimed, target) if target and target != claimed.url else None
         if target is None or found is None:
@@ -231,7 +232,7 @@ class Visitor:
 
     async def _clean(self, response: Response) -> CleanedPage:
         def clean() -> CleanedPage:
-            # What a browser has made is UTF-8, whatever the server or the page says of itself.
+            # A serialized DOM is UTF-8, whatever the server or the page declares.
             declared = "text/html; charset=utf-8" if response.rendered else response.headers.get("content-type", "")
             return clean_page(response.body, url=response.url, content_type=declared, keep=self._keep)
 
@@ -267,7 +268,7 @@ class Visitor:
         return Stored(claimed, page, found)
 
     def _asked_by(self, response: Response, cleaned: CleanedPage | None = None) -> frozenset[str]:
-        """Return what a page asks of robots, in its header and in itself: noindex, nofollow."""
+        """Return the directives for robots of a page, in its header and its HTML: noindex, nofollow."""
         if not self._settings.respect_robots:
             return frozenset()
         asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.user_agent)
@@ -285,7 +286,7 @@ def _not_to_be_indexed(claimed: ClaimedUrl, found: tuple[FoundUrl, ...] = ()) ->
 
 
 def _led_away(claimed: ClaimedUrl, target: str) -> Outcome:
-    """Return what comes of a URL that leads off the site; where the start does, nothing is removed."""
+    """Return the outcome of a URL that leads off the site; the start fails and removes no page."""
     reason = f"it redirects to {target[:200]}, which does not belong to the site"
     if claimed.is_start:
         return Failed(claimed, f"{reason}; if the site has moved there, make that its `url`", transient=False)
@@ -293,5 +294,5 @@ def _led_away(claimed: ClaimedUrl, target: str) -> Outcome:
 
 
 def _may_be_html(url: str) -> bool:
-    """Whether a browser shows a URL, and does not download it, as far as its ending tells."""
+    """Whether a URL may be an HTML page, judged by its extension."""
     return media_type_of_name(urlsplit(url).path.rsplit("/", 1)[-1]) not in DOCUMENT_TYPES - {HTML}

@@ -1,4 +1,4 @@
-"""E-books."""
+"""EPUB e-books."""
 
 from sourcebook.parsing.epub.read_epub import parse_epub
 

@@ -1,4 +1,4 @@
-"""The zip archive an EPUB is: what may be read of it, how much of it, and whether it is locked."""
+"""The zip archive of an EPUB, with limits and the detection of copy protection."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ from zlib import error as ZlibError  # noqa: N812 # zlib names its exception in 
 from sourcebook.errors import ParseError
 
 _MOST_READ = 128 << 20
-"""Bytes of text of one book; the longest novels have 6 MiB."""
+"""Limit on the bytes read of a book; the longest novels have 6 MiB."""
 _FONT_OBFUSCATION = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc"})
 _RIGHTS = frozenset({"meta-inf/rights.xml", "meta-inf/sinf.xml", "meta-inf/license.lcpl"})
 _LOCKED = "it is protected (DRM), so that only its shop's reader opens it; get a copy without protection"
 
 
 class XmlElement(Protocol):
-    """What this project uses of the elements of an XML file; `tag` has its namespace in braces before it."""
+    """Part of the interface of lxml's XML elements; `tag` starts with its namespace in braces."""
 
     tag: str
     text: str | None
@@ -31,7 +31,7 @@ class XmlElement(Protocol):
 
 
 class EpubArchive:
-    """Reads the members of an EPUB by their path, up to 128 MiB in all; nothing outside it is ever reached."""
+    """Reads the members of an EPUB by path, up to 128 MiB together; it reads no file outside the archive."""
 
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
@@ -40,16 +40,16 @@ class EpubArchive:
 
     @property
     def paths(self) -> list[str]:
-        """The members' paths."""
+        """Paths of the members."""
         return self._archive.namelist()
 
     @property
     def has_rights(self) -> bool:
-        """Whether a shop's licence lies in it."""
+        """Whether the archive contains a shop's licence."""
         return not _RIGHTS.isdisjoint(self._names)
 
     def read(self, path: str) -> bytes | None:
-        """Return a member's bytes, None where there is none of that path.
+        """Return the bytes of a member, None where the path does not exist.
 
         Raises:
             ParseError: the member is damaged or encrypted, or the book is too large.
@@ -62,14 +62,14 @@ class EpubArchive:
                 content = member.read(self._left + 1)
         except (BadZipFile, ZlibError, EOFError, OSError, NotImplementedError) as error:
             raise ParseError("the EPUB file is damaged or cut off; copy it again") from error
-        except RuntimeError as error:  # how zipfile asks for a password
+        except RuntimeError as error:  # zipfile's error for a missing password
             raise ParseError(_LOCKED) from error
         self._left -= len(content)
         self._check_left(self._left)
         return content
 
     def read_xml(self, path: str) -> XmlElement | None:
-        """Return the root of an XML member; None where it is missing or no XML. No entity is ever resolved."""
+        """Return the root of an XML member, None where it is missing or no XML; entities are not resolved."""
         content = self.read(path)
         if content is None:
             return None
@@ -83,7 +83,7 @@ class EpubArchive:
         return root
 
     def check_size(self, paths: Sequence[str]) -> None:
-        """Raise before anything is unpacked where these members together are too large.
+        """Raise where members together exceed the limit, before any is unpacked.
 
         Raises:
             ParseError: the book is too large.
@@ -96,7 +96,7 @@ class EpubArchive:
             raise ParseError(f"its text unpacks to more than {_MOST_READ >> 20} MiB; split it")
 
     def check_unlocked(self, content_paths: Sequence[str]) -> None:
-        """Raise where one of these members, or everything, is encrypted; obfuscated fonts do not matter.
+        """Raise where one of the members is encrypted; obfuscated fonts are ignored.
 
         Raises:
             ParseError: the book is protected.
@@ -114,7 +114,7 @@ class EpubArchive:
                     raise ParseError(_LOCKED)
 
     def refuse_unreadable(self) -> ParseError:
-        """Return the reason why no document of the book could be read."""
+        """Return the error for a book without a readable chapter."""
         return ParseError(_LOCKED if self.has_rights else "no chapter of the EPUB can be read; copy it again")
 
 
@@ -123,7 +123,7 @@ def open_epub(content: bytes) -> Iterator[EpubArchive]:
     """Open the archive.
 
     Raises:
-        ParseError: it is damaged.
+        ParseError: the archive is damaged.
     """
     try:
         with ZipFile(BytesIO(content)) as archive:
@@ -133,14 +133,14 @@ def open_epub(content: bytes) -> Iterator[EpubArchive]:
 
 
 def attribute(element: XmlElement, name: str) -> str:
-    """Return an attribute's value, "" where there is none."""
+    """Return the value of an attribute, "" where it is absent."""
     return element.get(name) or ""
 
 
 def resolved(base: str, reference: str) -> str:
-    """Return the path that `reference`, a URL without fragment, has from the member `base`; never one above the root.
+    """Return the archive path of a reference in the member `base`, never above the root.
 
-    Returns "" for what lies outside the archive.
+    The result is "" for a reference to outside the archive.
     """
     if re.match(r"[a-z][a-z0-9+.-]*:|//", reference, re.IGNORECASE):
         return ""

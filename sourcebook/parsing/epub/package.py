@@ -1,4 +1,4 @@
-"""What the package document of an EPUB says: reading order, table of contents, and what the book is."""
+"""The package document of an EPUB: reading order, table of contents and metadata."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,25 +21,25 @@ _LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class TocEntry:
-    """A line of the table of contents."""
+    """An entry of the table of contents."""
 
     title: str
     depth: int
-    """From 1."""
+    """Level in the table of contents, from 1."""
     path: str
     fragment: str
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A book's parts and properties."""
+    """Parts and metadata of a book."""
 
     title: str | None
     metadata: Mapping[str, JsonValue]
     spine: tuple[str, ...]
-    """Paths of the documents in reading order, each once."""
+    """Paths of the chapters in reading order, without repetition."""
     navigation: frozenset[str]
-    """Paths of documents that only hold a table of contents."""
+    """Paths of the documents that hold a table of contents."""
     covers: frozenset[str]
     toc: tuple[TocEntry, ...]
 
@@ -48,7 +48,7 @@ def read_package(archive: EpubArchive) -> Package:
     """Read container, package document and table of contents.
 
     Raises:
-        ParseError: there is no package document, or it names no document to read.
+        ParseError: there is no package document, or it names no chapter.
     """
     path = _package_path(archive)
     root = archive.read_xml(path)
@@ -106,7 +106,7 @@ def _values(root: XmlElement, name: str) -> Iterator[str]:
 
 
 def _toc(archive: EpubArchive, nav: list[str], ncx: list[str]) -> Iterator[TocEntry]:
-    """Yield the entries of the navigation document, else those of the older table of contents."""
+    """Yield the entries of the navigation document (EPUB 3), else of the NCX (EPUB 2)."""
     for path in nav:
         root = archive.read_xml(path)
         toc = None if root is None else next((found for found in root.iter("{*}nav") if _is_toc(found)), None)

@@ -1,4 +1,4 @@
-"""E-books: the chapters in reading order, without cover and table of contents."""
+"""EPUB e-books: chapters in reading order, without cover and table of contents."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ _TEXT_ELEMENTS = ("p", "div", "span", "td")
 
 
 def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
-    """Parse a book; chapters whose text has no heading get that of the table of contents.
+    """Parse a book; chapters without a heading get the heading of their entry in the table of contents.
 
     Raises:
         ParseError: the file is damaged, protected, too large, or no EPUB.
@@ -75,7 +75,7 @@ def _bodies(archive: EpubArchive, package: Package) -> Iterator[tuple[str, Eleme
 
 
 def _is_left_out(path: str, body: Element, package: Package) -> bool:
-    """Whether it is a cover or a table of contents; what is called so but holds a text of its own is kept."""
+    """Whether a document is a cover or a table of contents and holds no other text."""
     if path in package.covers or "cover" in _types(body):
         return len(plain_text(body)) < _SHORT
     if path in package.navigation or any("toc" in _types(nav) for nav in body.iter("nav")):
@@ -90,7 +90,7 @@ def _types(element: Element) -> list[str]:
 
 
 def _give_headings(body: Element, entries: Sequence[TocEntry]) -> None:
-    """Where the text has no heading at all, make one of each line of the table of contents that leads into it."""
+    """Give a chapter without headings one heading for each entry of the table of contents that links into it."""
     if not entries or any(plain_text(heading) for heading in body.iter(*HEADINGS)):
         return
     by_id = {element.get("id"): element for element in body.iter() if element.get("id")}
@@ -135,7 +135,7 @@ def _new_element(tag: str, text: str) -> Element:
 
 
 def _mark_notes(body: Element) -> None:
-    """Write the number that leads to a note as `[1]`, apart from the word before it, and drop the way back."""
+    """Write references to notes as `[1]`, apart from the word before them, and drop the links back."""
     for link in list(body.iter("a")):
         role = f"{link.get('epub:type') or ''} {link.get('role') or ''}"
         if _BACK_LINK in role:

@@ -1,1 +1,1 @@
-"""From the bytes of an HTML page to its main content."""
+"""HTML pages, from bytes to Markdown."""

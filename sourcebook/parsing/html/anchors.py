@@ -1,13 +1,13 @@
-"""Where on its page a heading is: the id that a link to it ends in."""
+"""Anchors of headings: the ids that links to them use."""
 
 from sourcebook.parsing.html.tree import Element
 
 
 def anchor_of(heading: Element) -> str:
-    """Return the id that a browser scrolls to for a heading, "" where there is none.
+    """Return the id of a heading's place on its page, "" where there is none.
 
-    That is the heading's own id, else one within it, else that of the nearest element that begins with it, else that
-    of an empty element right before it, such as `<a name="…"></a>`, or of its permalink right after it.
+    The candidates are, in order: the heading's id, an id within it, the id of the nearest element that starts with the
+    heading, of an empty element right before it such as `<a name="…"></a>`, and of a permalink right after it.
     """
     return _own(heading) or _within(heading) or _of_beginning(heading) or _before(heading) or _after(heading)
 
@@ -42,7 +42,7 @@ def _is_first(element: Element, parent: Element) -> bool:
 
 
 def _before(heading: Element) -> str:
-    """Look back over the empty elements right before the heading, and before what begins with it."""
+    """Return the id of an empty element right before the heading, or before an element that starts with it."""
     element: Element | None = heading
     while element is not None and element.tag not in {"body", "html"}:
         previous = element.getprevious()

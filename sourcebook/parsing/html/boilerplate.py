@@ -1,4 +1,4 @@
-"""Find the main content of a page, and take out of it what is there for the site and not for the reader."""
+"""The main content of a page, without navigation, banners and other boilerplate."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ UNREADABLE = (
     "script", "style", "template", "noscript", "svg", "iframe", "object", "embed", "canvas", "audio", "video",
     "input", "select", "textarea", "datalist", "dialog", "clipboard-copy",
 )  # fmt: skip
-"""Elements that hold no text of the page; a <dialog> is shown only when something opens it."""
+"""Elements without text of the page; a <dialog> is hidden until a script opens it."""
 
 _NAVIGATION_ROLES = frozenset(
     {"alertdialog", "banner", "complementary", "contentinfo", "dialog", "menu", "menubar", "navigation", "search"}
@@ -31,7 +31,7 @@ _LINK_TO_SOURCE = re.compile(
     re.IGNORECASE,
 )
 
-# Where documentation generators and content systems put what an author wrote, the surest first.
+# Classes and ids that documentation generators and content systems give to an author's text, the surest first.
 _SURE_CONTAINERS = frozenset(
     {"markdown-body", "theme-doc-markdown", "md-content__inner", "vp-doc", "sl-markdown-content"}
 )
@@ -46,9 +46,9 @@ _CONTAINER_IDS = frozenset({"content", "main-content", "mw-content-text", "bodyC
 
 
 def main_content(body: Element) -> Element:
-    """Return the element that holds the main content; <body> itself where nothing tells it.
+    """Return the element that holds the main content, <body> where none is recognised.
 
-    What is chosen holds most of the text that is not in links, so that an empty <main> does not hide a page.
+    The element holds most of the text outside links, so an empty <main> does not hide a page.
     """
     root = body
     prose = _prose(body)
@@ -61,23 +61,23 @@ def main_content(body: Element) -> Element:
         if not found:
             continue
         best, best_prose = max(((element, _prose(element)) for element in found), key=lambda pair: pair[1])
-        # Several of a kind, such as the comments of a thread, are content together, unless one is nearly all of it.
+        # Several candidates, such as the comments of a thread, are content together, unless one is nearly all of it.
         if best_prose and best_prose >= (least if len(found) == 1 else max(least, _NEARLY_ALL)) * prose:
             root, prose = best, best_prose
     return root
 
 
 def prune(root: Element) -> None:
-    """Remove navigation, banners, forms, hidden elements and the like from the tree below `root`.
+    """Remove navigation, banners, forms and hidden elements below `root`.
 
-    What holds more than half of the text outside links is never removed, whatever it is called.
+    An element with more than half of the text outside links is kept, whatever its name.
     """
     most = _prose(root) // 2
     contents: list[Element] = []
     within_body = root.tag == "body"
     for element in list(root.iter())[1:]:
         if element.tag == "button":
-            # A heading that opens and closes what is below it is a button, too.
+            # The button of a collapsible section is its heading.
             (drop if next(element.iterancestors(*HEADINGS), None) is None else unwrap)(element)
             continue
         attributes = dict(element.items())
@@ -90,13 +90,13 @@ def prune(root: Element) -> None:
             drop(element)
     length = len(plain_text(root)) if contents else 0
     for element in contents:
-        # A page that is little more than its contents is a page of contents.
+        # A table of contents that is most of the page is its content.
         if len(plain_text(element)) * 2 < length:
             drop(element)
 
 
 def strip_unreadable(tree: Element) -> None:
-    """Remove scripts, styles, form controls and embedded things from a whole page."""
+    """Remove scripts, styles, form controls and embedded objects from a page."""
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
     etree.strip_elements(tree, *UNREADABLE, with_tail=False)
@@ -126,7 +126,7 @@ def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool)
     elif tag in {"header", "footer"}:
         said = said or ("page header" if tag == "header" else "page footer")
     if said == "boilerplate" and len(element) and "sidebar-title" in (element[0].get("class") or ""):
-        return None  # what Sphinx and docutils make of an author's `.. sidebar::`
+        return None  # the directive `.. sidebar::` of Sphinx and docutils
     if said == "page header":
         return "boilerplate" if within_body and not _in_section(element) else None
     if said == "page footer":
@@ -148,7 +148,7 @@ def _is_hidden(attributes: dict[str, str]) -> bool:
         or attributes.get("aria-hidden") == "true"
         or ("style" in attributes and _HIDDEN_STYLE.search(attributes["style"]) is not None)
     )
-    # A tab that is not in front is there for the reader all the same.
+    # A hidden tab panel is content for the reader.
     return hidden and attributes.get("role") != "tabpanel" and not _TAB.search(attributes.get("class", ""))
 
 
@@ -157,7 +157,7 @@ def _in_section(element: Element) -> bool:
 
 
 def _is_section_of_its_own(element: Element, name: str) -> bool:
-    """Whether the id is no more than the element's heading, as in `<div id="pagination"><h2>Pagination</h2>`."""
+    """Whether the id repeats the element's heading, as in `<div id="pagination"><h2>Pagination</h2>`."""
     heading = next(element.iter(*HEADINGS), None)
     return heading is not None and name.lower() in _NO_WORD.sub("-", plain_text(heading).lower())
 
@@ -177,7 +177,7 @@ def _prose(element: Element) -> int:
 
 
 def _make_label(element: Element) -> None:
-    """Set apart the title of a note, which is no heading: what comes after the note is not below it."""
+    """Turn the title of a note into a bold paragraph, because the text after the note is not part of it."""
     text = plain_text(element)
     if 0 < len(text) <= _LONGEST_LABEL:
         replace_content(element, "")
@@ -207,12 +207,12 @@ _STEPS: tuple[tuple[Callable[[Element], bool], float], ...] = (
     (_is_article, 0.6),
     (_is_container, 0.8),
 )
-"""What to look for, each within what was found before, and how much of its text it must hold."""
+"""Tests for the main content, each within the element found before, with the least share of its text."""
 
 
 class _Measures(NamedTuple):
     length: Callable[[Element], float]
-    """Characters of text, white space collapsed."""
+    """Number of characters, with white space collapsed."""
     link_texts: Callable[[Element], list[str]]
 
 

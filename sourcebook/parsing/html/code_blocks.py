@@ -1,4 +1,4 @@
-"""Code on a page: plain text again, with the name of its language, whatever coloured it."""
+"""Code blocks of a page as plain text with the name of their language."""
 
 import re
 
@@ -32,7 +32,7 @@ _BLOCKS_OF_LINES = frozenset({"div", "li", "p", "tr"})
 def flatten_code(root: Element) -> None:
     """Turn every <pre> below `root` into one <code> with a class `language-x`, without line numbers and buttons.
 
-    Its line ends become `CODE_NEWLINE`, so that those outside code can be told from them.
+    Line ends within code become `CODE_NEWLINE`, which distinguishes them from other line ends.
     """
     for pre in list(root.iter("pre")):
         if pre.getparent() is None or any(ancestor.tag == "pre" for ancestor in pre.iterancestors()):
@@ -64,7 +64,7 @@ def _text(pre: Element) -> str:
 
 
 def _language(pre: Element) -> str:
-    """Look at the <pre>, at its <code>, and at the two elements around it, where highlighters put the name."""
+    """Return the language named by the <pre>, its <code> or the two elements around it, "" where there is none."""
     places = [pre, *list(pre.iter("code"))[:1]]
     for ancestor in pre.iterancestors():
         if len(places) > 4 or ancestor.tag in {"body", "main", "article", "section", "td", "li"}:
@@ -81,7 +81,7 @@ def _language(pre: Element) -> str:
 
 
 def _unwrap_table(pre: Element) -> None:
-    """Take code out of the table that stood it beside its line numbers."""
+    """Unwrap the table that places code beside its line numbers."""
     table = next(pre.iterancestors("table"), None)
     if table is None or "highlighttable" not in (table.get("class") or ""):
         return

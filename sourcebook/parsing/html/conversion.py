@@ -1,4 +1,4 @@
-"""A tidied tree of HTML as Markdown, by html-to-markdown."""
+"""Conversion of a tidied tree to Markdown with html-to-markdown."""
 
 import re
 from dataclasses import replace
@@ -19,17 +19,17 @@ _FENCE_OR_TAG = re.compile(
 
 
 def convert_tree(root: Element, *, base_url: str | None = None) -> str:
-    """Return the Markdown of a tree, with plain spaces and without characters that nobody sees.
+    """Return the Markdown of a tree, with plain spaces and without invisible characters.
 
     Args:
-        root: what is left of a page; line ends within code stand as `CODE_NEWLINE`.
-        base_url: makes links absolute; as they stand where None.
+        root: the readable part of a page, with `CODE_NEWLINE` for line ends within code.
+        base_url: base of relative links, which stay relative where None.
     """
     from html_to_markdown import convert
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
     html: str = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
-    # A line end in running text is white space; left in, the next line's beginning would be read as Markdown.
+    # A line end in running text is white space; as a line end, it would start a Markdown block.
     html = html.replace("\n", " ").replace(CODE_NEWLINE, "\n")
     options = _options() if base_url is None else replace(_options(), base_url=base_url)
     markdown = (convert(html, options).content or "").replace("\u00a0", " ")
@@ -37,7 +37,7 @@ def convert_tree(root: Element, *, base_url: str | None = None) -> str:
 
 
 def _escaped_tag(found: re.Match[str]) -> str:
-    """Escape text such as `<script>` at the beginning of a line, which would make all that follows raw HTML."""
+    """Escape text such as `<script>` at the start of a line, which would turn the following lines into raw HTML."""
     return found[0] if found["tag"] is None else f"{found['before']}\\<"
 
 

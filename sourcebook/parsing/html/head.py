@@ -1,4 +1,4 @@
-"""What an HTML page says of itself: title, language, author, dates, where it belongs, what robots may do."""
+"""Metadata of an HTML page: title, language, author, dates, canonical URL, directives for robots."""
 
 import json
 import re
@@ -31,10 +31,10 @@ _MODIFIED = (
 
 @dataclass(frozen=True, slots=True)
 class PageHead:
-    """What is read before anything is taken out of the page."""
+    """Metadata of a page, read before any element is removed."""
 
     titles: tuple[str, ...]
-    """<title> and og:title, those that are there."""
+    """Texts of <title> and og:title, as far as present."""
     site_name: str | None = None
     canonical: str | None = None
     language: str | None = None
@@ -44,7 +44,7 @@ class PageHead:
 
 
 def read_head(tree: Element, *, base: str) -> PageHead:
-    """Read what the page declares, wherever in it; `base` is what its relative URLs are relative to."""
+    """Return the metadata of a page; `base` is the base of its relative URLs."""
     meta = _meta(tree)
     data = _linked_data(tree)
     robots = {word for value in meta.get("robots", "").lower().split(",") if (word := value.strip())}
@@ -77,11 +77,11 @@ def page_address(tree: Element, text: str) -> str:
 
 
 def page_title(head: PageHead, heading: str) -> str | None:
-    """Return the page's title without its site's name, where og:site_name or the page's first heading tells that.
+    """Return the page's title without the name of its site, which og:site_name or the first heading reveals.
 
     Args:
-        head: what the page declares.
-        heading: the text of the page's H1, empty where it has none; the title where the page declares none.
+        head: metadata of the page.
+        heading: text of the page's H1, "" where there is none; the title where the page declares none.
     """
     if not head.titles:
         return heading[:LONGEST_TITLE] or None
@@ -163,7 +163,7 @@ def _language(tree: Element) -> str | None:
 
 
 def _times(tree: Element) -> dict[str, str]:
-    """Read <time datetime>: by its itemprop or class, or else the first one of an article as when it was published."""
+    """Return dates of <time datetime>, by itemprop or class; else the first one of an article as `published`."""
     declared: dict[str, str] = {}
     supposed: dict[str, str] = {}
     for time in tree.iter("time"):
@@ -182,7 +182,7 @@ def _times(tree: Element) -> dict[str, str]:
 
 
 def _linked_data(tree: Element) -> dict[str, str]:
-    """Read JSON-LD: author, datePublished and dateModified, each where it first stands."""
+    """Return author, datePublished and dateModified of JSON-LD, each from its first occurrence."""
     found: dict[str, str] = {}
     for script in tree.iter("script"):
         if (script.get("type") or "").strip().lower() != "application/ld+json":
@@ -203,7 +203,7 @@ def _linked_data(tree: Element) -> dict[str, str]:
 
 
 def _things(data: JsonValue) -> Iterator[dict[str, JsonValue]]:
-    """Yield the objects at the top, in a list of them, and in `@graph`."""
+    """Yield the top-level objects, also those in a list and in `@graph`."""
     for thing in data if isinstance(data, list) else [data]:
         if isinstance(thing, dict):
             yield thing

@@ -1,16 +1,16 @@
-"""Where a page leads."""
+"""Links of a page."""
 
 import re
 from urllib.parse import urljoin
 
 from sourcebook.parsing.html.tree import Element
 
-# Browsers take line ends and tabs out of a URL, and white space from its ends.
+# Browsers remove line ends and tabs from a URL, and white space around it.
 _IGNORED = re.compile(r"[\t\n\r]+|^[\x00-\x20]+|[\x00-\x20]+$")
 
 
 def base_url(tree: Element, url: str) -> str:
-    """Return what the page's relative URLs are relative to: its first <base href>, else its own URL."""
+    """Return the base of the page's relative URLs: its first <base href>, else its own URL."""
     for base in tree.iter("base"):
         if href := base.get("href"):
             return absolute(url, href) or url
@@ -20,7 +20,7 @@ def base_url(tree: Element, url: str) -> str:
 def links(tree: Element, base: str) -> tuple[str, ...]:
     """Return the http(s) URLs that the whole page links to, without fragments, each once, in the order of the page.
 
-    Links marked rel=nofollow are left out, and so are those to the page's own parts.
+    Links with rel=nofollow and links to the page's own anchors are left out.
     """
     found: dict[str, None] = {}
     resolved: dict[str, str | None] = {}
@@ -38,7 +38,7 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
 
 
 def absolute(base: str, href: str) -> str | None:
-    """Resolve an http(s) reference; None where it is no URL, or one of another scheme."""
+    """Return the absolute http(s) URL of a reference; None where it is no URL or of another scheme."""
     try:
         target = urljoin(base, _IGNORED.sub("", href))
     except ValueError:  # such as an IPv6 address that does not end

@@ -1,4 +1,4 @@
-"""The pruned main content of a page as Markdown, and which heading stands where in it."""
+"""Markdown of the readable part of a page, with the anchors of its headings."""
 
 import re
 from bisect import bisect_left
@@ -40,16 +40,16 @@ _STRAY_MARKER = re.compile(f"[{HEADING_START}{HEADING_END}{CODE_NEWLINE}]")
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """Markdown, the places of its headings with their anchors, in reading order, and the dates that stood in it."""
+    """Markdown of a page, with the positions and anchors of its headings in reading order."""
 
     markdown: str
     dates: Mapping[str, str]
-    """`published` and `modified`, of the lines that said nothing else and are left out of the Markdown."""
+    """`published` and `modified` of the lines that held only a date and are left out of the Markdown."""
     places: Sequence[int]
     anchors: Sequence[str]
 
     def blocks(self) -> tuple[Block, ...]:
-        """Return the blocks of the Markdown; each heading has the anchor its page gives it, or ""."""
+        """Return the blocks of the Markdown; each heading has its anchor on the page, or ""."""
         return tuple(
             replace(block, anchor=self._anchor(block)) if block.kind == "heading" else block
             for block in markdown_blocks(self.markdown)
@@ -96,7 +96,7 @@ def _mark_headings(root: Element) -> list[str]:
         if not text:
             drop(heading)
         elif heading.tag != "h1" and parent[0] is heading and _NOTE.search(parent.get("class") or ""):
-            # The title of a note: a heading would take what comes after the note with it.
+            # The title of a note: the text after the note must not become part of it.
             replace_content(heading, "")
             heading.tag = "p"
             subelement(heading, "strong", text)

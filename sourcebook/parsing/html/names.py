@@ -1,4 +1,4 @@
-"""What the names that authors give to elements (class and id) say of their content."""
+"""Meaning of elements by their class and id."""
 
 import re
 from functools import lru_cache
@@ -9,7 +9,7 @@ Meaning = Literal["boilerplate", "contents", "label", "page header", "page foote
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINER = re.compile(r"[-_:.]+")
 
-# Whole words of a name, joined by hyphens; a name that begins with `has-` or `with-` speaks of the layout around.
+# Whole words of a name, joined by hyphens; a name that starts with `has-` or `with-` describes the layout around it.
 _BOILERPLATE = r"""
     breadcrumbs? | skip-?(?:links?|nav|navigation|to(?:-main)?-content|to-main) | back-?to-?top | scroll-to-top
   | cookies?-?(?:banner|bar|consent|dialog|law|message|modal|notice|notification|overlay|popup|prompt|warning)
@@ -43,7 +43,7 @@ _RULES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
     (_names(_LABEL), "label"),
     (_names(_BOILERPLATE), "boilerplate"),
     (_names(_CONTENTS), "contents"),
-    # Words with a meaning of their own only where they are the whole name.
+    # Words that count only as the whole name.
     (re.compile(r"(?<!\S)(?:ads?|gdpr|related|share|sharing|social|comments|menu|nav)(?!\S)"), "boilerplate"),
     (re.compile(r"(?<!\S)contents(?= (?:local )?topic(?!\S))"), "contents"),
     (re.compile(r"(?<!\S)(?:page-)?header(?!\S)"), "page header"),
@@ -53,9 +53,9 @@ _RULES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
 
 @lru_cache(maxsize=8192)
 def meaning(names: str) -> Meaning | None:
-    """Return what a class attribute, or an id, says; words are told apart by `-`, `_` and capitals.
+    """Return the meaning of a class attribute or an id, whose words are separated by `-`, `_` and capitals.
 
-    "page header" and "page footer" hold only outside an article, as for <header> and <footer>.
+    "page header" and "page footer" apply only outside an article, as for <header> and <footer>.
     """
     if len(names) > 1000:
         return None

@@ -1,4 +1,4 @@
-"""Tell a page that scripts have yet to make from one that has little to say."""
+"""Detection of pages whose text is made by scripts."""
 
 import re
 
@@ -15,21 +15,21 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _LITTLE = 200
-"""Characters of text beside an empty mount point that do not make a page, such as a menu and a footer."""
+"""Characters of text beside an empty mount point, such as a menu and a footer, that still do not make a page."""
 
 
 def has_scripts(tree: Element) -> bool:
-    """Whether a page, as it was sent, has any script that could make text."""
+    """Whether a page has a script that may make text."""
     return any(not _DATA_TYPES.match(script.get("type") or "") for script in tree.iter("script"))
 
 
 def lacks_text(body: Element, text: str) -> bool:
-    """Whether a page with scripts has no text of its own yet.
+    """Whether a page with scripts has no text yet.
 
     Args:
-        body: the page's <body>, with scripts and <noscript> taken out but nothing else.
-        text: what is left as its main content. However little it is, it is a page, but for a notice that something
-            is loading or that JavaScript is needed, and but for a few words around an empty place for an application.
+        body: the page's <body> without scripts and <noscript>.
+        text: its main content. Any text makes a page, except a notice about loading or JavaScript, and except a few
+            words beside the empty mount point of an application.
     """
     text = " ".join(text.split())
     if not any(letter.isalnum() for letter in text) or _PLACEHOLDER.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Elements that say more, or less, in HTML than Markdown can: links, images, terms and formulas."""
+"""Links, images, terms and formulas, rewritten to convert well to Markdown."""
 
 import re
 
@@ -15,7 +15,7 @@ _WEB_LINK = re.compile(r"\s*(?:https?|mailto|ftp):", re.IGNORECASE)
 
 
 def tidy_links(root: Element) -> None:
-    """Remove links that lead nowhere for a reader: to scripts, to the heading they stand in, and without a text."""
+    """Remove links to scripts, permalinks of headings, and links without text."""
     for link in list(root.iter("a")):
         target = link.get("href")
         if target is None or _SCRIPT_URL.match(target):
@@ -23,7 +23,7 @@ def tidy_links(root: Element) -> None:
         elif is_permalink(link) or not any(text.strip() for text in link.itertext()):
             drop(link)
         elif link.get("title") is not None:
-            link.set("title", "")  # mostly the text of the link again, or its target
+            link.set("title", "")  # it mostly repeats the text or the target of the link
 
 
 def unwrap_local_links(root: Element) -> None:
@@ -34,7 +34,7 @@ def unwrap_local_links(root: Element) -> None:
 
 
 def is_permalink(link: Element) -> bool:
-    """Whether a link is only a sign to copy the address of what it stands beside."""
+    """Whether a link is a permalink sign beside a heading or paragraph."""
     if len(link) > 3 or len(link.text or "") > 40 or "#" not in (link.get("href") or "#"):
         return False
     text = plain_text(link).lower().strip("\u200b\ufeff ")
@@ -42,7 +42,7 @@ def is_permalink(link: Element) -> bool:
 
 
 def tidy_images(root: Element) -> None:
-    """Leave images out, and their alternative text in where it says something."""
+    """Replace images by their alternative text, as far as it is informative."""
     for image in list(root.iter("img")):
         text = " ".join((image.get("alt") or "").split())
         if _SAYS_NOTHING.fullmatch(text):
@@ -64,7 +64,7 @@ def _gap_before(image: Element) -> str:
 
 
 def tidy_terms(root: Element) -> None:
-    """Make the terms of definition lists stand out; a signature, as Sphinx writes it, is code."""
+    """Make the terms of definition lists bold; a signature of Sphinx becomes code."""
     for term in root.iter("dt"):
         if "sig" in (term.get("class") or "").split():
             text = plain_text(term)
@@ -78,7 +78,7 @@ def tidy_terms(root: Element) -> None:
 
 
 def tidy_formulas(root: Element) -> None:
-    """Write a formula that brings its TeX as that."""
+    """Replace formulas by their TeX source, where they have one."""
     for formula in list(root.iter("math")):
         tex = next((note for note in formula.iter("annotation") if "tex" in (note.get("encoding") or "")), None)
         if tex is not None:

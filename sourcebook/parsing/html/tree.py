@@ -1,4 +1,4 @@
-"""An HTML page as a tree, whatever its HTML is like."""
+"""Parsing of HTML of any quality into a tree."""
 
 import re
 from collections.abc import Iterator
@@ -7,25 +7,25 @@ from typing import Protocol
 HEADING_START = "\ue000"
 HEADING_END = "\ue001"
 CODE_NEWLINE = "\ue002"
-"""Private-use characters that no parsed page holds, so that they can carry notes through a conversion."""
+"""Private-use characters, removed from parsed pages, that mark places during the conversion."""
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _UNWANTED = re.compile(
     r"[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\ue002]|&#(?:x0*e00[012]|0*5734[456])(?:;|(?![0-9a-f]))", re.IGNORECASE
 )
-# Content after them is content all the same, but libxml2 leaves it out of <body>, or out altogether.
+# libxml2 puts content after these tags outside <body> or drops it.
 _DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 _PAGE_END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
 _IN_HEAD = frozenset({"base", "link", "meta", "noscript", "object", "script", "style", "template", "title"})
-# Where elements are nested without end, those that only group or format are dropped, and these are kept.
+# Elements kept where deeply nested elements are flattened; the others only group or format.
 _KEPT_TAGS = (
     r"html|head|body|title|meta|link|base|script|style|h[1-6]|p|br|hr|pre|li|a|img|main|article|nav"
     r"|header|footer|aside"
 )
 _BLOCK_TAG = re.compile(r"</?(?:main|article|nav|header|footer|aside|h[1-6]|pre|li|a)(?:\s[^>]*|/)?>", re.IGNORECASE)
 _NESTING_TAG = re.compile(rf"</?(?!(?:{_KEPT_TAGS})[\s/>])([a-z][^\s/>]*)(?:\s[^>]*|/)?>", re.IGNORECASE)
-# libxml2 takes the square of the number of attributes of one element.
+# libxml2 takes quadratic time in the attributes of an element.
 _TAG = re.compile(r"""<([a-z][^\s/>]*+)((?:[^"'>]++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+)(?:>|\Z)""", re.IGNORECASE)
 _LONG_PAGE = 100_000
 _MOST_ATTRIBUTES = 2000
@@ -33,7 +33,7 @@ _INLINE = re.compile(r"a|b|big|code|em|font|i|small|span|strong|su[bp]|tt|u", re
 
 
 class Element(Protocol):
-    """What this project uses of lxml's elements, which have no types of their own."""
+    """Part of the interface of lxml's elements, which have no type stubs."""
 
     tag: str
     text: str | None
@@ -59,10 +59,10 @@ class Element(Protocol):
 
 
 def parse_page(text: str) -> Element | None:
-    """Parse decoded HTML or XHTML; None where there is nothing to parse.
+    """Parse decoded HTML or XHTML; None where there is no element.
 
-    Comments and processing instructions are left out. Where elements are nested more than 256 deep, as in pages that
-    never close their <font>, those that only group or format are left out too, and their text stays.
+    Comments, processing instructions and the document type are dropped. Where elements are nested more than 256 deep,
+    as in pages that never close their <font>, elements that only group or format are dropped and their text is kept.
     """
     text = _PAGE_END.sub("", _DOCTYPE.sub("", _UNWANTED.sub("", text), count=1))
     if len(text) > _LONG_PAGE:
@@ -79,7 +79,7 @@ def parse_page(text: str) -> Element | None:
 
 
 def body_of(tree: Element) -> Element:
-    """Return the page's <body>, or all of a page that has none, such as a frameset."""
+    """Return the page's <body>, or the whole tree of a page without one, such as a frameset."""
     return next(tree.iter("body"), tree)
 
 
@@ -93,7 +93,7 @@ def subelement(parent: Element, tag: str, text: str = "") -> Element:
 
 
 def drop(element: Element) -> None:
-    """Take an element out of its parent, with all that is in it; what comes after it stays."""
+    """Remove an element with its content; the text after it stays."""
     parent = element.getparent()
     if parent is not None:
         _add_text(parent, element.getprevious(), element.tail)
@@ -101,7 +101,7 @@ def drop(element: Element) -> None:
 
 
 def unwrap(element: Element) -> None:
-    """Put what is in an element in its place."""
+    """Replace an element by its content."""
     parent = element.getparent()
     if parent is None:
         return
@@ -118,7 +118,7 @@ def plain_text(element: Element) -> str:
 
 
 def replace_content(element: Element, text: str) -> None:
-    """Give an element a text in place of all that is in it, and take its attributes; what comes after it stays."""
+    """Replace the content of an element by text and drop its attributes; the text after it stays."""
     element.clear(keep_tail=True)
     element.text = text
 
@@ -129,15 +129,15 @@ def _parse(text: str, *, huge: bool = False) -> tuple[Element | None, bool]:
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=huge)
     try:
         tree: Element | None = etree.fromstring(text.encode(), parser)
-    except etree.XMLSyntaxError:  # what a document without any element is to lxml
+    except etree.XMLSyntaxError:  # lxml's error for a document without elements
         tree = None
-    # The error log is empty for most pages; what went beyond a limit is its last entry.
+    # The error log is empty for most pages; an exceeded limit is its last entry.
     log = parser.error_log
     return tree, not log or log[-1].type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
 
 
 def _empty_head(tree: Element) -> None:
-    """Move what is no part of a head to the body: where <body> is left out, libxml2 takes <main> for one."""
+    """Move body elements out of the head, where libxml2 puts them on pages without a <body> tag."""
     head = next(tree.iter("head"), None)
     if head is None:
         return
@@ -161,7 +161,7 @@ def _add_text(parent: Element, previous: Element | None, text: str | None) -> No
 
 
 def _without_attributes(tag: re.Match[str]) -> str:
-    """Drop attributes by the thousand; a closing tag among them says that a stray quote only makes them look so."""
+    """Drop the attributes of a tag with thousands; a closing tag among them reveals a stray quote instead."""
     many = len(tag[2]) > 2 * _MOST_ATTRIBUTES and "</" not in tag[2] and len(tag[2].split()) > _MOST_ATTRIBUTES
     return f"<{tag[1]}>" if many else tag[0]
 

@@ -1,1 +1,1 @@
-"""Render pages in a headless Chromium of our own."""
+"""Rendering of pages in a headless Chromium."""

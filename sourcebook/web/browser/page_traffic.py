@@ -1,4 +1,4 @@
-"""What a page in a browser may load and open, and what its site is told."""
+"""Requests of a page in a browser: blocking of non-text resources and new pages, and the site's headers."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -16,49 +16,49 @@ _ICONS: Final = "Other"
 
 @dataclass(frozen=True, slots=True)
 class OwnHeaders:
-    """Headers that only the site itself may see: they may hold secrets."""
+    """Headers that are sent to the site alone, because they may hold secrets."""
 
     origins: frozenset[str]
-    """Where they may be sent, such as `https://docs.example.com`."""
+    """Origins that receive them, such as `https://docs.example.com`."""
     headers: dict[str, str]
 
     @classmethod
     def of_site(cls, url: str, headers: dict[str, str]) -> "OwnHeaders":
-        """Return headers for the origin of a site's URL, and for its https where the URL says http."""
+        """Return headers for the origin of a site's URL, and for its https origin where the URL has http."""
         own = origin(url)
         secure = {own.replace("http://", "https://", 1)} if urlsplit(own).port is None else set()
         return cls(frozenset({own, *secure}), headers)
 
     def belong_to(self, url: str) -> bool:
-        """Whether a request to this URL may carry them."""
+        """Whether a request to a URL may carry them."""
         return origin(url) in self.origins
 
 
 class PageTraffic:
-    """Keeps from a page what is no text, closes what it opens, and adds the site's headers to the site's requests."""
+    """Blocks resources without text, closes pages opened by scripts, and adds the site's headers to its requests."""
 
     def __init__(self, page: "Page", devtools: "CDPSession", own: OwnHeaders) -> None:
-        """Prepare; see `begin`."""
+        """Create a controller; see `begin`."""
         self._page = page
         self._devtools = devtools
         self._own = own
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped = False
         self.opened = False
-        """Whether the page has opened another one."""
+        """Whether the page opened another page."""
 
     async def begin(self) -> None:
-        """Begin, before the page loads anything."""
+        """Start before the page loads."""
         patterns = [{"urlPattern": "*", "resourceType": kind} for kind in (*sorted(_UNWANTED), _ICONS)]
         if self._own.headers:
             patterns += [{"urlPattern": f"{each}/*"} for each in sorted(self._own.origins)]
-        # Not through Playwright, whose interception turns the cache off.
+        # Not with Playwright, whose interception disables the cache.
         self._devtools.on("Fetch.requestPaused", lambda event: self._run(self._decide(event)))
         self._page.on("popup", self._close)
         await self._devtools.send("Fetch.enable", {"patterns": patterns})
 
     async def stop(self) -> None:
-        """Let the page load nothing more, until its DevTools session ends."""
+        """Block all requests of the page until its DevTools session ends."""
         self._page.remove_listener("popup", self._close)
         self._stopped = True
         await self._devtools.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
@@ -68,14 +68,14 @@ class PageTraffic:
         self._run(popup.close())
 
     async def end(self) -> None:
-        """Stop what still runs."""
+        """Cancel running tasks."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _decide(self, event: dict[str, Any]) -> None:
-        """Stop a request, or let it go on: with the site's headers if it is the site that asks itself."""
+        """Block or continue a request; a request of the site to itself gets the site's headers."""
         kind, request = event["resourceType"], event["request"]
         url, headers = request["url"], request["headers"]
         parameters: dict[str, Any] = {"requestId": event["requestId"]}
@@ -97,7 +97,7 @@ class PageTraffic:
 
 
 def origin(url: str) -> str:
-    """Return the scheme, host and port of a URL as browsers write them; empty where it has none."""
+    """Return the origin of a URL as browsers write it, empty where it has none."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -111,7 +111,7 @@ def origin(url: str) -> str:
 
 
 async def _quietly(work: Coroutine[Any, Any, Any]) -> None:
-    """Await what may fail because the page is gone."""
+    """Await a command that may fail because the page is closed."""
     from playwright.async_api import Error
 
     with suppress(Error):

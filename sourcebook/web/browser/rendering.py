@@ -1,4 +1,4 @@
-"""Render pages in a real browser: crawl4ai drives a Chromium that we start and end."""
+"""Rendering of pages by crawl4ai in a Chromium that this module starts and ends."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,11 +16,11 @@ PAGES_PER_BROWSER: Final = 200
 
 
 class Renderer:
-    """Renders the pages of one site in a headless Chromium, several at once.
+    """Renders the pages of a site in a headless Chromium, several concurrently.
 
-    Its requests go through a proxy that asks the guard for every address. The settings' headers are sent to the site's
-    own scheme, host and port alone (and to https where the site's URL says http): by the pages of the site themselves,
-    not by frames of other sites nor from web workers. Certificates are checked. Cookies, storage and cache last as long
+    Requests go through a proxy that checks every address. The headers of the settings are sent to the scheme, host and
+    port of the site alone (and to https where the site's URL has http), by pages of the site, not by frames of other
+    sites or by web workers. Certificates are checked. Cookies, storage and cache last as long
     as one browser, which is replaced after `pages_per_browser` pages. Images, fonts and downloads are not loaded.
     """
 
@@ -33,19 +33,19 @@ class Renderer:
         *,
         pages_per_browser: int = PAGES_PER_BROWSER,
     ) -> None:
-        """Prepare; the browser is started for the first page.
+        """Create a renderer, whose browser starts with the first page.
 
         Args:
-            settings: Of the site: concurrency, timeout, max_bytes, user_agent and headers are used.
-            guard: Asked for the addresses of every connection.
-            folder: Where crawl4ai may keep files; it would take HOME.
+            settings: Settings of the site; concurrency, timeout, max_bytes, user_agent and headers are used.
+            guard: Address check of connections.
+            folder: Folder for crawl4ai's files, in place of HOME.
             before_request: Awaited with the host before every plain http request, and every CONNECT for https.
-            pages_per_browser: After so many pages a browser is replaced.
+            pages_per_browser: Pages after which a browser is replaced.
         """
         self._settings = settings
         self._folder = folder
         self._pages_per_browser = pages_per_browser
-        # A page's own limit is kept by looking at it; these end what no page is made of.
+        # The size of a page is checked during the visit; these limits concern its other traffic.
         limits = ProxyLimits(response_bytes=5 * settings.max_bytes, tunnel_bytes=100 * settings.max_bytes)
         self._proxy = BrowserProxy(guard, before_request, limits)
         self._slots = asyncio.Semaphore(settings.concurrency)
@@ -55,17 +55,17 @@ class Renderer:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def render(self, url: str) -> Response:
-        """Open a page, let its scripts do their work, and return what it has become.
+        """Open a page, run its scripts, and return the rendered page.
 
-        The status and the headers are those of the main document, the body is the serialized DOM. The page is ready
-        when text and network are still; one that never is, is read after 10 s. A status for which a server sent no
-        body, such as 204 or an empty 500, is a response as well.
+        Status and headers are those of the main document, the body is the serialized DOM. A page is ready when text and
+        network are still, at the latest after 10 s. A status without a body, such as 204 or an empty 500, is a
+        response as well.
 
         Raises:
-            NotAPageError: The URL leads to a download, a PDF or the like: fetch it without a browser.
-            FetchError: The page cannot be had, or there is no browser; at the latest 4 s after the timeout, whatever
-                Chromium does. The timeout begins when there is a browser for the page, which may take a minute to
-                start, and anew in a second one where the first has ended.
+            NotAPageError: The URL leads to a download, a PDF or another file: fetch it without a browser.
+            FetchError: The page cannot be loaded, or there is no browser; raised at the latest 4 s after the timeout.
+                The timeout starts when the browser is ready, which may take a minute, and restarts in a second browser
+                where the first has ended.
         """
         async with self._slots:
             for last_try in (False, True):
@@ -78,14 +78,14 @@ class Renderer:
         raise AssertionError("the second try returns or raises")
 
     async def __aenter__(self) -> Self:
-        """Open the proxy's port."""
+        """Open the port of the proxy."""
         await self._proxy.start()
         return self
 
     async def __aexit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """End all browsers and the proxy; pages that are being rendered fail."""
+        """End all browsers and the proxy; running visits fail."""
         for browser in list(self._browsers):
             await browser.close()
         self._browsers.clear()
@@ -94,7 +94,7 @@ class Renderer:
 
     @asynccontextmanager
     async def _browser(self) -> AsyncIterator[CrawlerBrowser]:
-        """Lend a browser that can take another page; end it afterwards if it was the last one of an old browser."""
+        """Yield a browser for another page; end an old browser after its last page."""
         async with self._starting:
             browser = self._current
             if browser is None or browser.pages_begun >= self._pages_per_browser or not browser.healthy:
@@ -123,7 +123,7 @@ class Renderer:
         return browser
 
     def _end_if_idle(self, browser: CrawlerBrowser) -> None:
-        """End a browser that shows no page, while others go on: one that is stuck takes seconds to end."""
+        """End a browser without pages in the background, because a stuck browser takes seconds to end."""
         if browser.pages_open == 0 and browser in self._browsers:
             self._browsers.discard(browser)
             ending = asyncio.create_task(browser.close())

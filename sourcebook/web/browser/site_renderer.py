@@ -1,4 +1,4 @@
-"""The browser of one crawl, started when the first page needs it."""
+"""The browser of a crawl, started for the first page that needs it."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SiteRenderer:
-    """Renders pages at the pace of their hosts. An asynchronous context manager, for one event loop."""
+    """Renders pages at the request rate of their hosts. An asynchronous context manager for one event loop."""
 
     def __init__(self, settings: SiteSource, guard: AddressGuard, limiter: HostLimiter, folder: Path) -> None:
         self._settings = settings
@@ -36,10 +36,10 @@ class SiteRenderer:
         await self._running.aclose()
 
     async def render(self, url: str) -> Response:
-        """Return the page as it is after its scripts ran.
+        """Return the page after its scripts ran.
 
         Raises:
-            FetchError: there is no browser, or the page does not come.
+            FetchError: there is no browser, or the page cannot be loaded.
         """
         async with self._starting:
             if self._renderer is None:

@@ -1,4 +1,4 @@
-"""Wait for somebody else's coroutine no longer than one means to."""
+"""Time limits for coroutines that may ignore their cancellation."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _ABANDONED: set["asyncio.Task[Any]"] = set()
-"""What is waited for no more: asyncio itself keeps no task from being collected in the middle."""
+"""Abandoned tasks, referenced here because asyncio does not keep a running task from garbage collection."""
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns, or raise in time, even where it does not let itself be cancelled.
+    """Return the result of a coroutine, or raise in time even where it ignores its cancellation.
 
-    `asyncio.timeout` waits for what it has cancelled; this does not.
+    `asyncio.timeout` waits for the cancelled coroutine; this function does not.
 
     Raises:
-        TimeoutError: it has not ended; it is cancelled, and whatever it does then is nobody's business.
+        TimeoutError: the coroutine did not end in time; it is cancelled and abandoned.
     """
     task = asyncio.create_task(work)
     try:
@@ -31,7 +31,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
 
 
 def abandon(task: "asyncio.Task[Any]") -> None:
-    """Let a task end when and as it likes, without complaint of an error that nobody has looked at."""
+    """Let a task end unobserved, without asyncio's warning about an error that is never retrieved."""
     if not task.done():
         _ABANDONED.add(task)
     task.add_done_callback(_forget)

@@ -1,1 +1,1 @@
-"""Fetch one URL: safely, politely, and again where that may help."""
+"""HTTP requests to sites: address checks, request rates, retries, robots.txt."""

@@ -1,4 +1,4 @@
-"""Which addresses a site may lead to: public ones, and those that its own configuration names."""
+"""IP addresses that a crawl may connect to: public ones, and those that the site's settings name."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ from sourcebook.web.http_types import FetchError
 
 Address = IPv4Address | IPv6Address
 Lookup = Callable[[str, int], Awaitable[list[str]]]
-"""Finds the addresses of a host; raises OSError where there are none."""
+"""Resolve a host and port to addresses; raises OSError where there are none."""
 
 _MOST_REMEMBERED = 4096
 _METADATA = {IPv4Address("169.254.169.254"), IPv6Address("fd00:ec2::254")}
@@ -23,10 +23,10 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class AddressGuard:
-    """Says which addresses may be connected to on behalf of a site.
+    """Checks the IP addresses of a site's connections.
 
-    The literal address or `localhost` in the site's URL is allowed at exactly the port it has there, and what lies
-    in `private_networks` is allowed. Everything else has to be public.
+    A literal address or `localhost` in the site's URL is allowed at the port of that URL, and so are the addresses in
+    `private_networks`. Any other address must be public.
     """
 
     def __init__(self, settings: SiteSource, lookup: Lookup | None = None) -> None:
@@ -37,12 +37,12 @@ class AddressGuard:
         self._refusals: dict[tuple[str, str, int], str | None] = {}
 
     def refusal(self, host: str, address: str, port: int) -> str | None:
-        """Return why the host must not be reached at this address, in a sentence that names the remedy; or None.
+        """Return the reason to refuse an address, with the remedy; None where it is allowed.
 
         Args:
-            host: a name or a literal address, as the URL has it.
-            address: what the host was found to be; the same as `host` where that is a literal address.
-            port: the one that would be connected to.
+            host: host name or literal address in the URL.
+            address: resolved address of the host; equal to `host` where that is a literal address.
+            port: port of the connection.
         """
         key = (host, address, port)
         if key not in self._refusals:
@@ -70,10 +70,10 @@ class AddressGuard:
         )
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """Return the addresses at which a host may be reached; connect to these, without looking it up again.
+        """Return the allowed addresses of a host; connect to these without another DNS lookup.
 
         Raises:
-            FetchError: the host is not found, or has no address that is allowed.
+            FetchError: the host does not resolve, or none of its addresses is allowed.
         """
         literal = literal_address(host)
         if literal is not None:
@@ -92,13 +92,13 @@ class AddressGuard:
         return allowed
 
     def _is_named(self, host: str, address: Address, port: int) -> bool:
-        # A name that says "this machine" must not be a way to the rest of the network.
+        # The name `localhost` must not lead to other machines of the network.
         named = (_plain_host(host), port) == self._named
         return named and (_is_literal(host) or (self._named[0] == "localhost" and address.is_loopback))
 
 
 async def system_lookup(host: str, port: int) -> list[str]:
-    """Ask the system's resolver for the addresses of a host, in the order it prefers them."""
+    """Return the addresses of a host from the system's resolver, in its order of preference."""
     found = await asyncio.get_running_loop().getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
     )
@@ -107,10 +107,10 @@ async def system_lookup(host: str, port: int) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def literal_address(host: str) -> str | None:
-    """Return the address that a URL's host is, or None where it is a name.
+    """Return the host of a URL where it is a literal IP address, None where it is a name.
 
     Raises:
-        FetchError: it is an address in an odd spelling such as `2130706433` or `0x7f.1`, which would slip past checks.
+        FetchError: the address has an unusual notation such as `2130706433` or `0x7f.1`, which would evade checks.
     """
     plain = _plain_host(host)
     if _is_literal(plain):
@@ -136,7 +136,7 @@ def _is_literal(host: str) -> bool:
 
 
 def _effective(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 address wraps (mapped, 6to4, NAT64), or the address itself."""
+    """Return the IPv4 address embedded in an IPv6 address (mapped, 6to4, NAT64), or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:
@@ -145,7 +145,7 @@ def _effective(address: Address) -> Address:
 
 
 def _kind(address: Address) -> str | None:
-    """Return what makes an address not public, or None."""
+    """Return the kind of a non-public address; None for a public one."""
     if address in _METADATA:
         return "where clouds keep their credentials"
     if address.is_unspecified:

@@ -1,4 +1,4 @@
-"""Read a response's body within a limit, and unpack it without ever holding more than the limit."""
+"""Response bodies: read and decompressed up to a limit of bytes in memory."""
 
 import zlib
 from collections.abc import AsyncIterable
@@ -10,15 +10,15 @@ _PLAIN = frozenset({"", "identity"})
 
 
 class Body:
-    """A body as it comes in.
+    """A response body in transit.
 
     Args:
-        content_encoding: the header; empty where there is none.
-        content_length: the header; None where there is none.
-        max_bytes: the limit, on what is sent and on what that unpacks to.
+        content_encoding: value of the header, empty where it is absent.
+        content_length: value of the header in bytes, None where it is absent.
+        max_bytes: limit on the bytes sent, and on the decompressed bytes.
 
     Raises:
-        FetchError: it announces that it is too large, or is packed in a way that was not asked for.
+        FetchError: the announced length exceeds the limit, or the encoding was not requested.
     """
 
     def __init__(self, content_encoding: str, content_length: int | None, max_bytes: int) -> None:
@@ -30,17 +30,17 @@ class Body:
         if content_length is not None and content_length > max_bytes:
             raise _too_large(f"the response has {content_length:,} bytes, more", max_bytes)
         self.received = 0
-        """Bytes that came over the wire until now."""
+        """Bytes received so far, before decompression."""
         self._encoding = encoding
         self._max_bytes = max_bytes
         self._unpacked = 0
         self._inflater: zlib._Decompress | None = None
 
     async def read(self, chunks: AsyncIterable[bytes]) -> bytes:
-        """Return the whole body, unpacked.
+        """Return the whole body, decompressed.
 
         Raises:
-            FetchError: it is larger than the limit, or not what its Content-Encoding says.
+            FetchError: the body exceeds the limit, or does not match its Content-Encoding.
         """
         parts: list[bytes] = []
         async for chunk in chunks:
@@ -61,7 +61,7 @@ class Body:
                 self._inflater = zlib.decompressobj(self._window_bits(data))
             elif self._inflater.eof:
                 if self._encoding == "deflate" or data[0] != 0x1F:
-                    return  # padding; a further gzip member would begin with 1F
+                    return  # padding; another gzip member would start with 1F
                 self._inflater = zlib.decompressobj(self._window_bits(data))
             try:
                 part = self._inflater.decompress(data, self._max_bytes + 1 - self._unpacked)

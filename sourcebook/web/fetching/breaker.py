@@ -1,4 +1,4 @@
-"""Leave a host alone for a while after it failed again and again."""
+"""A circuit breaker: no requests to a host for a time after repeated failures."""
 
 import time
 from collections.abc import Iterator
@@ -19,15 +19,15 @@ class _Circuit:
 
 
 class CircuitBreaker:
-    """Counts each host's failures in a row; after too many it refuses requests for a time that doubles.
+    """Counts consecutive failures of each host; above a threshold it refuses requests for a time that doubles.
 
-    When that time is over, one request goes through as a trial: its success ends the refusals, its failure begins
-    the next and longer time.
+    After that time one request is let through as a trial: its success closes the circuit, its failure starts the
+    next, longer time.
 
     Args:
-        failures: how many in a row are too many.
-        pause: the first time of refusal, in seconds.
-        longest: the longest, in seconds.
+        failures: consecutive failures that open the circuit.
+        pause: first refusal time in seconds.
+        longest: longest refusal time in seconds.
     """
 
     def __init__(self, *, failures: int = 5, pause: float = 60.0, longest: float = 3600.0) -> None:
@@ -37,7 +37,7 @@ class CircuitBreaker:
         self._circuits: dict[str, _Circuit] = {}
 
     def refusal(self, host: str) -> FetchError | None:
-        """Return why the host must not be asked now, with the time until it may be; or None."""
+        """Return the error for a host whose circuit is open, with the remaining time; otherwise None."""
         circuit = self._circuits.get(host)
         left = self._left(circuit)
         if circuit is None or not (left > 0 or circuit.trial):
@@ -54,10 +54,10 @@ class CircuitBreaker:
 
     @contextmanager
     def admission(self, host: str) -> Iterator[None]:
-        """Hold the host open for one request, which reports what came of it by `succeeded` or `failed`.
+        """Admit one request, whose result is reported by `succeeded` or `failed`.
 
         Raises:
-            FetchError: as `refusal` says.
+            FetchError: the circuit is open; see `refusal`.
         """
         refusal = self.refusal(host)
         if refusal is not None:
@@ -73,15 +73,15 @@ class CircuitBreaker:
             circuit.trial = False
 
     def succeeded(self, host: str) -> None:
-        """Note that the host answered."""
+        """Record a response of the host."""
         self._circuits.pop(host, None)
 
     def failed(self, host: str, reason: str) -> None:
-        """Note that the host failed, and why, in words a person reads."""
+        """Record a failure of the host with its reason, a phrase for messages."""
         circuit = self._circuits.setdefault(host, _Circuit())
         circuit.reason = reason
         if self._left(circuit) > 0:
-            return  # the request was on its way when the refusals began
+            return  # the request was sent before the circuit opened
         circuit.failures += 1
         if circuit.failures >= self._failures:
             circuit.pause = min(circuit.pause * 2 or self._first_pause, self._longest_pause)

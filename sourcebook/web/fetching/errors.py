@@ -1,4 +1,4 @@
-"""What went wrong between us and a server, in words. Imports aiohttp: only where something is fetched."""
+"""Messages for network and server errors. Imports aiohttp, so import it only to fetch."""
 
 import asyncio
 import ssl
@@ -8,19 +8,19 @@ import aiohttp
 from sourcebook.web.http_types import FetchError
 
 CONNECT_SECONDS = 10.0
-"""How long a connection may take, from the look-up of the name to the end of the TLS handshake."""
+"""Seconds for a connection, from the DNS lookup to the end of the TLS handshake."""
 
 
 def fetch_error(error: BaseException, host: str, *, seconds: float, received: int | None) -> FetchError | None:
-    """Return the reason for an error of a request, or None where it is no failure of the network or the server.
+    """Return the message for a failed request; None where neither network nor server failed.
 
-    What happens before the answer's headers came says something about the host; what comes after, about the URL.
+    A failure before the response headers concerns the host; a later one concerns the URL.
 
     Args:
-        error: what aiohttp raised.
-        host: which was asked.
-        seconds: the limit on the whole exchange.
-        received: bytes of the body that had come; None where there was no answer yet.
+        error: exception of aiohttp.
+        host: host of the request.
+        seconds: limit on the whole request.
+        received: bytes of the body received; None before the response headers.
     """
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return _host_failure(_certificate(error.certificate_error, host), transient=False)
@@ -62,7 +62,7 @@ def _certificate(error: Exception, host: str) -> str:
 
 
 def _system_reason(error: OSError) -> str:
-    # asyncio words it `Connect call failed ('127.0.0.1', 9)` and keeps the system's sentence to itself.
+    # asyncio writes `Connect call failed ('127.0.0.1', 9)` and hides the system's message.
     text = error.strerror if error.strerror and "Connect call" not in error.strerror else ""
     refused = isinstance(error, ConnectionRefusedError)
     return "connection refused" if refused else (text or "no connection").lower()

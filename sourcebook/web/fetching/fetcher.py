@@ -1,4 +1,4 @@
-"""Fetch one URL over HTTP, through crawl4ai, within the limits of its site."""
+"""HTTP requests of one site, sent by crawl4ai within the site's limits."""
 
 import gc
 import os
@@ -27,15 +27,15 @@ _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/markdown;q
 
 
 class HttpFetcher:
-    """Sends a site's requests over HTTP; redirects are not followed, cookies not kept, proxies not used.
+    """Sends a site's requests over HTTP without following redirects, storing cookies or using proxies.
 
-    An asynchronous context manager, for one event loop; any number of fetches may run at once.
+    An asynchronous context manager for one event loop; any number of requests may run at once.
 
     Args:
-        settings: the site whose limits, headers and addresses hold.
-        base_directory: where crawl4ai may keep its files; it would take the home directory.
-        header_origins: origins such as `https://cdn.example.com` that the site's headers are sent to besides its own.
-        guard: which addresses may be connected to; unset: as the settings say.
+        settings: limits, headers and addresses of the site.
+        base_directory: folder for crawl4ai's files, in place of the home directory.
+        header_origins: further origins, such as `https://cdn.example.com`, that receive the site's headers.
+        guard: address check of connections; made from the settings where None.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class HttpFetcher:
         self._settings = settings
         self._base_directory = base_directory
         self._origins = {_origin(URL(origin)) for origin in (settings.url, *header_origins)}
-        # A site that was named with http and has moved to https is the same site; never the other way round.
+        # A site configured with http that moved to https is the same site; the reverse is not.
         self._origins |= {
             ("https", host, 443) for scheme, host, port in self._origins if (scheme, port) == ("http", 80)
         }
@@ -76,14 +76,14 @@ class HttpFetcher:
             self._strategy = None
 
     async def fetch(self, request: Request, sent: Callable[[], None] = lambda: None) -> Response:
-        """Return what the server answers, whatever its status; only a status of 2xx comes with its body.
+        """Return the server's response of any status; only a 2xx response has its body.
 
         Args:
-            request: what is asked for.
-            sent: called when the request has been sent, and the wait for the answer begins.
+            request: the request.
+            sent: called when the request has been sent.
 
         Raises:
-            FetchError: there was no answer, it broke a limit, or it is not what it says it is.
+            FetchError: there was no response, it exceeded a limit, or its body contradicts its headers.
         """
         if self._strategy is None:
             raise RuntimeError("a fetcher is used within `async with`")
@@ -99,7 +99,7 @@ class HttpFetcher:
         if not usable:
             raise FetchError("only URLs of http and https without a user name are fetched", transient=False)
         host, port = url.raw_host or "", url.port or 0
-        address = literal_address(host)  # those are not looked up, so the resolver would not see them
+        address = literal_address(host)  # the resolver is not called for literal addresses
         refusal = address and self._guard.refusal(host, address, port)
         if refusal:
             raise FetchError(refusal, transient=False)
@@ -128,7 +128,7 @@ def _origin(url: URL) -> tuple[str, str | None, int | None]:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Look for no garbage meanwhile: importing crawl4ai makes objects that stay, and takes two thirds of the time."""
+    """Pause garbage collection: it takes a third of the time of importing crawl4ai, whose objects stay."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -139,7 +139,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def filled_in(name: str, value: str) -> str:
-    """Put environment variables into a header's value; no message ever shows a value."""
+    """Substitute environment variables in a header's value; no message contains a value."""
 
     def variable(match: re.Match[str]) -> str:
         found = os.environ.get(match[1])

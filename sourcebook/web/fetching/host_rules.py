@@ -1,4 +1,4 @@
-"""The robots.txt of each host a crawl meets, asked for once."""
+"""The robots.txt of each host of a crawl, requested once."""
 
 import asyncio
 import time
@@ -13,19 +13,19 @@ from sourcebook.web.http_types import FetchError, Request, Response
 from sourcebook.web.url import normal_form
 
 MOST_REDIRECTS = 5
-"""RFC 9309 asks a crawler to follow at least five; what lies behind more counts as missing."""
+"""Redirects followed for a robots.txt, the minimum of RFC 9309; behind more the file counts as missing."""
 WAIT = timedelta(minutes=5)
-"""How long a host is left alone whose rules are not known."""
+"""Time until the next request for a robots.txt that could not be read."""
 
 
 class HostRules:
-    """Looks rules up by host; the requests for them keep to the same limits as all others.
+    """Provides the rules of a host; requests for them keep the limits of all other requests.
 
     Args:
-        fetcher: of the site.
-        limiter: learns of Crawl-delay here.
-        breaker: of the crawl.
-        user_agent: as it is sent.
+        fetcher: HTTP client of the site.
+        limiter: rate limiter, which receives the Crawl-delay.
+        breaker: circuit breaker of the crawl.
+        user_agent: value of the header User-Agent.
     """
 
     def __init__(self, fetcher: Fetcher, limiter: HostLimiter, breaker: CircuitBreaker, user_agent: str) -> None:
@@ -41,7 +41,7 @@ class HostRules:
         """Return the rules for a URL's host.
 
         Raises:
-            FetchError: they are not known, which means to wait; `retry_after` says how long.
+            FetchError: the rules could not be read; `retry_after` is the time to wait.
         """
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
@@ -65,10 +65,10 @@ class HostRules:
         return rules
 
     def _wait_if_unknown(self, origin: str) -> None:
-        """Do not ask again so soon where the host had no answer.
+        """Raise again, without a request, while the host's rules could not be read.
 
         Raises:
-            FetchError: as `of` says.
+            FetchError: see `of`.
         """
         reason, until = self._unknown.get(origin, ("", 0.0))
         left = until - time.monotonic()
@@ -76,7 +76,7 @@ class HostRules:
             raise FetchError(reason, transient=True, retry_after=timedelta(seconds=left))
 
     async def _follow(self, url: str) -> Response | None:
-        """Return the answer behind at most five redirects, None where there is none."""
+        """Return the response after at most five redirects, None after more."""
         for _ in range(MOST_REDIRECTS + 1):
             response = await fetch_with_retries(self._fetcher, self._limiter, self._breaker, Request(url))
             location = response.headers.get("location") if 300 <= response.status < 400 else None

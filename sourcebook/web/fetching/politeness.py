@@ -1,4 +1,4 @@
-"""How often a host is asked: requests evenly spaced, and none while it wants to be left alone."""
+"""Request rates: evenly spaced requests to each host, and none during a pause that the host requested."""
 
 import asyncio
 import math
@@ -13,13 +13,13 @@ from yarl import URL
 from sourcebook.web.http_types import FetchError
 
 _JITTER = 0.05
-"""Seconds by which requests may arrive closer together than they were sent, without a second seeing one too many."""
+"""Seconds by which requests may arrive closer together than sent, without exceeding the rate of any second."""
 
 
 def host_name(url: str) -> str:
-    """Return the name under which politeness keeps a URL's host: lower case, without the port.
+    """Return the host of a URL in lower case without its port, the key of its request rate.
 
-    What is no URL has no host, and the name is empty.
+    The name is empty where the argument is no URL.
     """
     try:
         return URL(url).raw_host or ""
@@ -36,36 +36,35 @@ class _Host:
 
 
 class HostLimiter:
-    """A token bucket of one token for each host: over any second, none sees more than `rate` requests.
+    """A token bucket of one token per host: no host gets more than `rate` requests in any second.
 
-    Requests start at least 1/rate apart, so that there are no bursts; they get their turn in the order they came.
-    For one event loop.
+    Requests start at least 1/rate seconds apart, in order of arrival. For one event loop.
 
     Args:
-        rate: requests per second and host; below 1 means one every 1/rate seconds; None: no limit.
-        patience: the longest pause of a host, in seconds, that is waited for.
+        rate: requests per second and host, which may be below 1; None for no limit.
+        patience: longest pause of a host, in seconds, that requests wait for.
     """
 
     def __init__(self, rate: float | None, *, patience: float = 30.0) -> None:
         self.patience = patience
-        # Over a second the distances add up: `rate` of them have to hold one jitter.
+        # The intervals of a second add up, so `rate` of them share one jitter.
         self._spacing = 0.0 if rate is None else 1 / rate + _JITTER / max(rate, 1.0)
         self._hosts: dict[str, _Host] = {}
 
     @asynccontextmanager
     async def leave(self, host: str) -> AsyncIterator[Callable[[], None]]:
-        """Wait until the host may be sent one request; lend a function to be called when that has been sent.
+        """Wait for the turn of one request to a host; yield the function to call when it has been sent.
 
-        What counts is when requests are sent, not when they were allowed: connecting takes its time, and the next
-        request waits for it. Where the function is not called, the end of the context counts.
+        The interval counts from the time of sending, because connecting takes time. Where the function is not called,
+        it counts from the end of the context.
 
         Raises:
-            FetchError: the host asked to be left alone for longer than `patience`.
+            FetchError: the host asked for a pause longer than `patience`.
         """
         state = self._host(host)
         now = time.monotonic()
         if not state.spacing and state.paused_until <= now:
-            state.next_start = now  # a Crawl-delay that robots.txt asks for counts from here
+            state.next_start = now  # a Crawl-delay counts from here
             yield _nothing
             return
         await state.turn.acquire()
@@ -89,10 +88,10 @@ class HostLimiter:
             sent()
 
     async def acquire(self, host: str) -> None:
-        """Wait until the host may be sent one request, which is then to be sent at once.
+        """Wait for the turn of one request to a host, to be sent at once.
 
         Raises:
-            FetchError: the host asked to be left alone for longer than `patience`.
+            FetchError: the host asked for a pause longer than `patience`.
         """
         async with self.leave(host) as sent:
             sent()
@@ -105,16 +104,16 @@ class HostLimiter:
             wait = max(state.next_start, state.paused_until) - now
             if wait <= 0:
                 return
-            await asyncio.sleep(wait)  # then look again: a pause or a Crawl-delay may have come meanwhile
+            await asyncio.sleep(wait)  # then check again for a new pause or Crawl-delay
 
     def slow_down(self, host: str, seconds: float) -> None:
-        """Keep requests to the host at least this far apart from now on, such as its Crawl-delay asks."""
+        """Set the least interval of requests to a host in seconds, such as its Crawl-delay."""
         state = self._host(host)
         state.next_start += max(0.0, seconds - state.spacing)
         state.spacing = max(state.spacing, seconds)
 
     def pause(self, host: str, until: float) -> None:
-        """Send the host nothing before `until`, in seconds of `time.monotonic()`; a longer pause stays."""
+        """Pause a host until a time in seconds of `time.monotonic()`; a longer pause stays."""
         state = self._host(host)
         state.paused_until = max(state.paused_until, until)
 
@@ -126,7 +125,7 @@ class HostLimiter:
 
 
 def _nothing() -> None:
-    """Sending counts only where there is a limit."""
+    """Do nothing: without a rate, the time of sending does not count."""
 
 
 def _paused(host: str, seconds: float) -> FetchError:

@@ -1,4 +1,4 @@
-"""What a host's robots.txt asks of us (RFC 9309)."""
+"""Rules of robots.txt (RFC 9309) and directives of X-Robots-Tag."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from protego import Protego
 from sourcebook.parsing.text.decode import decode
 
 MOST_BYTES = 500 * 1024
-"""What RFC 9309 asks a crawler to read at least; we read no more."""
+"""Bytes of a robots.txt that are read: the minimum of RFC 9309."""
 
 _TOO_MANY_REQUESTS = 429
 
@@ -17,11 +17,11 @@ class RobotsRules:
     """The rules of one host for one user agent."""
 
     crawl_delay: float | None = None
-    """Seconds from one request to the next, from Crawl-delay or Request-rate, the longer one."""
+    """Seconds between requests: the longer of Crawl-delay and Request-rate."""
     sitemaps: tuple[str, ...] = ()
-    """As the file names them, which should be absolute URLs."""
+    """Sitemap URLs as written in the file; they should be absolute."""
     unavailable: bool = False
-    """Whether the rules are not known, which means to wait: what RFC 9309 calls *unreachable*."""
+    """Whether the rules could not be read (*unreachable* in RFC 9309), so that requests must wait."""
     _parsed: Protego | None = None
     _agent: str = ""
 
@@ -29,7 +29,7 @@ class RobotsRules:
         """Return whether a URL may be fetched.
 
         Raises:
-            ValueError: the rules are not known.
+            ValueError: the rules could not be read.
         """
         if self.unavailable:
             raise ValueError("nothing is known to be allowed while robots.txt is unavailable")
@@ -37,15 +37,15 @@ class RobotsRules:
 
 
 UNAVAILABLE = RobotsRules(unavailable=True)
-"""The rules of a host that could not be reached."""
+"""Rules of an unreachable host."""
 
 
 def tag_directives(header: str, user_agent: str) -> frozenset[str]:
-    """Return what an X-Robots-Tag header asks of us: `noindex`, `nofollow`; `none` is both.
+    """Return the directives `noindex` and `nofollow` of an X-Robots-Tag header; `none` stands for both.
 
     Args:
-        header: its value; several are joined with commas. A part may begin with the agent that it is meant for.
-        user_agent: as it is sent.
+        header: its value, several joined with commas; a part may start with the name of an agent.
+        user_agent: value of the header User-Agent.
     """
     agent = user_agent.partition("/")[0].strip().lower()
     found: set[str] = set()
@@ -53,7 +53,7 @@ def tag_directives(header: str, user_agent: str) -> frozenset[str]:
     for part in header.lower().split(","):
         named, colon, directive = part.partition(":")
         if colon and named.strip() != "unavailable_after":
-            meant = named.strip() == agent  # and so are the parts that follow, up to the next name
+            meant = named.strip() == agent  # applies to the following parts, up to the next agent
             part = directive
         if meant:
             found |= {"noindex", "nofollow"} if part.strip() == "none" else {part.strip()}
@@ -61,23 +61,22 @@ def tag_directives(header: str, user_agent: str) -> frozenset[str]:
 
 
 def rules_of(status: int, body: bytes, user_agent: str) -> RobotsRules:
-    """Return the rules that an answer to the request for `/robots.txt` gives.
+    """Return the rules in the response to the request for `/robots.txt`.
 
-    Anything but a success or a sign of trouble means that there are no rules: a missing file, one that is locked
-    (401, 403; so RFC 9309 says), redirects without end. A server's error means that they are not known, and so does
-    429, which asks to wait.
+    No rules apply where the file is missing, locked (401, 403; see RFC 9309) or behind endless redirects. A server
+    error or a 429 makes the rules unavailable.
 
     Args:
         status: the HTTP status, after redirects.
-        body: decompressed; what is over `MOST_BYTES` is not read.
-        user_agent: as it is sent; the rules are looked up for its part before the slash.
+        body: decompressed; read up to `MOST_BYTES`.
+        user_agent: value of the header User-Agent, whose part before the slash selects the rules.
     """
     if status < 200 or status >= 500 or status == _TOO_MANY_REQUESTS:
         return UNAVAILABLE
     if status >= 300:
         return RobotsRules()
     if len(body) > MOST_BYTES:
-        # Half a rule would be another rule.
+        # A rule that is cut off would be another rule.
         body = body[:MOST_BYTES].rpartition(b"\n")[0]
     parsed = Protego.parse(decode(body).text)
     agent = user_agent.partition("/")[0].strip()

@@ -1,4 +1,4 @@
-"""crawl4ai's HTTP strategy, made to keep limits. Imports crawl4ai (a second): only where something is fetched."""
+"""crawl4ai's HTTP strategy with limits. Imports crawl4ai, which takes a second, so import it only to fetch."""
 
 import socket
 import ssl
@@ -19,12 +19,12 @@ from sourcebook.web.fetching.errors import CONNECT_SECONDS, fetch_error
 from sourcebook.web.http_types import FetchError, Response
 
 _HEADER_BYTES = 65_536
-"""The longest header: policies and cookies of real sites outgrow aiohttp's 8 KB."""
+"""Longest header in bytes; policies and cookies of real sites exceed aiohttp's 8 KB."""
 
 
 @dataclass(slots=True)
 class _Exchange:
-    """One request on its way through crawl4ai, and what came of it until now."""
+    """A request in transit through crawl4ai, and its state."""
 
     url: str
     host: str
@@ -36,14 +36,14 @@ class _Exchange:
 
     @property
     def received(self) -> int | None:
-        """Bytes of the body that have come; None where there is no answer yet."""
+        """Bytes of the body received; None before the response headers."""
         if not self.answered:
             return None
         return self.body.received if self.body else 0
 
 
-class _Answered(Exception):  # noqa: N818 - it is no error
-    """Takes the answer past crawl4ai, which would decode it, forget its status, or save it to disk."""
+class _Answered(Exception):  # noqa: N818 - not an error
+    """Carries the response past crawl4ai, which would decode it, lose its status, or save it to disk."""
 
     def __init__(self, response: Response) -> None:
         super().__init__()
@@ -54,12 +54,12 @@ _exchange: ContextVar[_Exchange] = ContextVar("exchange")
 
 
 class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
-    """crawl4ai's strategy over a session that connects, and reads, only what is allowed.
+    """crawl4ai's strategy over a session with address checks and limits.
 
     Args:
-        guard: which addresses may be connected to.
-        seconds: the limit on one exchange, from the look-up of the name to the last byte.
-        max_bytes: the limit on a body, packed and unpacked.
+        guard: address check of connections.
+        seconds: limit on a request, from the DNS lookup to the last byte.
+        max_bytes: limit on a body, compressed and decompressed.
     """
 
     def __init__(self, guard: AddressGuard, *, seconds: float, max_bytes: int) -> None:
@@ -69,13 +69,13 @@ class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
         self._max_bytes = max_bytes
         self._timeout = aiohttp.ClientTimeout(total=seconds, connect=min(CONNECT_SECONDS, seconds))
         self._run = CrawlerRunConfig()
-        self._tls = ssl.create_default_context()  # of our own: aiohttp's is older than a change of SSL_CERT_FILE
+        self._tls = ssl.create_default_context()  # aiohttp's own context predates a change of SSL_CERT_FILE
         self._tls.set_alpn_protocols(("http/1.1",))
         self.set_hook("before_request", self._prepare)
         self.set_hook("on_error", self._explain)
 
     async def start(self) -> None:
-        """Open the session that all requests share: no cookies, no proxy, no limit of connections of its own."""
+        """Open the session of all requests, without cookies, proxy or connection limit."""
         connector = aiohttp.TCPConnector(limit=0, resolver=_GuardedResolver(self._guard))
         tracing = aiohttp.TraceConfig()
         tracing.on_request_headers_sent.append(_note_sent)
@@ -88,20 +88,20 @@ class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
             max_line_size=_HEADER_BYTES,
             max_field_size=_HEADER_BYTES,
         )
-        # Else aiohttp asks again where a kept connection breaks: a request that no rate limit has seen.
+        # Otherwise aiohttp retries on a broken keep-alive connection, outside the rate limit.
         self._session._retry_connection = False  # noqa: SLF001
 
     async def exchange(self, url: str, host: str, headers: Mapping[str, str], sent: Callable[[], None]) -> Response:
-        """Send a request through crawl4ai, call `sent` when it is on its way, and return the answer.
+        """Send a request through crawl4ai, call `sent` when it is sent, and return the response.
 
         Raises:
-            FetchError: there was none, or none within the limits.
+            FetchError: there was no response, or none within the limits.
         """
         token = _exchange.set(_Exchange(url, host, headers, self._max_bytes, sent))
         try:
             await self.crawl(url, self._run)
         except (_Answered, FetchError) as outcome:
-            # The frames it came through refer to it in turn, and would keep a body until the next garbage collection.
+            # The frames of the traceback refer to it, and would keep the body until the next garbage collection.
             outcome.__traceback__ = None
             if isinstance(outcome, _Answered):
                 return outcome.response
@@ -124,7 +124,7 @@ class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
 
 
 class _LimitedResponse(aiohttp.ClientResponse):
-    """A response whose body is read only where it is of use, and only as far as the limits go."""
+    """A response whose body is read only for a 2xx status, and only up to the limits."""
 
     async def read(self) -> NoReturn:
         exchange = _exchange.get()
@@ -145,14 +145,14 @@ def _plain_headers(response: aiohttp.ClientResponse) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in response.headers.items():
         key = name.lower()
-        if not value.isascii():  # bytes that are no UTF-8 come as lone surrogates, which no database takes
+        if not value.isascii():  # bytes other than UTF-8 arrive as lone surrogates, which no database stores
             value = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
     return headers
 
 
 class _GuardedResolver(AbstractResolver):
-    """Gives aiohttp the addresses to connect to: those that the guard allows, and no other."""
+    """Resolves hosts for aiohttp to the addresses that the guard allows."""
 
     def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard

@@ -1,1 +1,1 @@
-"""What names the URLs of a site: sitemaps and llms.txt."""
+"""Lists of a site's URLs: sitemaps and llms.txt."""

@@ -1,4 +1,4 @@
-"""Read llms.txt: a site's own list of the pages worth reading, in Markdown (https://llmstxt.org)."""
+"""llms.txt: a site's Markdown list of its pages (https://llmstxt.org)."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MOST_CHARACTERS = 1_000_000
-"""How much of a text is searched for links: a second's work. Only an llms-full.txt is ever larger."""
+"""Characters that are searched for links, in about a second. Only an llms-full.txt is larger."""
 
 _HEAD = 65_536
 _NAME = re.compile(r"llms(?:[-_.][\w.-]+)?\.(?:txt|md)", re.IGNORECASE)
@@ -26,12 +26,12 @@ _BARE_URL = re.compile(r"https?://[^\s<>\"'`]{1,2000}", re.IGNORECASE)
 def looks_like_llms(body: bytes, url: str) -> bool:
     """Return whether a body is an llms.txt or llms-full.txt.
 
-    Both must agree: the name, because any README has a heading and links too; and the content, because many sites
-    answer an unknown name with a page of HTML. The Content-Type does not matter.
+    Name and content must agree: any README has a heading and links, and many sites answer an unknown name with an HTML
+    page. The Content-Type is ignored.
 
     Args:
-        body: what was sent.
-        url: where it was found in the end.
+        body: body of the response.
+        url: URL of the response, after redirects.
     """
     if not _NAME.fullmatch(urlsplit(url).path.rpartition("/")[2]):
         return False
@@ -40,13 +40,13 @@ def looks_like_llms(body: bytes, url: str) -> bool:
 
 
 def links_of(markdown: str, base_url: str) -> list[str]:
-    """Return the URLs a Markdown text links to, in normal form, in its order and without repetition.
+    """Return the links of a Markdown text in normal form, in order and without repetition.
 
-    URLs that stand in the text bare count too; what stands in code does not, nor do images and broken links.
+    Bare URLs count as links; images, broken links and URLs in code do not.
 
     Args:
-        markdown: the text; what is over `MOST_CHARACTERS` is not searched.
-        base_url: what relative links are relative to.
+        markdown: the text, searched up to `MOST_CHARACTERS`.
+        base_url: base of relative links.
     """
     found: dict[str, None] = {}
     for block in _parser().parse(markdown[:MOST_CHARACTERS]):
@@ -71,7 +71,7 @@ def _links(tokens: "tuple[Token, ...] | list[Token]") -> Iterator[str]:
 
 
 def _without_closing(url: str) -> str:
-    """Take off what belongs to the sentence around a bare URL."""
+    """Remove the punctuation of the sentence around a bare URL."""
     url = url.rstrip(".,;:!?*_~|")
     while url.endswith((")", "]")) and url.count(url[-1]) > url.count("(" if url[-1] == ")" else "["):
         url = url[:-1].rstrip(".,;:!?")

@@ -1,7 +1,7 @@
-"""Read sitemaps: XML, an index of others, plain text, and RSS or Atom feeds, each also gzipped.
+"""Sitemaps: XML, sitemap indexes, plain text, and RSS or Atom feeds, each also gzipped.
 
-Expat reads them, as defusedxml uses it: a document type declaration ends the reading, so no entity is ever declared,
-and nothing is fetched.
+Expat parses them in the way of defusedxml: a document type declaration ends the parsing, so no entity is declared and
+no file is fetched.
 """
 
 import re
@@ -21,7 +21,7 @@ _GZIP = b"\x1f\x8b"
 _HEAD = 65_536
 _DEEPEST = 50
 _MOST_MEMBERS = 10_000
-"""Parts of a gzip file; tools that compress in parallel write one for each 64 KiB or more."""
+"""Limit on the members of a gzip file; parallel compressors write one per 64 KiB or more."""
 _ENTRIES = {
     "urlset": ("url", "sitemap"),
     "sitemapindex": ("sitemap", "url"),
@@ -29,55 +29,55 @@ _ENTRIES = {
     "rdf": ("item",),
     "feed": ("entry",),
 }
-"""Which elements are entries, by the root element."""
+"""Names of the entry elements, by root element."""
 _URLS = frozenset({"loc", "link"})
 _DATES = frozenset({"lastmod", "pubdate", "updated", "date"})
 _TEXT_LINES = re.compile(r"\s*(?:https?://\S+[ \t]*(?:\r?\n\s*|\Z))+", re.IGNORECASE)
 
 
 class SitemapError(SourcebookError):
-    """A sitemap cannot be read; the message is the reason a person reads."""
+    """A sitemap cannot be read; the message is the reason."""
 
 
 class SitemapEntry(NamedTuple):
-    """One URL that a sitemap names. A tuple, because there are many."""
+    """A URL of a sitemap. A tuple, because there are many."""
 
     url: str
-    """In normal form."""
+    """URL in normal form."""
     last_modified: str | None = None
-    """What the sitemap says, as it is written: worth a comparison with what it said before, not more."""
+    """Date as written in the sitemap, to be compared with its earlier value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What a sitemap names, in its order and without repetition. Other hosts' URLs are among it where it names any."""
+    """The URLs of a sitemap, in order and without repetition, including those of other hosts."""
 
     urls: tuple[SitemapEntry, ...]
     sitemaps: tuple[SitemapEntry, ...] = ()
-    """The further sitemaps that an index names."""
+    """Sitemaps of a sitemap index."""
     notice: str | None = None
-    """What is wrong with it: where the reading stopped, or how many entries are no URLs."""
+    """Warning: the place where the parsing stopped, or the number of entries that are no URLs."""
 
 
 def looks_like_sitemap(body: bytes) -> bool:
     """Return whether a body is a sitemap or a feed, by its content.
 
-    A body with a root element of that kind is one, though `read_sitemap` may refuse it.
+    The root element decides; `read_sitemap` may still refuse the body.
     """
     head = _head(body)
     return _root(head) in _ENTRIES or _is_list_of_urls(head)
 
 
 def read_sitemap(body: bytes, base_url: str, *, max_bytes: int) -> Sitemap:
-    """Read a sitemap; where the XML or the compression breaks off, what came before is kept, with a notice.
+    """Read a sitemap; where the XML or the compression is broken, keep the entries before that, with a notice.
 
     Args:
-        body: as it was sent; gzip is decompressed here.
-        base_url: where it was found; relative URLs are resolved against it.
-        max_bytes: how large it may be decompressed.
+        body: body of the response, possibly gzipped.
+        base_url: URL of the sitemap, base of relative URLs.
+        max_bytes: limit on the decompressed bytes.
 
     Raises:
-        SitemapError: it is none, it is too large, or it has a document type declaration.
+        SitemapError: the body is no sitemap, is too large, or has a document type declaration.
     """
     head = _head(body)
     entries = _ENTRIES.get(_root(head))
@@ -88,7 +88,7 @@ def read_sitemap(body: bytes, base_url: str, *, max_bytes: int) -> Sitemap:
     reader = _XmlReader(base_url, entries)
     notice = None
     try:
-        # White space in front of the XML declaration is an error to expat, and common.
+        # White space before the XML declaration is common, but an error to expat.
         lead = True
         for piece in _decompressed(body, max_bytes):
             if lead and not (piece := piece.lstrip()):
@@ -97,7 +97,7 @@ def read_sitemap(body: bytes, base_url: str, *, max_bytes: int) -> Sitemap:
             reader.feed(piece)
         reader.close()
     except (expat.ExpatError, ValueError, LookupError, _BrokenOffError) as error:
-        # Expat raises a ValueError or LookupError for an encoding that it does not know.
+        # Expat raises ValueError or LookupError for an unknown encoding.
         found = len(reader.urls) + len(reader.sitemaps)
         notice = f"the sitemap is broken ({error}); {found:,} URLs were read before that"
     if notice is None and reader.refused:
@@ -106,11 +106,11 @@ def read_sitemap(body: bytes, base_url: str, *, max_bytes: int) -> Sitemap:
 
 
 class _BrokenOffError(Exception):
-    """The compression ends early or is damaged, or elements lie too deep."""
+    """The compressed data is cut off or damaged, or elements are nested too deeply."""
 
 
 class _RootFound(Exception):  # noqa: N818 - a signal, not an error
-    """The name of the root element is known, and the rest does not matter."""
+    """The name of the root element is known; the rest is not parsed."""
 
 
 def _head(body: bytes) -> bytes:
@@ -123,7 +123,7 @@ def _head(body: bytes) -> bytes:
 
 
 def _decompressed(body: bytes, max_bytes: int) -> Iterator[bytes]:
-    """Yield a body in pieces, decompressed where it is gzip; never holds more than one piece."""
+    """Yield a body in pieces, decompressed where it is gzipped, one piece at a time in memory."""
     if not body.startswith(_GZIP):
         if len(body) > max_bytes:
             raise SitemapError(f"the sitemap is larger than {max_bytes:,} bytes")
@@ -174,9 +174,9 @@ def _local_name(name: str) -> str:
 
 
 class _XmlReader:
-    """Takes `<loc>` and its like directly within an entry, whatever their namespace is called.
+    """Collects `<loc>` and similar children of an entry, in any namespace.
 
-    So `<image:loc>`, which lies in an `<image:image>`, is left out, and an undeclared prefix does no harm.
+    `<image:loc>` in an `<image:image>` is no child of an entry, so it is ignored; undeclared prefixes do no harm.
     """
 
     def __init__(self, base_url: str, entries: tuple[str, ...]) -> None:
