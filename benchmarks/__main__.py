@@ -15,7 +15,7 @@ from benchmarks.harness.machine import describe
 from benchmarks.harness.report import Row, say, table
 
 SHARED_SETS = Path(__file__).resolve().parents[2] / "shared/data/retrieval"
-"""Where they lie beside this checkout, if anywhere."""
+"""Folder of the judged sets beside this checkout."""
 PARTS = {
     "ingest": "first ingest against SentenceTransformer.encode alone",
     "unchanged": "ingest where nothing changed",

@@ -1,1 +1,1 @@
-"""What is measured on: generated files and sites, judged sets, and large collections made of them."""
+"""The corpora: generated files and sites, judged sets, and large collections made of them."""

@@ -1,4 +1,4 @@
-"""Documents and what their Markdown should be: `NAME.expected.md` beside `NAME.EXT`, in any subfolder."""
+"""Documents with their expected Markdown: `NAME.expected.md` beside `NAME.EXT`, in any subfolder."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +12,18 @@ _HEAD_BYTES = 4096
 
 @dataclass(frozen=True)
 class Sample:
-    """One document."""
+    """A document and its expected Markdown."""
 
     name: str
-    """Its path below the folder."""
+    """Path below the folder."""
     content: bytes
     media_type: str
     expected: str | None
-    """None where nobody wrote down what it should become."""
+    """Expected Markdown; None without a file of it."""
 
     @property
     def is_pdf(self) -> bool:
-        """Whether it has pages with a text stream to compare with."""
+        """Whether it is a PDF, whose text stream is compared as well."""
         return self.media_type == PDF
 
 

@@ -1,4 +1,4 @@
-"""Writes a site of HTML pages that look like a project's documentation; the same numbers give the same pages."""
+"""A generated site of HTML pages like a project's documentation; equal arguments give equal pages."""
 
 import os
 import re
@@ -15,10 +15,10 @@ from benchmarks.corpora.markdown_files import document, sentence
 START = "index.html"
 PAGES_PER_CHAPTER = 20
 _SIZES = (2_000, 4_000, 6_000, 9_000, 12_000, 18_000, 40_000)
-"""Of the main content as Markdown; the page around it adds 12 to 20 KB."""
+"""Bytes of the main content as Markdown; the page around it adds 12 to 20 KB."""
 _LINKS_IN_TEXT = 6
 _MODIFIED = 1_750_000_000
-"""What servers tell as Last-Modified, and what they make ETags of."""
+"""Time of change of every file, for Last-Modified and ETag."""
 _KEYWORDS = re.compile(r"\b(def|return)\b|(\d+)|(&quot;&quot;&quot;.*?&quot;&quot;&quot;)|(\w+)(?=\()")
 _CLASSES = ("k", "mi", "sd", "nf")
 _SCRIPT = "(function () { document.documentElement.className = 'js'; window.dataLayer = window.dataLayer || []; })();"
@@ -33,7 +33,7 @@ class _Page:
 
     @property
     def chapter(self) -> int:
-        """Which chapter it belongs to; the first page belongs to none."""
+        """Number of its chapter; the first page belongs to none."""
         return (self.number - 1) // PAGES_PER_CHAPTER
 
 
@@ -128,7 +128,7 @@ def _main(page: _Page, site: list[_Page], random: Random) -> tuple[str, list[tup
 
 
 def _highlight(code: str, _language: str, _attributes: str) -> str:
-    """Mark code up as highlighters do: one element for nearly every word."""
+    """Mark code up like a highlighter: one element for nearly every word."""
     return _KEYWORDS.sub(
         lambda found: f'<span class="{_CLASSES[(found.lastindex or 1) - 1]}">{found[0]}</span>', escape(code)
     )

@@ -1,4 +1,4 @@
-"""Judged sets: documents, questions, and which documents answer which question; in BEIR's form and in XQuAD's."""
+"""Judged sets: documents, questions, and the relevant documents of each question; in BEIR's form and in XQuAD's."""
 
 import json
 import os
@@ -10,7 +10,7 @@ _MODIFIED = 1_750_000_000
 
 @dataclass(frozen=True)
 class RetrievalSet:
-    """Documents are (title, text) by id, questions are texts by id."""
+    """A judged set. Documents are (title, text) by id, questions are texts by id."""
 
     documents: dict[str, tuple[str, str]]
     questions: dict[str, str]
@@ -28,7 +28,7 @@ class RetrievalSet:
 
 
 def read_retrieval_sets(folder: Path, limit: int | None = None) -> dict[str, RetrievalSet]:
-    """Read the sets that lie in a folder, by name: those in BEIR's form, and `xquad-<language>`."""
+    """Read the sets of a folder, by name: those in BEIR's form, and `xquad-<language>`."""
     sets = {
         path.parent.name: read_retrieval_set(path.parent, limit)
         for path in sorted(folder.glob("*/qrels.tsv"), key=lambda path: path.parent.name, reverse=True)

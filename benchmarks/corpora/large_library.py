@@ -1,4 +1,4 @@
-"""What the parts over 10,000 and 100,000 passages share: the library, its two collections, and the questions."""
+"""The library of 10,000 and 100,000 passages that several parts share, with its questions."""
 
 import re
 from collections.abc import Iterator
@@ -23,22 +23,22 @@ _QUESTIONS_OF_A_SET = 150
 
 @dataclass(frozen=True)
 class LargeLibrary:
-    """A library with a collection of 10,000 passages, and one of --entries."""
+    """A library with a collection of 10,000 passages, and a collection of --entries."""
 
     library: Library
     shelves: tuple[TextShelf, ...]
     vectors: Rows
-    """Of the passages: those of each collection are the first ones."""
+    """Vectors of the passages; each collection has the first ones."""
     questions: list[str]
     question_vectors: NDArray[np.float32]
-    """As a halfvec holds them."""
+    """Vectors of the questions, rounded to half precision."""
     source: str
-    """What the vectors are made of."""
+    """Origin of the vectors, for the table."""
 
 
 @cache
 def large_library(bench: Bench) -> LargeLibrary:
-    """Fill both collections; asked again in the same run, return the same."""
+    """Fill both collections, once a run."""
     largest = bench.options.entries
     rows, _, source = vectors(bench, largest)
     texts = mixed_texts(bench, largest)
@@ -55,7 +55,7 @@ def large_library(bench: Bench) -> LargeLibrary:
 
 
 def _questions(bench: Bench) -> list[str]:
-    """Return questions of SciFact and of Cranfield, sentences with common words in them; else generated sentences."""
+    """Return questions of SciFact and Cranfield, which hold common words; else generated sentences."""
     sets = [known for name in ("scifact", "cranfield") if (known := bench.retrieval_sets.get(name))]
     questions = [text.strip() for known in sets for text in list(known.questions.values())[:_QUESTIONS_OF_A_SET]]
     random = Random(7)
@@ -63,7 +63,7 @@ def _questions(bench: Bench) -> list[str]:
 
 
 _GENERATED = 3_000
-"""Documents of generated sentences to take windows of, where there are no judged sets."""
+"""Number of generated documents where there are no judged sets."""
 
 
 def mixed_texts(bench: Bench, count: int) -> list[str]:

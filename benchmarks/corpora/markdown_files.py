@@ -1,4 +1,4 @@
-"""Writes a library of Markdown files that look like a team's notes; the same numbers give the same files."""
+"""A generated library of Markdown files like a team's notes; equal arguments give equal files."""
 
 import os
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from random import Random
 from benchmarks.corpora.vocabulary import Vocabulary, vocabulary
 
 BYTES = 2_048
-"""Of one file, about."""
+"""Approximate bytes of a file."""
 FILES_PER_FOLDER = 100
 _MODIFIED = 1_750_000_000
-"""Long before any ingest: a file that was just written is looked at twice, for it may be written once more."""
+"""Time of change of every file, long before any ingest: a file written just now is read twice."""
 
 _PATTERNS = (
     "The {adjective} {noun} {past} the {noun} of {plural}, and {adverb} {past} every {noun} within the {noun}.",
@@ -64,12 +64,12 @@ def document(number: int, *, seed: int = 1, size: int = BYTES) -> tuple[str, str
 
 
 def sentence(random: Random) -> str:
-    """Return one more sentence of the same language."""
+    """Return a random sentence."""
     return _fill(random.choice(_PATTERNS), random, vocabulary())
 
 
 def _parts(random: Random, words: Vocabulary) -> Iterator[str]:
-    """Yield what follows the first paragraph, for ever: sections, some with a list, a table or code."""
+    """Yield sections without end, some with a list, a table or code."""
     while True:
         heading = f"{'##' if random.random() < 0.7 else '###'} {_fill(random.choice(_HEADINGS), random, words)}"
         yield f"{heading}\n\n{_paragraph(random, words)}"

@@ -1,4 +1,4 @@
-"""Which pages of a folder of HTML a crawl should find: read by other means than those of the crawl that is measured."""
+"""The pages of a folder of HTML that a crawl should find, read without the code of the measured crawl."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A collection of very many passages, published straight into the tables: texts and vectors as real ones are."""
+"""A large collection published straight into the tables, with texts and vectors like real ones."""
 
 import math
 import time
@@ -38,16 +38,16 @@ FROM pg_partition_tree(%(table)s::regclass) WHERE isleaf
 
 @dataclass(frozen=True)
 class TextShelf:
-    """Passages are numbered from 0 as their texts and vectors are."""
+    """A published collection; passages are numbered from 0 like their texts and vectors."""
 
     name: str
     generation: Generation
     first_chunk: int
     entries: int
     seconds: dict[str, float]
-    """How long each step of filling it took."""
+    """Seconds of each step of filling it."""
     bytes: dict[str, float]
-    """What each table grew by, indexes included, for each passage."""
+    """Bytes a passage that each table grew by, indexes included."""
 
     @classmethod
     def fill(cls, connection: Connection, name: str, texts: Sequence[str], vectors: Rows) -> Self:
@@ -74,7 +74,7 @@ class TextShelf:
         return cls(name, generation, first_chunk, len(texts), seconds, grown)
 
     def scope(self, connection: Connection) -> SearchScope:
-        """Return it as a search names it."""
+        """Return its scope, as a search has it."""
         return find_scope(connection, [self.name])
 
 

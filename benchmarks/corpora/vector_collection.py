@@ -19,7 +19,7 @@ CHUNKS_OF_A_DOCUMENT = 5
 
 @dataclass
 class Shelf:
-    """Entries are numbered from 1 as their vectors are; a document has five of them."""
+    """A published generation; entries are numbered from 1 like their vectors, five a document."""
 
     connection: Connection
     generation: Generation
@@ -28,7 +28,7 @@ class Shelf:
 
     @classmethod
     def make(cls, connection: Connection, rows: Rows, shares: tuple[float, ...]) -> Self:
-        """Make the documents; of the first ones, as many have the tag `0.1` as that share says."""
+        """Make the documents; a tag such as `0.1` marks that share of them."""
         connection.execute("INSERT INTO collection (name, settings) VALUES ('benchmark', '{}')")
         generation = create_generation(
             connection, "benchmark", ChunkingSettings(), EmbeddingSettings(), model="m", dimensions=DIMENSIONS
@@ -58,11 +58,11 @@ class Shelf:
 
     @property
     def scoped(self) -> list[ScopedGeneration]:
-        """The generation, as a search names it."""
+        """The generation, as a search has it."""
         return [ScopedGeneration("benchmark", self.generation.id, "m", EmbeddingSettings(), DIMENSIONS, ("simple",))]
 
     def fill(self, entries: int) -> None:
-        """Publish vectors up to so many."""
+        """Publish vectors up to a number."""
         first, self.filled = self.filled, entries
         self.connection.execute("TRUNCATE given")
         with self.connection.cursor().copy("COPY given FROM STDIN (FORMAT binary)") as copy:
@@ -96,7 +96,7 @@ class Shelf:
         self.connection.execute(sql.SQL("ANALYZE {}").format(self.generation.partition))
 
     def vacuum(self) -> None:
-        """Clean up behind what was withdrawn, as autovacuum does in its own time."""
+        """Vacuum the withdrawn entries, as autovacuum does later."""
         self.connection.execute(sql.SQL("VACUUM ANALYZE {}").format(self.generation.partition))
 
     def numbers(self) -> dict[int, int]:

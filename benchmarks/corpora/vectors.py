@@ -1,4 +1,4 @@
-"""Vectors of many passages and of questions: real ones where there are texts, else in clusters, as embeddings lie."""
+"""Vectors of many passages and of questions: real ones where there are texts, else clusters like embeddings."""
 
 import re
 
@@ -13,13 +13,13 @@ DIMENSIONS = 384
 _MOST_SENTENCES = 20_000
 _MOST_QUESTIONS = 300
 _CLUSTERS, _FREEDOM = 2_000, 32
-"""Embeddings of sentences fill few of their dimensions: about so many vary by themselves."""
+"""Number of independent dimensions of generated vectors: embeddings of sentences fill few of theirs."""
 
 Rows = NDArray[np.float32]
 
 
 def vectors(bench: Bench, count: int) -> tuple[Rows, Rows, str]:
-    """Return vectors of length 1 to search in, vectors to search for, and what they are made of."""
+    """Return unit vectors to search in, vectors to search for, and their origin."""
     random = np.random.default_rng(5)
     known = bench.retrieval_set
     if known is None:
@@ -40,7 +40,7 @@ def vectors(bench: Bench, count: int) -> tuple[Rows, Rows, str]:
 
 
 def _mixed(random: np.random.Generator, real: Rows, count: int) -> Rows:
-    """Return the vectors themselves, and weighted means of two to four that follow each other, as passages have."""
+    """Return the vectors, and weighted means of two to four consecutive ones, like passages."""
     made = [real]
     while sum(map(len, made)) < count:
         mixed = real * random.uniform(0.5, 1, (len(real), 1))
@@ -59,5 +59,5 @@ def _clustered(random: np.random.Generator, count: int) -> Rows:
 
 
 def _unit(rows: NDArray[np.floating]) -> Rows:
-    """Return rows of length 1, as a halfvec holds them."""
+    """Return unit rows, rounded to half precision."""
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16).astype(np.float32)

@@ -20,11 +20,11 @@ _NOUNS = ("tion", "ment", "ness", "ity", "ship", "ance", "ence", "ist", "ure", "
 
 @dataclass(frozen=True)
 class WordList:
-    """Words in the order of their frequency, drawn by Zipf's law."""
+    """Words by frequency, drawn by Zipf's law."""
 
     words: tuple[str, ...]
     weights: tuple[float, ...]
-    """Cumulative: the word of rank r weighs 1 / (r + 20)."""
+    """Cumulative weights: the word of rank r weighs 1 / (r + 20)."""
 
     def draw(self, random: Random) -> str:
         """Return one word."""
@@ -33,7 +33,7 @@ class WordList:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that sentences are made of."""
+    """The words of generated sentences, by part of speech."""
 
     nouns: WordList
     plurals: WordList

@@ -1,1 +1,1 @@
-"""How it is measured: libraries to fill, child processes with their memory, latencies, servers, and the table."""
+"""The measuring: libraries to fill, child processes with their memory, latencies, servers, and the table."""

@@ -1,4 +1,4 @@
-"""What every part of the benchmark works with: the options, a temporary folder, libraries that several parts share."""
+"""The surroundings of every part: the options, a temporary folder, libraries that several parts share."""
 
 import shutil
 import tempfile
@@ -15,12 +15,12 @@ from benchmarks.harness.library import COLLECTION, Ingest, Library
 from benchmarks.harness.report import say
 
 GROWING = "growing"
-"""A collection beside the judged ones, for what is taken in while they are searched."""
+"""Name of the collection that is ingested while the judged ones are searched."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asked for."""
+    """The options of the command line."""
 
     files: int = 2_000
     small_files: int = 100
@@ -37,18 +37,18 @@ class Options:
     documents: Path | None = None
     """A folder of documents with expected Markdown."""
     quick: bool = False
-    """Parse each of them once, and leave memory out."""
+    """Parse each document once, and leave memory out."""
     limit: int | None = None
-    """The most documents of each judged set."""
+    """Most documents of each judged set."""
     entries: int = 100_000
     """Passages of the larger set that searches are measured over."""
     full: bool = False
-    """Take in `many_files` files for the row of peak memory, too."""
+    """Ingest `many_files` files for the row of peak memory, too."""
 
 
 @dataclass(eq=False)
 class Bench:
-    """One run of the benchmark. Use it as a context manager: its servers stop and its files go."""
+    """A run of the benchmark. As a context manager it stops its servers and deletes its files."""
 
     options: Options
     first_ingests: list[Ingest] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Bench:
         return library
 
     def filled(self, name: str, *, files: int | None = None, precision: str = "auto") -> Library:
-        """Make a library with the corpus in it: `files` generated ones, or the folder given by --corpus."""
+        """Make a library of the corpus: `files` generated files, or the folder of --corpus."""
         library = self.library(name, precision=precision)
         if self.options.corpus is not None and files is None:
             shutil.copytree(self.options.corpus, library.files, dirs_exist_ok=True)
@@ -98,19 +98,19 @@ class Bench:
 
     @cached_property
     def retrieval_sets(self) -> dict[str, RetrievalSet]:
-        """The judged sets, by the names of their collections; none where --retrieval does not say where they lie."""
+        """Judged sets by the names of their collections; none without --retrieval."""
         if self.options.retrieval is None:
             return {}
         return read_retrieval_sets(self.options.retrieval, self.options.limit)
 
     @property
     def retrieval_set(self) -> RetrievalSet | None:
-        """SciFact, where it is among them."""
+        """SciFact, where it is one of the judged sets."""
         return self.retrieval_sets.get("scifact")
 
     @cached_property
     def retrieval_library(self) -> Library:
-        """The judged sets, each a collection that is up to date; only where there are some."""
+        """A library with each judged set as a collection that is up to date; only where there are sets."""
         sets = self.retrieval_sets
         assert sets, "there is no folder of judged sets"
         library = self.library("retrieval", collections=[*sets, GROWING])

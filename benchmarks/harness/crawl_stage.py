@@ -22,18 +22,18 @@ _TOLD = 3
 
 @dataclass(frozen=True)
 class Crawled:
-    """One run of the stage in a process of its own."""
+    """A run of the stage in a process of its own."""
 
     seconds: float
-    """From the start of the stage to its end, the import of crawl4ai included."""
+    """Seconds from the start of the stage to its end, the import of crawl4ai included."""
     counts: dict[str, int]
-    """Of the stage's report."""
+    """Counts of the stage's report."""
     measurement: Measurement
-    """Of the whole process."""
+    """Time and memory of the whole process."""
 
 
 def configure(library: Library, database: Database, url: str, **settings: Any) -> None:
-    """Let a library have one site, and no other source; `settings` are those of a site in `sourcebook.yaml`."""
+    """Give a library one site as its only source; `settings` are keys of a site in `sourcebook.yaml`."""
     text = json.dumps({"collections": {COLLECTION: {"sites": [{"url": url, **settings}]}}})
     library.configuration_path.write_text(text, encoding="utf-8")
     with database.connection() as connection:
@@ -41,7 +41,7 @@ def configure(library: Library, database: Database, url: str, **settings: Any) -
 
 
 def crawl(library: Library) -> Crawled:
-    """Run the stage; the library's server is to be running, so that neither its start nor its memory is measured."""
+    """Run the stage. The library's server must run already, so that neither its start nor its memory is measured."""
     measured = run(
         [sys.executable, "-m", "benchmarks.harness.crawl_stage", str(library.folder)],
         {**child_environment(), "PYTHONPATH": str(PROJECT)},

@@ -1,4 +1,4 @@
-"""What the parser's processes hold while hundreds of documents go through them."""
+"""Memory of the parser's processes over hundreds of documents."""
 
 import time
 from collections import deque
@@ -17,9 +17,9 @@ from sourcebook.parsing.parser_pool import DOCUMENTS_A_PROCESS, ParserPool
 
 _DOCUMENTS, _PART = 500, 100
 _AHEAD = 8
-"""So many documents wait at most, so that what is counted as done is nearly what was parsed."""
+"""Most documents in the queue, so that the count of finished documents is close to the count of parsed ones."""
 _MORE = 1.1
-"""The last hundred may take a tenth more than any before a process was first replaced: memory comes in lumps."""
+"""Largest ratio of the memory over the last hundred documents to the memory before the first replaced process."""
 _SECONDS_BETWEEN_LOOKS = 0.05
 
 
@@ -30,7 +30,7 @@ class _Watch(Thread):
         super().__init__(daemon=True)
         self.done = 0
         self.highest = [0] * _DOCUMENTS
-        """Bytes, by how many documents were done."""
+        """Bytes, by the number of finished documents."""
         self._end = Event()
 
     def run(self) -> None:
@@ -46,7 +46,7 @@ class _Watch(Thread):
 
 
 def memory_rows(readings: Sequence[Reading]) -> list[Row]:
-    """Parse the documents that can be read, scans left out, 500 times in turn through the isolated pool."""
+    """Parse the readable documents without scans, 500 in turn, in the isolated pool."""
     sound = [one for one in readings if one.document is not None and one.format != "OCR"]
     if not sound:
         return [Row("memory of parsing 500 documents", None, note="no document can be read")]

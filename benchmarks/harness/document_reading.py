@@ -1,4 +1,4 @@
-"""One document through the parser: how much of what was expected came out, and how long it took."""
+"""One document through the parser: its text against the expected Markdown, and the seconds it takes."""
 
 import time
 from collections import Counter
@@ -18,39 +18,39 @@ from sourcebook.parsing.parse import parse
 from sourcebook.parsing.registry import parser_for
 
 _WHOLE = ParsingSettings(html="everything")
-"""The expected Markdown of a web page holds its menus, too."""
+"""Settings for web pages: their expected Markdown holds the menus, too."""
 _TEXT_LAYER = 0.5
-"""A PDF whose text stream has fewer of the expected words than that is a scan."""
+"""Smallest share of the expected words in the text stream of a PDF; one with less counts as a scan."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What became of a document."""
+    """A parsed document, or the reason why there is none."""
 
     sample: Sample
     document: ParsedDocument | None
     reason: str
-    """Why there is no document; empty where there is one."""
+    """Reason of a refusal; empty for a parsed document."""
     seconds: float
-    """The median."""
+    """Median seconds of a reading."""
     plain_text: str | None
-    """Of a PDF that pypdfium2 opens: its text stream, page by page."""
+    """Text stream of a PDF, page by page; None where pypdfium2 cannot open it."""
 
     @property
     def format(self) -> str:
-        """PDF or OCR, or the name of the parser."""
+        """Kind of the reading: PDF, OCR, or the name of the parser."""
         parser = parser_for(self.sample.media_type)
         name = "none" if parser is None else parser.name
         return "OCR" if name == "image" or (self.sample.is_pdf and self.is_scan) else name.upper()
 
     @cached_property
     def is_scan(self) -> bool:
-        """Whether a PDF has no text stream worth the name."""
+        """Whether a PDF is a scan."""
         return self.plain_text is None or (_share(words, self.sample.expected, self.plain_text) or 0.0) < _TEXT_LAYER
 
     @property
     def markdown(self) -> str:
-        """What came out; nothing where it was refused."""
+        """Markdown of the document; empty for a refused one."""
         return "" if self.document is None else self.document.markdown
 
     @cached_property
@@ -60,42 +60,42 @@ class Reading:
 
     @cached_property
     def words_expected(self) -> float | None:
-        """Share of the words found that were expected: what is less was made up or written twice."""
+        """Share of the found words that were expected; the rest was invented or repeated."""
         return None if self.sample.expected is None else _share(words, self.markdown, self.sample.expected)
 
     @cached_property
     def similarity(self) -> float | None:
-        """Word-order similarity with what was expected."""
+        """Similarity of the word order with the expected Markdown, 0 to 1."""
         return _similarity(self.sample.expected, self.markdown)
 
     @cached_property
     def plain_similarity(self) -> float | None:
-        """The same of pypdfium2's text stream."""
+        """Similarity of the word order of pypdfium2's text stream, 0 to 1."""
         return None if self.plain_text is None else _similarity(self.sample.expected, self.plain_text)
 
     @cached_property
     def expected_headings(self) -> Counter[str]:
-        """Those of what was expected."""
+        """Headings of the expected Markdown."""
         return headings(self.sample.expected or "")
 
     @cached_property
     def found_headings(self) -> Counter[str]:
-        """Those that came out."""
+        """Headings of the document."""
         return headings(self.markdown)
 
     @cached_property
     def cells_found(self) -> float | None:
-        """Share of the expected table cells."""
+        """Share of the expected table cells that were found."""
         return _share(table_cells, self.sample.expected, self.markdown)
 
     @property
     def pages(self) -> int | None:
-        """How many it has; None of formats without pages."""
+        """Number of pages; None for formats without pages."""
         return None if self.document is None else self.document.page_count
 
 
 def read(sample: Sample, *, repeat: int) -> Reading:
-    """Parse a document; a PDF with a text layer `repeat` times over."""
+    """Parse a document; a PDF with a text layer `repeat` times."""
     text = plain_text(sample.content) if sample.is_pdf else None
     document, reason, seconds = _parse(sample)
     reading = Reading(sample, document, reason, seconds, text)
@@ -106,7 +106,7 @@ def read(sample: Sample, *, repeat: int) -> Reading:
 
 
 def plain_text(content: bytes) -> str | None:
-    """Return the text stream of a PDF as pypdfium2 gives it; None where it does not open."""
+    """Return the text stream of a PDF from pypdfium2; None where it cannot be opened."""
     try:
         with pypdfium2.PdfDocument(content) as pdf:
             return "\n".join(page.get_textpage().get_text_range() for page in pdf)

@@ -1,4 +1,4 @@
-"""How near one Markdown text comes to another: words, their order, headings, table cells."""
+"""Similarity of two Markdown texts: words, their order, headings, table cells."""
 
 import html
 import re
@@ -22,21 +22,21 @@ def words(markdown: str) -> list[str]:
 
 
 def headings(markdown: str) -> Counter[str]:
-    """Return how often each heading is there, of any level: case-folded, without marks around it."""
+    """Return the count of each heading of any level, case-folded, without marks around it."""
     tokens = _tokens(markdown)
     inside = [tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open"]
     return _counted(inside)
 
 
 def table_cells(markdown: str) -> Counter[str]:
-    """Return how often each cell that holds something is there in the tables, headers too."""
+    """Return the count of each table cell with text, headers included."""
     tokens = _tokens(markdown)
     inside = [tokens[at + 1] for at, token in enumerate(tokens) if token.type in {"th_open", "td_open"}]
     return _counted(inside)
 
 
 def share_found(expected: Counter[str], found: Counter[str]) -> float | None:
-    """Return which share of what is expected was found, each as often as it is expected: 0 to 1, None of nothing."""
+    """Return the share of expected items that was found, repetitions counted: 0 to 1; None without any."""
     return (expected & found).total() / expected.total() if expected else None
 
 
@@ -59,6 +59,6 @@ def _text(token: Token) -> str:
 
 
 def _normal(text: str) -> str:
-    """Fold case, make white space one space, drop punctuation at the end; what is punctuation alone stays."""
+    """Fold case, make white space one space, drop punctuation at the end; punctuation alone stays."""
     folded = " ".join(text.casefold().split())
     return folded.rstrip(_PUNCTUATION) or folded

@@ -1,4 +1,4 @@
-"""One line a document."""
+"""The table of documents, one line each."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _COLUMNS = (
 
 
 def document_table(readings: Sequence[Reading]) -> str:
-    """Return a Markdown table; a document that was refused has its reason below it."""
+    """Return a Markdown table; the reason of a refused document follows below it."""
     lines = [_COLUMNS, *(_cells(reading) for reading in readings)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(_COLUMNS))]
     written = [

@@ -1,4 +1,4 @@
-"""How long each of many questions takes, and how many a second are answered to several who ask at once."""
+"""Latency of many questions, and throughput with several clients."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ _WARM_UP = 0.2
 
 @dataclass(frozen=True)
 class Latency:
-    """Milliseconds of each question."""
+    """Milliseconds of each question, in the order of the questions."""
 
     times: list[float]
 
@@ -32,7 +32,7 @@ class Latency:
 def ask_each(
     ask: Callable[[str], object], questions: Sequence[str], *, after: Callable[[], None] | None = None
 ) -> Latency:
-    """Ask one question after the other, the first ones twice: to warm up.
+    """Ask one question after the other; the first ones are asked twice, as a warm-up.
 
     Args:
         ask: what is measured.
@@ -52,7 +52,7 @@ def ask_each(
 
 
 def ask_at_once(ask: Callable[[str], object], questions: Sequence[str]) -> float:
-    """Return how many questions a second are answered to eight threads."""
+    """Return the questions answered a second to eight threads."""
     with ThreadPoolExecutor(CLIENTS) as clients:
         started = time.perf_counter()
         done = len(list(clients.map(ask, questions)))

@@ -1,4 +1,4 @@
-"""Run one command and say what it cost, from a process too small to be seen in the figures.
+"""Run one command and record its cost, from a process too small to show in the figures.
 
 A process inherits the peak memory of the one that starts it, so a large benchmark must not start it itself.
 

@@ -27,14 +27,14 @@ _OF_ANOTHER_DATABASE = (
     "SOURCEBOOK_HOME",
 )
 _CONNECTIONS = 16
-"""As `KnowledgeBase.connect` has it."""
+"""Connections of the pool, as many as `KnowledgeBase.connect` has."""
 _EXIT_CODES = (0, 3)
-"""3: finished with failed items, which a folder given by --corpus may hold."""
+"""Exit codes of a good ingest: 3 means failed items, which the folder of --corpus may hold."""
 
 
 @dataclass(frozen=True)
 class Ingest:
-    """One run of `sourcebook ingest --json`."""
+    """A run of `sourcebook ingest --json`."""
 
     measurement: Measurement
     collections: dict[str, dict[str, dict[str, Any]]]
@@ -42,13 +42,13 @@ class Ingest:
 
     @property
     def counts(self) -> dict[str, dict[str, Any]]:
-        """By asset, of a library with one collection."""
+        """Counts by asset, for a library with one collection."""
         (counts,) = self.collections.values()
         return counts
 
     @property
     def computed(self) -> int:
-        """How many texts were embedded."""
+        """Number of embedded texts."""
         return int(self.counts["embeddings"]["computed"])
 
 
@@ -75,11 +75,11 @@ class Library:
 
     @property
     def files(self) -> Path:
-        """Where its documents lie."""
+        """Folder of its documents."""
         return self.folder / "files"
 
     def files_of(self, collection: str) -> Path:
-        """Where those of one collection lie: of the usual one, directly in `files/`."""
+        """Return the folder of a collection's documents; the default collection's is `files/` itself."""
         return self.files if collection == COLLECTION else self.files / collection
 
     @property
@@ -102,7 +102,7 @@ class Library:
         return sorted(path for path in self.files.rglob("*") if path.is_file())
 
     def ingest(self, *collections: str) -> Ingest:
-        """Run the whole command as a user would; where nothing else uses it, the embedded server starts and stops."""
+        """Run the whole command as a user would; the embedded server starts and stops with it unless it is in use."""
         measured = run(
             self.ingest_command(*collections),
             self.environment,
@@ -112,13 +112,13 @@ class Library:
         return Ingest(measured, json.loads(measured.output)["collections"])
 
     def ingest_command(self, *collections: str) -> list[str]:
-        """Return the command that brings these collections up to date, all of them where none is named."""
+        """Return the command that brings these collections up to date; all of them without a name."""
         program = Path(sys.executable).with_name("sourcebook")
         return [str(program), "--config", str(self.configuration_path), "ingest", "--json", *collections]
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of a program which works with this library."""
+        """Environment of a program that works with this library."""
         return {**child_environment(), "SOURCEBOOK_HOME": str(self.home)}
 
     @contextmanager
@@ -135,7 +135,7 @@ class Library:
             yield knowledge
 
     def stop(self) -> None:
-        """Stop its embedded server where an ended process left it running."""
+        """Stop its embedded server if an ended process left it running."""
         if (self.home / "postgres" / "postmaster.pid").exists():
             EmbeddedServer(self.home / "postgres").close()
 

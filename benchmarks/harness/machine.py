@@ -1,4 +1,4 @@
-"""What the numbers were measured on."""
+"""The machine and the versions that the numbers belong to."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ _DATABASE = "SELECT current_setting('server_version'), (SELECT extversion FROM p
 
 
 def describe(bench: Bench) -> dict[str, str]:
-    """Return name and value of everything that a reader needs to place the numbers."""
+    """Return the names and values of machine, settings and versions."""
     library = bench.library("machine")
     with library.database() as database, database.connection() as connection:
         postgres, pgvector = connection.execute(_DATABASE).fetchone() or ("?", "?")

@@ -1,4 +1,4 @@
-"""Run a program as a child process and measure it whole: wall time, memory of all its processes, who they were."""
+"""A program as a measured child process: wall time, memory of all its processes, their command lines."""
 
 import json
 import os
@@ -16,20 +16,20 @@ import psutil
 
 _SAMPLES_A_SECOND = 20
 _SAMPLES_BETWEEN_LOOKS = 5
-"""For new processes: a look through the process table costs more than reading the memory of known ones."""
+"""Samples between two searches for new processes, which cost more than reading the memory of known ones."""
 _SAMPLES_BETWEEN_SERVER_READINGS = 20
 
 
 class ChildFailedError(Exception):
-    """A measured program ended badly; the message has its last words."""
+    """A measured program failed; the message has the end of its output."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one run of a program took."""
+    """Cost of one run of a program."""
 
     seconds: float
-    """From its start to its end, imports included."""
+    """Seconds from its start to its end, imports included."""
     peak_tree: int
     """Bytes: the largest sum of resident memory over the program and its children, sampled 20 times a second. Pages
     that processes share count for each of them. The embedded PostgreSQL is not in it."""
@@ -54,7 +54,7 @@ class _Watch:
     commands: list[str] = field(default_factory=list)
 
     def look(self) -> None:
-        """Find new processes; PostgreSQL's are counted apart."""
+        """Find new processes; PostgreSQL's are counted separately."""
         with suppress(psutil.Error):
             for process in psutil.Process(self.root).children(recursive=True):
                 if process.pid in self._known:
@@ -65,7 +65,7 @@ class _Watch:
                     self.commands.append(" ".join(process.cmdline()))
 
     def sample(self) -> None:
-        """Add up what the tree holds now."""
+        """Add up the memory of the tree now."""
         total = 0
         for process in self._known.values():
             if process is not None:
@@ -74,7 +74,7 @@ class _Watch:
         self.peak_tree = max(self.peak_tree, total)
 
     def sample_server(self) -> None:
-        """Add up what the embedded server holds now."""
+        """Add up the memory of the embedded server now."""
         total = 0
         if self.server_folder is not None:
             with suppress(OSError, ValueError, IndexError, psutil.Error):

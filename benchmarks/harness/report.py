@@ -1,4 +1,4 @@
-"""One table: what was measured, what it had to be, and whether it is."""
+"""The table of measures, with their bars."""
 
 import sys
 from collections.abc import Sequence
@@ -10,17 +10,17 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """A measure: one line of the table."""
 
     measure: str
     value: float | None
-    """None where it was not measured; `note` says why."""
+    """Value in `unit`; None where it was not measured, with the reason in `note`."""
     unit: str = ""
     bar: float | None = None
-    """The most it may be; None for a number that is there to be read."""
+    """Largest value allowed; None for a measure without a bar."""
     note: str = ""
     at_least: bool = False
-    """The bar is the least it may be."""
+    """Whether the bar is the smallest value allowed."""
 
     @property
     def met(self) -> bool | None:
@@ -31,7 +31,7 @@ class Row:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The line's cells: measure, value, bar, ratio, met."""
+        """Cells of the line: measure, value, bar, ratio, met."""
         value = self.note if self.value is None else _number(self.value, self.unit)
         if self.value is not None and self.note:
             value += f" ({self.note})"
@@ -46,7 +46,7 @@ def middle(values: list[float]) -> float:
 
 
 def spread(values: list[float], unit: str) -> str:
-    """Say which values a median was taken of."""
+    """Return the values behind a median, as text."""
     return f"median of {', '.join(_number(value, unit) for value in values)}" if len(values) > 1 else ""
 
 
@@ -56,7 +56,7 @@ def table(rows: list[Row]) -> str:
 
 
 def grid(cells: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as a Markdown table, the first one as its head."""
+    """Return lines of cells as a Markdown table; the first one is its head."""
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     lines = [
         "| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in cells
@@ -65,7 +65,7 @@ def grid(cells: Sequence[Sequence[str]]) -> str:
 
 
 def say(text: str) -> None:
-    """Tell the one who waits what goes on."""
+    """Print progress to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,8 +1,8 @@
-"""A web server of files in a process of its own, which keeps account of what it was asked for, when, and its answers.
+"""A web server of files in a process of its own, with a record of its requests, their times and its answers.
 
     python -m benchmarks.harness.site_server FOLDER
 
-It says its port on one line, and then, for every line it reads, all requests since the line before as one line of JSON.
+It prints its port on one line, and then, for every line it reads, the requests since the line before as a line of JSON.
 It ends with its input.
 """
 
@@ -28,14 +28,14 @@ _ARRIVED = web.RequestKey("arrived", float)
 
 @dataclass(frozen=True)
 class Arrival:
-    """One request as the server saw it."""
+    """A request as the server saw it."""
 
     path: str
-    """Decoded, with its query."""
+    """Decoded path, with its query."""
     status: int
-    """Of the answer."""
+    """Status of the answer."""
     at: float
-    """Seconds of the server's own clock."""
+    """Seconds on the server's own clock."""
 
 
 class SiteServer:
@@ -69,7 +69,7 @@ class SiteServer:
         self._end()
 
     def arrivals(self) -> list[Arrival]:
-        """Return the requests since this was called last, in the order they came."""
+        """Return the requests since the last call, in the order of their arrival."""
         if self._process.stdin is not None:
             self._process.stdin.write("\n")
             self._process.stdin.flush()
@@ -91,7 +91,7 @@ class SiteServer:
 
 
 def file_at(folder: Path, path: str) -> Path | None:
-    """Return the file that is sent for a decoded path, for a folder its `index.html`; None where there is none."""
+    """Return the file of a decoded path, `index.html` for a folder; None where it is missing."""
     parts = path.split("/")
     file = folder.joinpath(*parts, "index.html" if path.endswith("/") else "")
     return file if ".." not in parts and file.is_file() else None

@@ -1,1 +1,1 @@
-"""What `python -m benchmarks NAME` runs: one module a part, each with `run(bench)`, which returns its rows."""
+"""The parts of `python -m benchmarks NAME`: one module each, whose `run(bench)` returns its rows."""

@@ -18,7 +18,7 @@ _COPY = "COPY {} (id, vector) FROM STDIN (FORMAT binary)"
 
 
 def run(bench: Bench) -> list[Row]:
-    """Load random unit vectors in each way."""
+    """Load random unit vectors both ways."""
     random = np.random.default_rng(1)
     vectors = random.standard_normal((_ROWS, _DIMENSIONS), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""A site crawled for the first time, then again where nothing changed, and how well its rate limit holds."""
+"""A site's first crawl, the one where nothing changed, and the rate limit."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from sourcebook.stages.documents.update import update_documents
 
 _CONCURRENCY = 8
 _RATES = ((5, 60), (20, 100))
-"""Requests a second, and the pages that are fetched so."""
+"""Limits in requests a second, and the number of pages fetched under each."""
 _WITHOUT_LIMIT = {"max_depth": 1000, "max_pages": 10_000_000}
 _ASKED_FRESH = ("/robots.txt", f"/{START}")
-"""The first page, which says what else there is, comes again every time."""
+"""Paths that a second crawl fetches without a condition: robots.txt, and the first page, which lists the others."""
 
 
 @dataclass(frozen=True)
 class AtLeast(Row):
-    """One line of the table whose bar is the least it may be."""
+    """A line of the table whose bar is the smallest value allowed."""
 
     @property
     def met(self) -> bool | None:
@@ -37,21 +37,21 @@ class AtLeast(Row):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The line's cells: measure, value, bar, ratio, met."""
+        """Cells of the line: measure, value, bar, ratio, met."""
         measure, value, bar, *rest = super().cells
         return (measure, value, bar.replace("≤", "≥"), *rest)
 
 
 @dataclass(frozen=True)
 class Round:
-    """One crawl, what the server saw of it, and what was kept."""
+    """A crawl, the requests that the server saw, and the pages that were stored."""
 
     crawled: Crawled
     arrivals: list[Arrival]
     kept: frozenset[str]
     """Paths of the pages."""
     refused: int
-    """Pages that are not taken on purpose, such as one without text."""
+    """Pages that the crawl skips on purpose, such as one without text."""
 
     @property
     def pages_a_second(self) -> float:
@@ -59,18 +59,18 @@ class Round:
 
     @property
     def asked_twice(self) -> int:
-        """How many paths were asked for more than once."""
+        """Number of paths with more than one request."""
         return sum(number > 1 for number in Counter(arrival.path for arrival in self.arrivals).values())
 
     @property
     def unconditional(self) -> int:
-        """How many requests were answered with more than "not modified" though the page was known."""
+        """Number of requests for known pages whose answer was not a 304."""
         return sum(arrival.status != 304 and arrival.path not in _ASKED_FRESH for arrival in self.arrivals)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A first crawl and the one after it, over the same pages."""
+    """A first crawl and a second one over the same pages."""
 
     first: Round
     again: Round
@@ -81,7 +81,7 @@ class Pair:
 
     @property
     def unconfirmed(self) -> int:
-        """How many pages of the first crawl, the very first aside, the second did not ask about, or got anew."""
+        """Number of pages, without the first one, that the second crawl did not confirm by a 304."""
         confirmed = {arrival.path for arrival in self.again.arrivals if arrival.status == 304}
         return len(self.first.kept.difference(confirmed, _ASKED_FRESH))
 
@@ -105,7 +105,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def busiest_second(arrivals: list[Arrival]) -> int:
-    """Return the most requests that arrived within any one second."""
+    """Return the largest number of requests within one second."""
     times = sorted(arrival.at for arrival in arrivals)
     most = first = 0
     for last, time in enumerate(times):
@@ -116,7 +116,7 @@ def busiest_second(arrivals: list[Arrival]) -> int:
 
 
 def _pair(bench: Bench, server: SiteServer, *, take_in: bool) -> tuple[Pair, int]:
-    """Crawl twice; return how many documents and chunks the second crawl touched, where those are made at all."""
+    """Crawl twice; return the number of documents and chunks that the second crawl touched."""
     library = bench.library("crawl")
     with library.database() as database, database.connection() as connection:
         settings = {"requests_per_second": "unlimited", "concurrency": _CONCURRENCY, "render": "never"}
@@ -142,7 +142,7 @@ def _round(connection: Connection, crawled: Crawled, server: SiteServer) -> Roun
 
 
 def _take_in(connection: Connection) -> int:
-    """Make documents and chunks of the pages; return how many were added, changed or removed."""
+    """Make documents and chunks of the pages; return the number added, changed or removed."""
     documents = update_documents(connection, COLLECTION)
     generation = ensure_generation(connection, COLLECTION)
     chunks = prepare_chunks(connection, generation)

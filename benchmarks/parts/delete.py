@@ -8,7 +8,7 @@ _WORKER = "pebble_pool_worker"
 
 
 def run(bench: Bench) -> list[Row]:
-    """Delete ten files each time, others every time."""
+    """Delete ten files, different ones each time."""
     library = bench.ingested
     library.ingest()  # settles what an earlier part did
     seconds, workers = [], 0

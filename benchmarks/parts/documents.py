@@ -16,9 +16,9 @@ from benchmarks.harness.report import Row, say
 
 FOLDER = PROJECT.parent / "shared" / "data" / "documents"
 DOCLING_PAGES_A_SECOND = 1.3
-"""As docling's authors publish it for their pipeline with models on a CPU."""
+"""Pages a second on a CPU, as docling's authors publish for their pipeline with models."""
 _WORDS = {"PDF": 0.97, "OCR": 0.90, **dict.fromkeys(("DOCX", "HTML", "PPTX", "XLSX"), 0.99)}
-"""The least share of words that each document must have, by format."""
+"""Smallest share of expected words that a document must have, by format."""
 
 
 def run(bench: Bench) -> list[Row]:
@@ -38,7 +38,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def totals(readings: Sequence[Reading]) -> list[Row]:
-    """Return what the documents come to together, with the bars."""
+    """Return the totals over all documents, with the bars."""
     compared = [reading for reading in readings if reading.sample.expected is not None]
     digital = [reading for reading in compared if reading.format == "PDF"]
     return [
@@ -50,7 +50,7 @@ def totals(readings: Sequence[Reading]) -> list[Row]:
 
 
 def _warm_up(samples: Sequence[Sample]) -> None:
-    """Parse the smallest document of each type, so that nobody's seconds hold the import of the parser."""
+    """Parse the smallest document of each type, so that no measured time holds the import of the parser."""
     for media_type in dict.fromkeys(sample.media_type for sample in samples):
         same = (sample for sample in samples if sample.media_type == media_type)
         read(min(same, key=lambda sample: len(sample.content)), repeat=1)

@@ -1,4 +1,4 @@
-"""One file edited: the whole process of `sourcebook ingest`, and how much it embeds."""
+"""Ingest after one edit: the whole process of `sourcebook ingest`, and the number of texts it embeds."""
 
 import os
 import time
@@ -8,11 +8,11 @@ from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, middle, say, spread
 
 _SETTLED_SECONDS = 60
-"""The edit is dated back this far, so that the file counts as settled."""
+"""Seconds by which the edit is dated back, so that the file counts as settled."""
 
 
 def run(bench: Bench) -> list[Row]:
-    """Add a sentence to one paragraph of another file each time."""
+    """Add a sentence to a paragraph, of another file each time."""
     library = bench.ingested
     library.ingest()  # settles what an earlier part did
     paths = [path for path in library.paths() if path.suffix == ".md"]

@@ -20,14 +20,14 @@ _ENTRIES, _DEPTH = 100_000, 100
 _SIZES = (HNSW_FROM // 2, HNSW_FROM, 10_000, 20_000)
 _BREADTHS = (40, 100, 200, 300, 400, 600)
 _OTHER_GRAPHS = ((16, 128), (24, 128))
-"""Links and breadth of building that are measured, too, with --full."""
+"""Further graphs for --full: links of a node (m) and breadth of building (ef_construction)."""
 _SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 _DELETED = 0.5
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the questions found, and how long each took."""
+    """Recall and latency of the questions."""
 
     recall_at_10: float
     recall_at_100: float
@@ -74,7 +74,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def _compare(shelf: Shelf, questions: Rows) -> None:
-    """Tell from which size on the index is worth while."""
+    """Measure the size from which the index is faster than an exact scan."""
     say(f"  {shelf.filled:,} entries: {_ask(shelf, questions).told}")
     _build(shelf, HNSW_LINKS, HNSW_BREADTH)
     say(f"    {_ask(shelf, questions).told}")
@@ -112,7 +112,7 @@ def _filtered(shelf: Shelf, questions: Rows) -> list[Row]:
 
 
 def _after_deletions(shelf: Shelf, questions: Rows, *, vacuum: bool) -> list[Row]:
-    """Ask while the index still leads to what is gone, and with --full again when VACUUM has mended it: minutes."""
+    """Ask while the index still holds deleted entries; with --full again after VACUUM, which takes minutes."""
     random = np.random.default_rng(3)
     gone = 1 + random.permutation(_ENTRIES)[: int(_ENTRIES * _DELETED)]
     present = np.setdiff1d(np.arange(1, _ENTRIES + 1), gone)
@@ -130,7 +130,7 @@ def _after_deletions(shelf: Shelf, questions: Rows, *, vacuum: bool) -> list[Row
 def _ask(
     shelf: Shelf, questions: Rows, present: NDArray[np.int64] | None = None, condition: EntryCondition | None = None
 ) -> _Asked:
-    """Ask every question, after a warm-up with some; compare with the nearest among the numbers that are present."""
+    """Ask every question after a warm-up with some; compare with the exact nearest of the present entries."""
     numbers = shelf.numbers()
     present = np.arange(1, shelf.filled + 1) if present is None else present
     similarities = questions @ shelf.rows[present - 1].T

@@ -13,14 +13,14 @@ _TEXTS = "SELECT DISTINCT ON (embedding_hash) context || text FROM sourcebook.ch
 
 @dataclass
 class _Seconds:
-    """One number a repeat."""
+    """Seconds of ingests and of encodes, one number a repeat."""
 
     ingest: list[float] = field(default_factory=list)
     encode: list[float] = field(default_factory=list)
 
 
 def run(bench: Bench) -> list[Row]:
-    """Ingest, encode, ingest, encode …: each ratio is of two neighbours."""
+    """Alternate ingests and encodes, so that each ratio is of two neighbouring runs."""
     precisions = ["float32", *(["bfloat16"] if choose_precision() == "bfloat16" else [])]
     seconds = {precision: _Seconds() for precision in precisions}
     files = texts = 0

@@ -1,4 +1,4 @@
-"""The keyword leg's design beside those that it was chosen from: latency, size, time to build, at two sizes."""
+"""The design of the keyword leg beside its alternatives: latency, size, time to build, at two sizes."""
 
 from benchmarks.corpora.large_library import large_library
 from benchmarks.corpora.text_collection import TextShelf
@@ -12,11 +12,11 @@ from sourcebook.search.query_terms import QueryTerm, query_terms
 
 _QUESTIONS = 60
 _ALIKE = 1e-4
-"""Sums of 4-byte floats, in whatever order."""
+"""Largest relative difference of scores, which are sums of 4-byte floats in any order."""
 
 
 def run(bench: Bench) -> list[Row]:
-    """Ask the same questions of each design."""
+    """Ask each design the same questions."""
     large = large_library(bench)
     some = large.questions[:: max(len(large.questions) // _QUESTIONS, 1)]
     rows: list[Row] = []

@@ -9,7 +9,7 @@ _FIRST, _UNCHANGED, _GROWTH = 1_600 * MEGABYTE, 200 * MEGABYTE, 1.5
 
 
 def run(bench: Bench) -> list[Row]:
-    """Read the peaks of all first ingests of this run; the largest counts."""
+    """Return rows of the largest peak of this run's first ingests, and of ingests where nothing changed."""
     library = bench.ingested
     unchanged = [library.ingest() for _ in range(bench.options.repeat)]
     if any(ingest.computed or ingest.counts["raw_files"]["changed"] for ingest in unchanged):

@@ -1,4 +1,4 @@
-"""Retrieval quality on judged sets: each way of searching, what the defaults rest on, an oracle, and `ts_rank`."""
+"""Retrieval quality on judged sets: each mode of search, alternatives to the defaults, an oracle, and `ts_rank`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -46,10 +46,10 @@ _BARS = {
 
 @dataclass(frozen=True)
 class Judged:
-    """What was measured on one set."""
+    """Measures of one judged set."""
 
     values: dict[str, list[float]]
-    """nDCG@10 of each question, by way of searching."""
+    """nDCG@10 of each question, by mode of search."""
     estimates: dict[str, Estimate]
 
 
@@ -72,7 +72,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def ndcg(known: RetrievalSet, rankings: Mapping[str, list[str]]) -> list[float]:
-    """Return nDCG@10 of each question, in their order."""
+    """Return the nDCG@10 of each question, in the order of the questions."""
     scores = score(known.relevant, rankings, ["ndcg@10"])
     return [scores[question]["ndcg@10"] for question in known.questions]
 
@@ -119,7 +119,7 @@ def _fusion_rows(judged: Mapping[str, Judged]) -> Iterator[Row]:
 
 
 def _whole_documents(bench: Bench) -> Iterator[Row]:
-    """Score the model as its published figure was measured: one vector a document, the rest of it cut off."""
+    """Score the model as in its published figure: one vector a document, cut off at the model's limit."""
     known = bench.retrieval_set
     if known is None:
         return

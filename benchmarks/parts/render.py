@@ -1,4 +1,4 @@
-"""Pages without text that scripts fill in, crawled with `render: auto`."""
+"""Crawl of pages whose text comes from scripts, with `render: auto`."""
 
 import json
 from pathlib import Path
@@ -65,7 +65,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def write_application(folder: Path, pages: int) -> dict[str, str]:
-    """Write a page of links, and so many that are empty until their script has run; return path and a text of each."""
+    """Write a page of links and pages that are empty until their script runs; return path and a text of each."""
     (folder / "data").mkdir(parents=True)
     (folder / "app.js").write_text(_SCRIPT, encoding="utf-8")
     texts = {}

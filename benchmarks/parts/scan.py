@@ -23,19 +23,19 @@ from sourcebook.stages.raw_files import collection_sources, compare, update_raw_
 from sourcebook.stages.search_index import publish
 
 _BYTES = 400
-"""Small files, one or two passages each: neither the scan nor the queries read content."""
+"""Bytes of a file, one or two passages: neither the scan nor the queries read content."""
 _REPEATS = 5
 
 
 class StandInEmbedder:
-    """Gives every text some unit vector: what is measured here never looks at one."""
+    """An embedder of constant unit vectors: nothing measured here reads a vector."""
 
     @cached_property
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(1)
 
     def submit(self, texts: Sequence[str]) -> "Future[NDArray[np.float32]]":
-        """Return as many vectors as texts."""
+        """Return one vector a text."""
         rows = self._random.standard_normal((len(texts), 384), np.float32)
         done: Future[NDArray[np.float32]] = Future()
         done.set_result(rows / np.linalg.norm(rows, axis=1, keepdims=True))
@@ -43,7 +43,7 @@ class StandInEmbedder:
 
 
 def run(bench: Bench) -> list[Row]:
-    """Take many files in through every stage but the model, then look for changes and find none."""
+    """Ingest many files with constant vectors, then look for changes and find none."""
     library = many_files(bench)
     with library.database() as database, database.connection() as connection:
         listing, whole = [], []
@@ -64,7 +64,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def many_files(bench: Bench) -> Library:
-    """Return a library of `many_files` small files that is up to date, but for its vectors, which are stand-ins."""
+    """Return a library of `many_files` small files that is up to date, with constant vectors."""
     made = bench.folder / "many"
     if made.exists():
         return Library(made)

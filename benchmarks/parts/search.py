@@ -39,7 +39,7 @@ def run(bench: Bench) -> list[Row]:
 
 
 def _library(bench: Bench) -> tuple[Library, str]:
-    """SciFact where it is given, or else as many generated files as make the chunks."""
+    """Return a library with SciFact where it is given, else with generated files for about --chunks chunks."""
     if bench.retrieval_set is not None:
         return bench.retrieval_library, "scifact"
     library = bench.filled("search", files=max(int(bench.options.chunks / _CHUNKS_PER_FILE), 1))
@@ -74,7 +74,7 @@ def _latency_rows(knowledge: KnowledgeBase, library: Library, collection: str, q
 def _parts(
     knowledge: KnowledgeBase, library: Library, collection: str, questions: list[str]
 ) -> Iterator[tuple[str, Latency]]:
-    """Measure what a search does beside its own reading of the results, each part alone."""
+    """Measure each part of a search alone, without the reading of the results."""
     embedder = QueryVectors(library.home)
     with knowledge.database.connection() as connection:
         scope = find_scope(connection, [collection])
@@ -111,7 +111,7 @@ def _clients_rows(knowledge: KnowledgeBase, collection: str, questions: list[str
 
 
 async def _tasks(knowledge: KnowledgeBase, collection: str, questions: list[str]) -> float:
-    """Return how many questions a second are answered to eight tasks; the knowledge base stays open."""
+    """Return the questions answered a second to eight tasks; the knowledge base stays open."""
     searching, waiting = AsyncKnowledgeBase(knowledge, searches_at_once=CLIENTS), iter(questions)
 
     async def client() -> None:

@@ -1,4 +1,4 @@
-"""Search while an ingest goes on beside it, on the same server: of another collection, and of the one that grows."""
+"""Search during an ingest on the same server, of another collection and of the growing one."""
 
 import os
 import signal
@@ -17,14 +17,14 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.processes.cores import usable_cores
 
 _FIRST_FILES = 200
-"""In the collection that grows, before."""
+"""Files of the growing collection before the ingest."""
 _QUESTIONS = 300
 _LONGEST = 600.0
-"""Seconds."""
+"""Most seconds that an ingest may take."""
 
 
 def run(bench: Bench) -> list[Row]:
-    """Ask in quiet, begin an ingest in another process, ask until it ends."""
+    """Ask without an ingest, start an ingest in another process, ask until it ends."""
     library, still, questions = _library(bench)
     write_corpus(library.files_of(GROWING), _FIRST_FILES, seed=3)
     library.ingest(GROWING)
@@ -57,7 +57,7 @@ def _goes_on(ingest: "subprocess.Popen[bytes]", started: float) -> bool:
 
 
 def _library(bench: Bench) -> tuple[Library, str, list[str]]:
-    """Return a library with a collection that stays as it is, its name, and questions: SciFact where it is given."""
+    """Return a library, the name of a collection that stays unchanged, and questions: SciFact where it is given."""
     if bench.retrieval_set is not None:
         return bench.retrieval_library, "scifact", list(dict.fromkeys(bench.retrieval_set.questions.values()))
     library = bench.library("beside", collections=(COLLECTION, GROWING))
@@ -70,7 +70,7 @@ def _library(bench: Bench) -> tuple[Library, str, list[str]]:
 def _ask(
     knowledge: KnowledgeBase, collections: Sequence[str], questions: Sequence[str], go_on: Callable[[int], bool]
 ) -> dict[str, Latency]:
-    """Ask the collections in turn, each question new, as long as `go_on` says of how many were asked of each."""
+    """Ask the collections in turn, each question new, while `go_on` of the number of questions a collection is true."""
     times: dict[str, list[float]] = {name: [] for name in collections}
     knowledge.forget_queries()
     for number, question in enumerate(cycle(questions)):

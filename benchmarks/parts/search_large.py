@@ -1,4 +1,4 @@
-"""Search over 10,000 and 100,000 passages, the queries' vectors given: each leg, both, `ts_rank`, sizes."""
+"""Search over 10,000 and 100,000 passages with known query vectors: each leg, both, `ts_rank`, sizes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ from sourcebook.search.vector_leg import nearest
 
 _DEPTH = 100
 _COMPARED = 60
-"""Questions that are asked of slow peers."""
+"""Number of questions for slow peers."""
 _BARS = {"vector": 15.0, "keyword": 30.0, "hybrid": 40.0}
 
 
@@ -71,7 +71,7 @@ def _recall(connection: Connection, large: LargeLibrary, shelf: TextShelf) -> Ro
 
 
 def _keyword_rows(connection: Connection, large: LargeLibrary, shelf: TextShelf) -> Iterator[Row]:
-    """Compare the keyword leg with the scores of all entries, and with ts_rank."""
+    """Compare the keyword leg with the scores of all entries, and with `ts_rank`."""
     scope = shelf.scope(connection)
     some = large.questions[:: max(len(large.questions) // _COMPARED, 1)]
     terms = {question: query_terms(connection, scope, question) for question in some}
@@ -97,7 +97,7 @@ def _keyword_rows(connection: Connection, large: LargeLibrary, shelf: TextShelf)
 
 
 class KnownQueries:
-    """A query embedder that was told all answers before."""
+    """A query embedder that holds the vector of every query from the start."""
 
     def __init__(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> None:
         self._vectors: dict[str, NDArray[np.float32]] = dict(zip(queries, vectors, strict=True))
@@ -108,4 +108,4 @@ class KnownQueries:
         return vector
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""

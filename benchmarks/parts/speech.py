@@ -1,4 +1,4 @@
-"""Recordings through both engines with Whisper base: word errors, speed beside the engines as they come, memory."""
+"""Recordings through both engines with Whisper base: word errors, speed beside the engines alone, memory."""
 
 import json
 import os
@@ -27,13 +27,13 @@ from sourcebook.speech.weights import find_weights
 
 CLIPS = PROJECT.parent / "shared" / "data" / "speech"
 _ERRORS = {"jfk.flac": 0.0, "picovoice_en.wav": 0.0, "picovoice_fr.wav": 0.16, "picovoice_de.wav": 0.40}
-"""The most word errors for each word that is spoken."""
+"""Largest word error rate of each clip."""
 _SILENCE = "silent_1s.wav"
 _JOINED = ("jfk.flac", "picovoice_en.wav", "sample_10s.mp3")
 _ROUNDS, _TIMES = 22, 12
-"""Of the joined clips: ten minutes; and how many ten minutes are two hours."""
+"""Repetitions of the joined clips in ten minutes of sound, and of these ten minutes in two hours."""
 _SECONDS: dict[EngineName, float] = {"openai-whisper": 0.60, "faster-whisper": 0.33}
-"""For a second of sound."""
+"""Most seconds for a second of sound, by engine."""
 _MEMORY, _GROWTH = 2_000_000_000, 1.2
 
 
@@ -48,16 +48,16 @@ class Clip:
 
 @dataclass(frozen=True)
 class Heard:
-    """What the product made of a recording."""
+    """Transcript of a recording, with its cost."""
 
     text: str
     language: Language | None
     peak: int | None
-    """Bytes: the largest resident memory of the child so far; None where the system does not tell it."""
+    """Largest resident memory of the child so far, in bytes; None where the system does not report it."""
 
 
 def run(bench: Bench) -> list[Row]:
-    """Transcribe clips whose words are known, and long recordings made of them."""
+    """Transcribe clips with known words, and long recordings made of them."""
     if not CLIPS.is_dir():
         return [Row("recordings", None, note=f"the clips are not at {CLIPS}")]
     if not find_weights("base").parts:
@@ -166,7 +166,7 @@ def _hear(process: SpeechProcess, path: Path) -> Heard:
 
 
 def _peak() -> int | None:
-    """Return the most memory that the speech process has taken, in bytes; it is the only worker here."""
+    """Return the peak memory of the speech process in bytes; it is the only worker here."""
     peaks = []
     for child in psutil.Process().children():
         with suppress(OSError, psutil.Error):
@@ -186,7 +186,7 @@ def _joined(clips: list[Clip]) -> tuple[Samples, str]:
 
 
 def _write(path: Path, sounds: Iterable[Samples]) -> None:
-    """Write a recording without ever holding it all."""
+    """Write a recording in pieces, never held in memory whole."""
     with av.open(path, "w") as container:
         stream = container.add_stream("flac", rate=SAMPLE_RATE, layout="mono")
         position = 0

@@ -18,16 +18,16 @@ _RESET = "ALTER DATABASE sourcebook RESET log_statement"
 
 @dataclass
 class Counted:
-    """What happened in a library's databases meanwhile; filled when the block ends."""
+    """Activity in a library's databases during a block; filled at its end."""
 
     statements: int = 0
-    """SQL statements in the knowledge base, by the server's own log."""
+    """Number of SQL statements in the knowledge base, from the server's log."""
     runs: int = 0
-    """Dagster runs."""
+    """Number of Dagster runs."""
 
 
 def run(bench: Bench) -> list[Row]:
-    """Time the process as a user starts it, then count what it does beside a small library's."""
+    """Time the process as a user starts it, then count its statements beside those of a small library."""
     library = bench.ingested
     done = [library.ingest() for _ in range(bench.options.repeat)]
     seconds = [ingest.measurement.seconds for ingest in done]
@@ -56,7 +56,7 @@ def run(bench: Bench) -> list[Row]:
 
 @contextmanager
 def counted(library: Library) -> Iterator[Counted]:
-    """Count SQL statements and Dagster runs within the block, the server kept running."""
+    """Count SQL statements and Dagster runs within the block, with the server running throughout."""
     result = Counted()
     with library.database() as database:
         log = library.home / "postgres" / "log"

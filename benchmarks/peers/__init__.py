@@ -1,1 +1,1 @@
-"""What Sourcebook is compared with: other rankings, other designs, and the libraries by themselves."""
+"""The peers of Sourcebook: other rankings, other designs, and the libraries alone."""

@@ -1,4 +1,4 @@
-"""Ways to compute BM25 in PostgreSQL: the one that is used, and those that it was chosen from."""
+"""Designs of BM25 in PostgreSQL: the one in use, and its alternatives."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -61,20 +61,20 @@ LIMIT %(depth)s
 
 @dataclass(frozen=True)
 class Design:
-    """One of them, its tables built."""
+    """A design with its tables built."""
 
     name: str
     rank: Callable[[Sequence[QueryTerm]], LegRanking]
-    """Returns the best 100."""
+    """Function that returns the best 100 (chunk id, score)."""
     bytes: float
-    """A passage, indexes included."""
+    """Bytes a passage, indexes included."""
     seconds: float | None = None
-    """To build, where that was measured alone."""
+    """Seconds of building; None where it was not measured alone."""
     is_bm25: bool = True
 
 
 def designs(connection: Connection, shelf: TextShelf) -> Iterator[Design]:
-    """Yield the design that is used, then its peers, each built when it is asked for."""
+    """Yield the design in use, then its alternatives; each is built when the iterator reaches it."""
     number, scope, of = shelf.generation.id, shelf.scope(connection), shelf.bytes
     tsvectors = _bytes_of(connection, f"search_entry_{number}_lexemes", shelf)
     yield Design(

@@ -1,9 +1,9 @@
-"""`SentenceTransformer.encode` alone, as a program of its own: what an ingest is compared with.
+"""`SentenceTransformer.encode` alone, as a program of its own: the peer of an ingest.
 
     python -m benchmarks.peers.encode TEXTS PRECISION PROMPT VECTORS    prints {"seconds", "texts"}
 
-TEXTS is a JSON list; PROMPT is `passage` or `query`; VECTORS is the .npy file to write. The seconds are those of
-`encode` with its defaults; importing and loading are not in them.
+TEXTS is a JSON list; PROMPT is `passage` or `query`; VECTORS is the .npy file to write. The seconds are
+those of `encode` with its defaults, without importing and loading.
 """
 
 import json

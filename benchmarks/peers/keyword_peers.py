@@ -29,18 +29,18 @@ FROM search_entry JOIN document ON document.id = search_entry.document_id WHERE 
 
 @dataclass(frozen=True)
 class Peers:
-    """What was found on one set."""
+    """Measures of the keyword leg and its peers on one judged set."""
 
     agreements: list[Agreement]
-    """Of the keyword leg's SQL with the oracle, by question."""
+    """Agreement of the keyword leg's SQL with the oracle, by question."""
     rank: Estimate
-    """nDCG@10 of `ts_rank`."""
+    """nDCG@10 of `ts_rank`, 0 to 1."""
     by_bm25: Latency
-    """Of the 100 best."""
+    """Latency of the 100 best passages."""
     by_rank: Latency
 
     def rows(self, name: str) -> Iterator[Row]:
-        """Return what stands in the table."""
+        """Return the rows of the table."""
         largest = max(each.largest_difference for each in self.agreements)
         same = float(np.mean([each.same for each in self.agreements]))
         interval = f"95 %: {self.rank.low:.3f} to {self.rank.high:.3f}"

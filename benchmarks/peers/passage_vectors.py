@@ -1,4 +1,4 @@
-"""What the text that a passage is embedded with beside its own is worth: by vectors alone, for each judged set."""
+"""Quality of vector search by the context that is embedded with a passage, on each judged set."""
 
 from collections.abc import Iterator
 
@@ -16,12 +16,12 @@ FROM chunk JOIN document ON document.id = chunk.document_id
 WHERE document.collection = %(collection)s ORDER BY chunk.document_id, chunk.ordinal
 """
 _TAIL = 200
-"""Characters of the passage before."""
+"""Characters of the previous passage that are embedded with a passage."""
 _SETS = ("scifact", "cranfield")
 
 
 def context_rows(bench: Bench) -> Iterator[Row]:
-    """Embed every passage alone, with its title and headings, and with the end of the one before, too."""
+    """Embed every passage alone, with its title and headings, and with the end of the previous passage."""
     for name in _SETS:
         known = bench.retrieval_sets.get(name)
         if known is None:

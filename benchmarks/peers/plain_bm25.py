@@ -1,4 +1,4 @@
-"""BM25 in plain Python over the lexemes that the index holds: what the SQL's scores are compared with."""
+"""BM25 in plain Python over the lexemes of the index: the oracle for the scores of the SQL."""
 
 import math
 from collections import Counter
@@ -28,14 +28,14 @@ class Reading:
     configuration: str
     token: str
     place: int
-    """Which word."""
+    """Number of the word in the query."""
 
 
 class PlainBM25:
     """The formula of Robertson & Zaragoza (2009), k1 1.2, b 0.75, idf never negative, over entries held in memory."""
 
     def __init__(self, entries: Iterable[tuple[int, str, Mapping[str, int]]]) -> None:
-        """Count words; an entry is (chunk id, text-search configuration, how often it holds each lexeme)."""
+        """Count words; an entry is (chunk id, text-search configuration, count of each lexeme)."""
         self._lengths: dict[int, int] = {}
         self._postings: dict[str, list[tuple[int, int]]] = {}
         self._configurations: Counter[str] = Counter()
@@ -48,7 +48,7 @@ class PlainBM25:
 
     @classmethod
     def of_generation(cls, connection: Connection, generation: int) -> Self:
-        """Read what is published."""
+        """Read the published entries."""
         rows = connection.execute(_ENTRIES, [generation])
         return cls((chunk, configuration, frequencies or {}) for chunk, configuration, frequencies in rows)
 
@@ -77,7 +77,7 @@ class PlainBM25:
         return {token: math.log(1 + (everything - held + 0.5) / (held + 0.5)) for token, held in holding.items()}
 
     def ranking(self, readings: Sequence[Reading], depth: int) -> list[tuple[int, float]]:
-        """Return (chunk id, score), best first, equals in the order of their ids."""
+        """Return (chunk id, score), best first; equal scores in the order of their ids."""
         scores: dict[int, float] = {}
         for token, idf in self.idfs(readings).items():
             for chunk, frequency in self._postings.get(token, ()):
@@ -88,19 +88,19 @@ class PlainBM25:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a ranking is from the oracle's."""
+    """Distance of a ranking from the oracle's."""
 
     largest_difference: float
-    """Of the scores of one entry, relative."""
+    """Largest relative difference of the two scores of an entry."""
     same: bool
-    """Whether the same entries stand in the same order; those whose scores a 4-byte float cannot tell apart in any."""
+    """Whether both rankings have the same order, apart from entries whose scores are equal as 4-byte floats."""
 
 
 _ALIKE = 1e-6
 
 
 def agreement(found: Sequence[tuple[int, float]], expected: Sequence[tuple[int, float]], depth: int = 10) -> Agreement:
-    """Compare two rankings, the oracle's looking further than the one that it judges."""
+    """Compare two rankings; the oracle's is longer than the one that it judges."""
     scores = dict(expected)
     differences = [abs(score / scores[chunk] - 1) for chunk, score in found if chunk in scores]
     best = [scores.get(chunk, 0.0) for chunk, _ in found[:depth]]

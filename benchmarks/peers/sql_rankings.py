@@ -10,13 +10,13 @@ from sourcebook.search.query_terms import QueryTerm
 
 
 def rank_by_full_text(connection: Connection, generation: int, terms: Sequence[QueryTerm], depth: int) -> LegRanking:
-    """Return (chunk id, ts_rank), best first, of the entries that hold any of the words."""
+    """Return (chunk id, ts_rank) of the entries with any of the words, best first."""
     parameters = {"generation": generation, "query": any_of(terms), "depth": depth}
     return connection.execute(queries["entries_by_full_text_rank"], parameters).fetchall()
 
 
 def any_of(terms: Sequence[QueryTerm]) -> str:
-    """Return the text of a tsquery: any of the words that entries hold."""
+    """Return the text of a tsquery for any of the words that are indexed."""
     tokens = (term.token.replace("\\", "\\\\").replace("'", "''") for term in terms if term.ids)
     return " | ".join(f"'{token}'" for token in tokens)
 
@@ -31,7 +31,7 @@ LIMIT %(depth)s
 
 
 def every_entry_scored(connection: Connection, generation: int, terms: Sequence[QueryTerm], depth: int) -> LegRanking:
-    """Return (chunk id, score), best first, equals in the order of their ids."""
+    """Return (chunk id, score), best first; equal scores in the order of their ids."""
     parameters = {"generation": generation, "query": sparse_vector(generation, terms), "depth": depth}
     return connection.execute(_EVERY_ENTRY, parameters).fetchall()
 

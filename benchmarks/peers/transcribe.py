@@ -1,6 +1,6 @@
 """Seconds that an engine takes for a sound, once loaded: `python -m benchmarks.peers.transcribe ENGINE WAY SOUND HOME`.
 
-WAY is `sourcebook`, as the product runs the engine, or `plain`, the engine as it comes.
+WAY is `sourcebook`, the engine as the product runs it, or `plain`, the engine alone.
 """
 
 import json
@@ -31,10 +31,10 @@ Hear = Callable[[Samples], str]
 
 @dataclass(frozen=True)
 class Timed:
-    """What an engine took for a sound."""
+    """Cost of transcribing a sound with an engine."""
 
     seconds: float
-    """For a second of sound."""
+    """Seconds for a second of sound."""
     text: str
 
 
