@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from sourcebook.config.speech import EngineName, SpeechSettings
-from sourcebook.speech.engine import Engine
+from sourcebook.speech.engine import Engine, Heard
 from sourcebook.speech.weights import PACKAGES, Weights, find_weights
+from tests.unit.speech.clips import sound
 
 Load = Callable[[EngineName], Engine]
+Hear = Callable[[EngineName, str, str], Heard]
+"""Engine, name of a clip and its language, to what the engine hears."""
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +49,26 @@ def load(home: Path) -> Load:
     return loaded
 
 
+@pytest.fixture(scope="session")
+def hear(load: Load) -> Hear:
+    """Transcribe a clip with an engine, each once a session."""
+
+    @cache
+    def heard(engine: EngineName, clip: str, language: str) -> Heard:
+        (only,) = load(engine).transcribe([sound(clip)], language)
+        return only
+
+    return heard
+
+
 @pytest.fixture(params=["openai-whisper", "faster-whisper"])
-def engine(request: pytest.FixtureRequest, load: Load) -> Engine:
-    """Each of the two."""
-    return load(request.param)
+def engine_name(request: pytest.FixtureRequest) -> EngineName:
+    """Each of the two engines' names."""
+    name: EngineName = request.param
+    return name
+
+
+@pytest.fixture
+def engine(engine_name: EngineName, load: Load) -> Engine:
+    """Each of the two engines."""
+    return load(engine_name)

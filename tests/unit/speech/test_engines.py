@@ -2,9 +2,10 @@
 
 import pytest
 
+from sourcebook.config.speech import EngineName
 from sourcebook.speech.engine import Engine
 from tests.unit.speech.clips import error_rate, needs_clips, normal, silence, sound, words
-from tests.unit.speech.conftest import Load
+from tests.unit.speech.conftest import Hear
 
 CLIPS = [
     ("jfk.flac", "en", 0.0),
@@ -16,14 +17,16 @@ CLIPS = [
 
 @needs_clips
 @pytest.mark.parametrize(("name", "language", "most"), CLIPS)
-def test_it_hears_what_is_said(engine: Engine, name: str, language: str, most: float) -> None:
+def test_it_hears_what_is_said(
+    engine: Engine, engine_name: EngineName, hear: Hear, name: str, language: str, most: float
+) -> None:
     """Words and language of a clip; its words follow each other within it, and are spoken as surely as words are."""
     clip = sound(name)
     seconds = len(clip) / 16_000
     languages = engine.detect_language([clip])
     assert max(languages, key=lambda code: languages[code]) == language
     assert 0.5 < languages[language] <= 1.0
-    (heard,) = engine.transcribe([clip], language)
+    heard = hear(engine_name, name, language)
     assert error_rate(words(name), "".join(word.text for word in heard.words), language) <= most
     starts = [word.start for word in heard.words]
     assert starts == sorted(starts)
@@ -35,12 +38,9 @@ def test_it_hears_what_is_said(engine: Engine, name: str, language: str, most: f
 
 
 @needs_clips
-def test_the_two_engines_agree(load: Load) -> None:
+def test_the_two_engines_agree(hear: Hear) -> None:
     """One hears with float32 what the other does in eight bits: the checkpoint that was written is the same model."""
-    clip = sound("jfk.flac")
-    (one,), (other,) = (
-        load(name).transcribe([clip], "en") for name in ("openai-whisper", "faster-whisper")
-    )  # fmt: skip
+    one, other = hear("openai-whisper", "jfk.flac", "en"), hear("faster-whisper", "jfk.flac", "en")
     texts = [normal("".join(word.text for word in heard.words)) for heard in (one, other)]
     assert texts[0] == texts[1] == normal(words("jfk.flac"))
     assert one.average_log_probability == pytest.approx(other.average_log_probability, abs=0.05)
