@@ -3,16 +3,18 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote_from_bytes
 
+from wcmatch import glob
+
 from sourcebook.errors import ListingError
-from sourcebook.files.patterns import path_filter, visits_hidden_folders
 from sourcebook.files.source import Source
 
+_GLOB_FLAGS = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
 _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
 
 
@@ -73,8 +75,8 @@ def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
         return
     if not Path(root).is_dir():
         raise ListingError(f"the folder {root} does not exist or is not mounted")
-    takes = path_filter(source.include, source.exclude)
-    hidden = visits_hidden_folders(source.include)
+    takes = _path_filter(source.include, source.exclude)
+    hidden = _visits_hidden_folders(source.include)
     prefix = len(root.rstrip("/")) + 1
     # Folders to read, each with the (device, inode) pairs of itself and its parents: a link to one of them is a loop.
     top = os.stat(root)  # noqa: PTH116
@@ -112,7 +114,7 @@ def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
 
 
 def _list_remote(source: Source) -> Iterator[FileEntry]:
-    takes = path_filter(source.include, source.exclude)
+    takes = _path_filter(source.include, source.exclude)
     try:
         system, root = source.file_system()
         reachable = system.exists(root)
@@ -133,3 +135,31 @@ def _modified(details: dict[str, Any]) -> str:
         if details.get(key):
             return str(details[key])
     return ""
+
+
+def _path_filter(include: Sequence[str], exclude: Sequence[str]) -> Callable[[str], bool]:
+    """Return a predicate: whether a source includes a path relative to its root, with `/` between the parts.
+
+    `*` stays within one part, `**` crosses parts, `{a,b}` is either. A name that begins with a dot is included only
+    where a pattern spells the dot, which leaves out `.git`. A pattern that names a folder excludes its whole content.
+    """
+    wanted = _compiled_globs(include, _GLOB_FLAGS)
+    unwanted = _compiled_globs(
+        [*exclude, *(f"{pattern.rstrip('/')}/**" for pattern in exclude)], _GLOB_FLAGS | glob.DOTGLOB
+    )
+
+    def takes(path: str) -> bool:
+        return wanted(path) and not unwanted(path)
+
+    return takes
+
+
+def _visits_hidden_folders(include: Sequence[str]) -> bool:
+    """Return whether some pattern can match below a folder whose name begins with a dot."""
+    return any(re.search(r"(^|[/{,])\.[^./]", pattern) for pattern in include)
+
+
+def _compiled_globs(patterns: Sequence[str], flags: int) -> Callable[[str], bool]:
+    if not patterns:
+        return lambda path: False
+    return glob.compile(list(patterns), flags=flags).match

@@ -17,7 +17,7 @@ from sourcebook.model.selection import Selection
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import decode
 from sourcebook.speech.samples import Samples
-from sourcebook.stages.transcripts.reading import transcript_of
+from sourcebook.stages.transcripts.rows import transcript_of
 from tests.integration.stages import Stages
 from tests.sounds import NOTE, NOTE_WORD, write_sound
 from tests.waiting import wait_until

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from sourcebook.admin.doctor.browser import check_browser
 from sourcebook.admin.doctor.check import Check as Check
 from sourcebook.admin.doctor.configuration import check_configuration
 from sourcebook.admin.doctor.database import check_database
-from sourcebook.admin.doctor.machine import check_disk, check_python, check_state_folder
+from sourcebook.admin.doctor.machine import check_browser, check_disk, check_python, check_state_folder
 from sourcebook.admin.doctor.model import check_models
 from sourcebook.admin.doctor.packages import check_orchestration_versions, check_packages
 from sourcebook.admin.doctor.parsing import check_parsing

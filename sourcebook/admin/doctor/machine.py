@@ -1,4 +1,4 @@
-"""Checks of Python, the state folder and its disk."""
+"""Checks of Python, the state folder, its disk and the browser."""
 
 import os
 import platform
@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
+from sourcebook.web.browser.chromium import REMEDY, VARIABLE, find_chromium
 
 OLDEST_PYTHON = (3, 11)
 FREE_BYTES = (500_000_000, 5_000_000_000)
@@ -52,3 +53,13 @@ def check_disk(home: Path) -> Check:
 def nearest_folder(path: Path) -> Path:
     """Return a folder, or its nearest existing parent."""
     return next((folder for folder in (path, *path.parents) if folder.is_dir()), Path("/"))
+
+
+def check_browser() -> Check:
+    """Look for Chromium; without it only pages that need scripts are missing."""
+    found = find_chromium()
+    if found is None:
+        return warn("browser", "no Chromium was found; pages that need scripts cannot be rendered", REMEDY)
+    if not os.access(found, os.X_OK):
+        return warn("browser", f"{VARIABLE} is {found}, which is not a program", REMEDY)
+    return ok("browser", f"{found}, for pages that need scripts")

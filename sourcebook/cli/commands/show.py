@@ -61,7 +61,7 @@ def show(
 
 def _transcript(connection: "Connection", item: "Item") -> "tuple[Segment, ...]":
     from sourcebook.errors import QueryError
-    from sourcebook.stages.transcripts.reading import transcript_of
+    from sourcebook.stages.transcripts.rows import transcript_of
 
     segments = transcript_of(connection, item.document_id) if item.document_id is not None else None
     if segments is not None:

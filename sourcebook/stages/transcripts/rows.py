@@ -30,7 +30,7 @@ class StaleRecording:
     modified: str
     """As in `FileEntry.modified`, when the bytes were hashed."""
     content_hash: bytes | None
-    """Of the transcript it has; None where it has none."""
+    """Content hash of the existing transcript; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +183,16 @@ def transcripts_of_files(connection: Connection, files: Sequence[tuple[int, str]
 
 def _transcript(row: dict[str, Any]) -> Transcript:
     return Transcript(row["title"], row["language"], tuple(Segment(*segment) for segment in row["segments"]))
+
+
+def transcript_of(connection: Connection, document_id: int) -> tuple[Segment, ...] | None:
+    """Return the segments that a document was made from; an empty tuple for a recording without speech.
+
+    The result is None for a document that is no recording, and after a newer transcription of its recording.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        transcript = cursor.execute(queries["transcript_of_document"], {"document_id": document_id}).fetchone()
+    if transcript is None:
+        return None
+    windows = connection.execute(queries["transcript_segments"], transcript)
+    return tuple(Segment(*row) for (rows,) in windows for row in rows)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.admin.doctor.browser import check_browser
+from sourcebook.admin.doctor.machine import check_browser
 from sourcebook.web.browser.chromium import find_chromium
 
 
