@@ -1,4 +1,4 @@
-"""The language of prose is told where there is enough of it."""
+"""The language of prose is identified where the text is long enough."""
 
 import random
 

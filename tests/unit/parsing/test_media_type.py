@@ -112,7 +112,7 @@ def test_every_supported_type_names_a_parser_with_its_versions() -> None:
     ],
 )
 def test_says_why_a_type_is_skipped(media_type: str, words: str) -> None:
-    """What no parser reads has a reason a person understands."""
+    """Each type without a parser has a reason in plain words."""
     assert parser_for(media_type) is None
     assert words in skip_reason(media_type)
 

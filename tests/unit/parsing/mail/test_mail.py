@@ -144,7 +144,7 @@ def test_plain_text_is_preferred_unless_it_only_stands_in() -> None:
 
 
 def test_attachments_keep_order_name_type_and_bytes() -> None:
-    """Names are cleaned, unique and never empty; types are told by content."""
+    """Names are cleaned, unique and never empty; the content decides the media type."""
     written = message(Subject="Files")
     for name in ("report.pdf", "../../etc/Report.PDF", "C:\\x\\report.pdf", "a\nb\u202e.txt", "x" * 300 + ".pdf", None):
         written.add_attachment(b"%PDF-1.7 " + str(name).encode(), "application", "pdf", filename=name)
@@ -159,7 +159,7 @@ def test_attachments_keep_order_name_type_and_bytes() -> None:
 
 
 def test_images_within_the_text_are_no_attachments() -> None:
-    """What the HTML shows by its Content-ID is left out; an image beside it is not."""
+    """An image shown in the HTML by its Content-ID is left out; another image is not."""
     related = MIMEMultipart("related")
     related.attach(MIMEText(f'<p>{PROSE}</p><img src="cid:logo@x">', "html"))
     for identity, name in (("logo@x", "logo.png"), ("other@x", "photo.png")):
@@ -210,7 +210,7 @@ def test_messages_within_messages_end() -> None:
     ],
 )
 def test_encrypted_messages_say_so(content: bytes, reason: str) -> None:
-    """What only the recipient can read is no success with garbage."""
+    """Encrypted messages fail with a reason instead of giving meaningless text."""
     with pytest.raises(ParseError, match=reason):
         read(content)
 
@@ -234,6 +234,6 @@ def test_broken_messages_keep_what_they_have(content: bytes) -> None:
 
 
 def test_messages_within_messages_without_end_are_refused() -> None:
-    """What would take the parser's memory or stack is a reason."""
+    """A message that would exhaust memory or stack fails with a reason."""
     with pytest.raises(ParseError, match="nested too deeply"):
         read(b"Content-Type: message/rfc822\n\n" * 3000 + b"text")

@@ -148,7 +148,7 @@ def test_what_is_no_message_says_so() -> None:
 
 @pytest.mark.skipif(not MESSAGES.is_dir(), reason=f"the shared data is not at {MESSAGES}")
 def test_a_real_message_is_read() -> None:
-    """What Outlook saved comes out as the message it was."""
+    """Title, text and sender of a message saved by Outlook are read."""
     document = parse((MESSAGES / "msg_simple.msg").read_bytes(), name="a.msg", media_type=OUTLOOK)
     assert_blocks_cover(document)
     assert document.title == "Simple Email"

@@ -38,7 +38,7 @@ def markdown(source: str) -> str:
 
 
 def test_the_header_is_metadata() -> None:
-    """Title, authors, revision and attributes are told apart from the text."""
+    """Title, authors, revision and attributes are separated from the text."""
     document = read(HEADER)
     assert document.title == "The Guide"
     assert document.language == "de"
@@ -77,7 +77,7 @@ def test_the_header_is_metadata() -> None:
     ],
 )
 def test_text_and_marks(source: str, expected: str) -> None:
-    """What is marked within and around text is Markdown's own mark, or none."""
+    """Inline and block markup becomes the equivalent Markdown, or disappears."""
     assert markdown(source) == expected
 
 
@@ -120,7 +120,7 @@ def test_tables_are_read_however_they_are_written(source: str) -> None:
 
 
 def test_cells_over_several_columns_and_rows_keep_the_others_in_place() -> None:
-    """What is spanned stays empty."""
+    """The other places of a spanning cell stay empty."""
     assert markdown("|===\n|a |b |c\n\n2+|wide |1\n.2+|high |2 |3\n|4 |5\n|===").splitlines()[2:] == [
         "| wide |  | 1 |",
         "| high | 2 | 3 |",

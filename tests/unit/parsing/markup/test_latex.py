@@ -23,7 +23,7 @@ def body(source: str) -> str:
 
 
 def test_title_author_date_and_abstract() -> None:
-    """What the preamble declares is metadata, and stands where the title is made."""
+    """Title, author and date of the preamble are metadata, and appear at `\\maketitle`."""
     document = read(
         r"\documentclass[a4paper]{article}\usepackage{amsmath}"
         r"\title[Short]{On \emph{Things}}\author{Ada Lovelace\thanks{Paid} \and Bob Roe}\date{6 May 2024}"

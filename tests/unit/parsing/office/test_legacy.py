@@ -1,4 +1,4 @@
-"""Old office formats: told apart by their streams, converted where LibreOffice is, refused with a reason elsewhere."""
+"""Old office formats: identified by their streams, converted by LibreOffice, refused with a reason without it."""
 
 import os
 import signal

@@ -27,7 +27,7 @@ JAPANESE = "これは日本語の文章です。文書を検索するための�
     ],
 )
 def test_reads_what_was_written(text: str, encoding: str) -> None:
-    """Common encodings are told apart without being named."""
+    """Common encodings are recognised without a declaration."""
     assert decode(text.encode(encoding)).text == text
 
 
