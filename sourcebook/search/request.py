@@ -139,7 +139,7 @@ class SearchRequest:
             _whole("limit", limit, 1, MOST_RESULTS),
             mode,  # type: ignore[arg-type]
             _whole("offset", offset, 0, LARGEST_OFFSET),
-            Filters.checked(filters),
+            None if filters is None else Filters.checked(filters),
             _fusion(fusion),
             _whole("neighbours", neighbours, 0, MOST_NEIGHBOURS),
             group_by,  # type: ignore[arg-type]
