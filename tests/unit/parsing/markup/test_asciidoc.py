@@ -159,7 +159,7 @@ def test_hostile_sources_end(source: str) -> None:
     assert time.process_time() - begun < 10
 
 
-@settings(deadline=None)
+@settings(deadline=None)  # the first example imports the reader
 @given(st.lists(st.sampled_from([*"*_`.=-+|[]{}:<> a1\n\n\n", "----\n", "====\n", "|===\n", "\n* ", "\n. ", "::",
                                  "\n+\n", "[source]\n", "include::x[]\n", "____\n", "NOTE: "]),
                 max_size=60))  # fmt: skip

@@ -136,7 +136,7 @@ def test_hostile_sources_end(source: str) -> None:
     assert time.process_time() - begun < 10
 
 
-@settings(deadline=None)
+@settings(deadline=None)  # a macro that calls itself takes two seconds until its limit
 @given(st.lists(st.sampled_from([*"\\{}[]$%&~#_ a\n1", "\\begin{", "\\end{", "itemize}", "tabular}", "\\item", "\\\\",
                                  "\\def\\a", "\\a", "\\section", "\\verb|", "verbatim}", "\\'", "\\multicolumn{2}"]),
                 max_size=60))  # fmt: skip
