@@ -56,12 +56,12 @@ def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
 def _score(result: "SearchResult", *, with_scores: bool) -> str:
     """Return the score with the ranks behind it, and with the scores of the legs for `--explain`."""
     legs = (
-        (result.vector_rank, "by meaning", "cosine", result.vector_score),
-        (result.keyword_rank, "by words", "BM25", result.keyword_score),
+        (result.vector_rank, "vector", "cosine", result.vector_score),
+        (result.keyword_rank, "keyword", "BM25", result.keyword_score),
     )
-    ranks = " and ".join(
-        f"{rank}. {by}" + (f" with {measure} {score:.3f}" if with_scores and score is not None else "")
-        for rank, by, measure, score in legs
+    ranks = ", ".join(
+        f"{leg} rank {rank}" + (f" with {measure} {score:.3f}" if with_scores and score is not None else "")
+        for rank, leg, measure, score in legs
         if rank is not None
     )
     reranked = f", {result.rerank_score:.4f} by reranking" if result.rerank_score is not None else ""

@@ -260,7 +260,7 @@ class TestSearch:
         out = run("search", "winters", "--mode", "keyword").out
         assert "1. Batteries › Winter" in out
         assert f"{file_uri(str(boat / 'docs' / 'battery.md'))}#" in out
-        assert "score 1.0000 (1. by words), boat" in out
+        assert "score 1.0000 (keyword rank 1), boat" in out
 
     def test_documents_do_not_control_the_terminal(self, boat: Path) -> None:
         """Escape sequences in a document are not printed, and what looks like markup is text."""
@@ -365,7 +365,7 @@ class TestSearch:
             assert ran.err
 
     def test_hybrid_as_a_process(self, boat: Path) -> None:
-        """The whole command, with the model: found by meaning although no word is the same."""
+        """The whole command, with the model: found by vector search although no word is the same."""
         process = start("search", "how long does the power supply endure", "--json")
         out, err = process.communicate(timeout=300)
         assert (process.returncode, err) == (0, "")

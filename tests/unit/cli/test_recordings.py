@@ -34,7 +34,7 @@ def test_a_hit_leads_to_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     """The span stands where the page would, and the address ends in a media fragment."""
     show_results(SearchResults((result(750.2, 855.6, None),), 1.0, {}))
     out = capsys.readouterr().out
-    assert "\n   12:30–14:15, score 0.5000 (1. by meaning), radio\n" in out
+    assert "\n   12:30–14:15, score 0.5000 (vector rank 1), radio\n" in out
     assert "\n   file:///talks/harbour.mp3#t=750,856\n" in out
 
 

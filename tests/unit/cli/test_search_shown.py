@@ -40,7 +40,7 @@ def test_a_result(capsys: pytest.CaptureFixture[str]) -> None:
     """Title, headings, score with the rank in each leg, address, and the passage without the heading above it."""
     assert shown(capsys, RESULT).splitlines() == [
         "1. Tides › Moon",
-        "   score 0.7500 (1. by meaning and 3. by words), handbook",
+        "   score 0.7500 (vector rank 1, keyword rank 3), handbook",
         "   file:///tides.md#moon",
         "   The tide follows the moon.",
         "",
@@ -124,7 +124,7 @@ def test_explained(capsys: pytest.CaptureFixture[str]) -> None:
         100,
     )
     out = shown(capsys, replace(RESULT, rerank_score=-1.5), explanation=explanation)
-    assert "score 0.7500 (1. by meaning with cosine 0.625 and 3. by words with BM25 8.500), -1.5000 by reranking" in out
+    assert "score 0.7500 (vector rank 1 with cosine 0.625, keyword rank 3 with BM25 8.500), -1.5000 by reranking" in out
     assert str(explanation) in out, "line by line, none wrapped"
     assert out.endswith("all        2.5 ms\n")
     assert "BM25" not in shown(capsys, RESULT)
