@@ -107,6 +107,6 @@ def test_what_a_library_or_template_writes_is_no_title_or_author() -> None:
 
 
 def test_unsupported_types_say_why() -> None:
-    """What no parser reads is refused with its reason."""
+    """Files without a parser are refused with a reason."""
     with pytest.raises(ParseError, match="archives are not opened"):
         parse(b"PK\x05\x06" + b"\x00" * 18, name="a.zip", media_type="application/zip")

@@ -30,8 +30,8 @@ def test_every_slide_begins_a_section() -> None:
     assert parsed.page_count == 3
 
 
-def test_notes_are_told_as_notes() -> None:
-    """What the speaker says is a quote at the end of its slide, and on that slide's page."""
+def test_notes_are_labelled() -> None:
+    """The speaker's notes are a quote at the end of their slide, on that slide's page."""
     presentation = pptx.Presentation()
     for name in ("one", "two"):
         slide = presentation.slides.add_slide(presentation.slide_layouts[1])

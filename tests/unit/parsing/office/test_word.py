@@ -1,4 +1,4 @@
-"""What is kept of a Word file beside its running text."""
+"""Notes, comments and other parts of a Word file beside its running text."""
 
 import docx
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -71,7 +71,7 @@ def test_comments_name_their_author() -> None:
 
 
 def test_tracked_changes_are_taken_as_accepted() -> None:
-    """What was inserted is text, what was deleted is not."""
+    """Inserted text is kept, deleted text is not."""
     document = docx.Document()
     paragraph = document.add_paragraph("We ")
     append_xml(paragraph, '<w:del w:id="1" w:author="x"><w:r><w:delText>never</w:delText></w:r></w:del>')
@@ -80,7 +80,7 @@ def test_tracked_changes_are_taken_as_accepted() -> None:
 
 
 def test_headers_and_footers_are_left_out() -> None:
-    """What stands on every page says nothing about one place."""
+    """Headers and footers are left out, because they belong to no single place."""
     document = docx.Document()
     document.sections[0].header.paragraphs[0].text = "Confidential"
     document.sections[0].footer.paragraphs[0].text = "Page 1"

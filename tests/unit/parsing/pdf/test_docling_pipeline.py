@@ -43,7 +43,7 @@ def test_missing_packages_are_named() -> None:
 
 
 def test_a_damaged_file_is_the_files_fault() -> None:
-    """What is wrong with the document is told before any model is asked for."""
+    """Errors of the document are reported before any model is loaded."""
     with pytest.raises(ParseError, match="damaged or cut off"):
         parse_with_models(b"%PDF-1.4 and no more", name="a.pdf", settings=ParsingSettings(ocr=False))
 

@@ -75,7 +75,7 @@ def test_of_an_animation_the_first_frame_counts() -> None:
 
 
 def test_boxes_are_in_points() -> None:
-    """A block lies where its letters lie: in points with a resolution, in pixels without one."""
+    """A block's box covers its letters: in points with a resolution, in pixels without one."""
     plain, dense = read(saved(picture())), read(saved(picture(), dpi=(144, 144)))
     assert dense.metadata["dpi"] == 144
     assert "dpi" not in plain.metadata

@@ -129,7 +129,7 @@ def test_cut_off_pictures_give_a_reason(kept: float, file_format: str) -> None:
 
 
 def test_other_kinds_are_not_tried() -> None:
-    """What is not one of the formats gives a reason, though Pillow could read it."""
+    """Other formats give a reason, even where Pillow could read them."""
     for content in (saved(picture(), "PPM"), saved(picture(), "EPS"), b"", b"GIF89a", b"\x89PNG\r\n\x1a\n"):
         with pytest.raises(ParseError, match="damaged or cut off"):
             parse_image(content, settings=ParsingSettings())

@@ -59,7 +59,7 @@ def test_reads_print_with_its_spaces() -> None:
 
 @pytest.mark.parametrize(("turned", "rotation"), [(90, 90), (180, 180), (270, 270)])
 def test_turns_pages_upright(turned: int, rotation: int) -> None:
-    """A page that lies on a side or on its head is read, and its lines are told as they stand on the upright page."""
+    """A page rotated by 90, 180 or 270 degrees is read, and its lines have the coordinates of the upright page."""
     recognised = recognise(page().rotate(turned, expand=True))
     assert recognised.rotation == rotation
     assert (recognised.width, recognised.height) == (800, 360)
@@ -69,7 +69,7 @@ def test_turns_pages_upright(turned: int, rotation: int) -> None:
 
 @pytest.mark.parametrize("degrees", [-5, -2, 2, 5, 94])
 def test_reads_oblique_pages(degrees: int) -> None:
-    """A page that lies a little oblique loses no words, and its rows are level."""
+    """A slightly skewed page loses no words, and its rows are horizontal."""
     recognised = recognise(page().rotate(degrees, expand=True, fillcolor="white", resample=Image.Resampling.BICUBIC))
     assert from_top(recognised) == list(LINES)
     assert all(line.height < 50 for line in recognised.lines)
@@ -94,7 +94,7 @@ def test_keeps_two_columns_apart() -> None:
 
 
 def test_reads_a_line_that_runs_up_the_margin() -> None:
-    """A line beside the text that runs upwards is read too, and is told to be turned."""
+    """A vertical line beside the text is read, too, and marked as turned."""
     picture = page()
     picture.paste(page(("Preprint of May 2024",)).crop((40, 50, 360, 110)).rotate(90, expand=True), (0, 20))
     found = {line.text: line.turned for line in recognise(picture).lines}

@@ -1,4 +1,4 @@
-"""What a PDF gives: text in reading order, pages and boxes, what it says of itself, and why it gives nothing."""
+"""Documents from PDF files: text in reading order, pages and boxes, properties, and reasons for empty documents."""
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_only_pages_without_text_are_left_out() -> None:
 
 
 def test_hidden_words_over_a_picture_are_its_text() -> None:
-    """What an OCR program laid invisibly over a scan is its text layer."""
+    """The invisible text of an OCR program over a scan is its text layer."""
     hidden = [Shown(72, 700 - 12 * n, f"Line {n} of what a program has recognised", mode=3) for n in range(4)]
     assert "Line 2 of what a program has recognised" in parse_bytes(pdf([[Picture(), *hidden]])).markdown
 
@@ -108,7 +108,7 @@ def test_fonts_without_unicode_are_no_text_layer() -> None:
     assert document.metadata == {"unread_pages": [1]}
 
 
-def test_words_that_lack_letters_are_told() -> None:
+def test_words_that_lack_letters_are_reported() -> None:
     """Where a font says of some glyphs only what they are, pages with many torn words are left out, or named."""
 
     def page(torn: int) -> list[Shown]:
@@ -148,7 +148,7 @@ def test_encryption_with_an_empty_password_is_no_obstacle() -> None:
 
 
 def test_encryption_with_a_password_says_so() -> None:
-    """Whoever adds such a file learns what to do about it."""
+    """The reason names the remedy."""
     with pytest.raises(ParseError, match="encrypted and needs a password; save a copy without one"):
         parse_bytes(pdf([TEXT], password="sesame"))  # noqa: S106 # no secret
 
@@ -192,7 +192,7 @@ def test_odd_page_sizes(media_box: str) -> None:
 
 
 def test_absurd_places_and_sizes() -> None:
-    """What lies outside of the page or has no size is left out; the rest stays."""
+    """Text outside of the page or without a size is left out; the rest stays."""
     odd = [
         Shown(1e30, 1e30, "far away"),
         Shown(-5000, 700, "left of it"),

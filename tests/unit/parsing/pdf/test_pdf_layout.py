@@ -248,7 +248,7 @@ def test_contents_are_a_table_and_no_headings() -> None:
 
 
 def test_running_heads_and_page_numbers_are_left_out() -> None:
-    """What stands at one place on page after page, its numbers aside, is no text; titles there are."""
+    """Lines that repeat at one position from page to page, with any numbers, are left out; titles there are kept."""
     pages = [
         [
             Shown(72, 760, "A handbook of ducks"),

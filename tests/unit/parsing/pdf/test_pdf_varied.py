@@ -1,4 +1,4 @@
-"""What newsletters, books, manuals and financial statements do: each on a PDF made for it."""
+"""Layouts of newsletters, books, manuals and financial statements, each in a PDF made for it."""
 
 from collections.abc import Sequence
 
@@ -57,7 +57,7 @@ def test_initials_begin_their_word() -> None:
 
 
 def test_text_in_a_frame_is_kept_apart() -> None:
-    """What stands in a frame beside running text is read by itself, after it."""
+    """The text of a frame beside running text is read separately, after it."""
     left = [Shown(72, 700 - 12 * n, f"Running text, line {n}, beside a frame.") for n in range(2)]
     inside = [Shown(330, 696 - 10 * n, f"Framed words, line {n}.", size=8) for n in range(3)]
     page = [*paragraph(760), *left, *inside, *grid([320, 500], [660, 710]), *paragraph(630)]

@@ -91,7 +91,7 @@ def test_definitions_are_found_and_named(language: str) -> None:
 
 
 def test_every_language_is_cut() -> None:
-    """What has a sample here, XML, and three that are cut at blank lines."""
+    """Every language has a sample here, except XML and three languages that are cut at blank lines."""
     assert SAMPLES.keys() | AT_BLANK_LINES | {"xml"} == CODE_LANGUAGES.keys()
 
 

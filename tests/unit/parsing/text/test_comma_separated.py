@@ -14,7 +14,7 @@ def parse_text(text: str) -> ParsedDocument:
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_finds_the_delimiter(delimiter: str) -> None:
-    """Comma, semicolon, tab and bar are told by how evenly they cut the rows."""
+    """The delimiter is the one of comma, semicolon, tab and bar that cuts the rows most evenly."""
     text = "\n".join(delimiter.join(row) for row in (["name", "size"], ["a b", "1"], ["c", "2"]))
     assert parse_text(text).markdown == "| name | size |\n| --- | --- |\n| a b | 1 |\n| c | 2 |\n"
 
@@ -38,7 +38,7 @@ def test_excel_may_name_the_delimiter() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig", "cp1252"])
 def test_encodings_of_spreadsheet_programs(encoding: str) -> None:
-    """What Excel and others write is read as it was meant."""
+    """Dialects of Excel and other programs are understood."""
     content = "Größe;Preis\r\nü;1\r\n".encode(encoding)
     assert parse(content, name="a.csv", media_type="text/csv").markdown.startswith("| Größe | Preis |\n| --- | --- |")
 
@@ -53,5 +53,5 @@ def test_long_and_ragged_files_take_no_more_than_they_hold() -> None:
 
 @pytest.mark.parametrize("text", ['a,"never closed\n1,2', "one column\nonly", "a,b\n1,\x00\n"])
 def test_odd_files_are_read(text: str) -> None:
-    """What is barely CSV is still text."""
+    """Text that is barely CSV is still read."""
     assert parse_text(text).blocks

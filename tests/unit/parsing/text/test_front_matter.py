@@ -1,4 +1,4 @@
-"""What an author wrote above the text is metadata, in one shape whatever it was written in."""
+"""Front matter is metadata of one shape, in YAML and in TOML."""
 
 import pytest
 

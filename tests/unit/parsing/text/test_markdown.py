@@ -49,7 +49,7 @@ def kinds(document: ParsedDocument) -> list[str]:
 
 
 def test_finds_the_top_level_blocks() -> None:
-    """Each kind of block is told, its span is the author's text."""
+    """Each kind of block is recognised, and its span is the author's text."""
     document = parse_markdown(SAMPLE.encode())
     assert document.markdown == SAMPLE
     assert kinds(document) == [
@@ -156,7 +156,7 @@ def test_blocks_cover_any_markdown(source: str) -> None:
 
 
 def test_footnotes_comments_and_reference_definitions_are_text() -> None:
-    """What a renderer hides or moves is found where the author wrote it."""
+    """Text that a renderer hides or moves is at the offsets where the author wrote it."""
     source = "Text[^1] and [link][a].\n\n<!-- a comment\n\nof two paragraphs -->\n\n[^1]: The note.\n\n[a]: http://x\n"
     document = parse_markdown(source.encode())
     assert_blocks_cover(document)
