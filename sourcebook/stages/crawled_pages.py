@@ -87,7 +87,7 @@ def _update_site(
 ) -> None:
     start = normal_form(site.settings.url)
     if start is None:
-        report.fail(site.location, "this is no web address that can be asked for")
+        report.fail(site.location, "this is no web address that can be requested")
         return
     domain = registered_domain(host_of(start))
     frontier = Frontier(connection, site)
@@ -235,7 +235,7 @@ def _conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: 
         frontier.interrupt(result.stopped, datetime.now(UTC) + _RETRY_AFTER)
         return result.stopped
     if counts.next_attempt_at is not None:
-        error = f"{result.waits_for or 'it is to be left alone'}; {counts.queued:,} URLs wait until then"
+        error = f"{result.waits_for or 'the host asked for a pause'}; {counts.queued:,} URLs wait until then"
         frontier.interrupt(error, counts.next_attempt_at)
         return error
     frontier.leave_rest()

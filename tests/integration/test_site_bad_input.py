@@ -22,7 +22,7 @@ FAILURES: dict[str, tuple[Callable[[WebServer, str], None], str]] = {
     "gzip": (lambda web, path: web.packed(path, b"this is not gzip"), "not valid gzip"),
     "brotli": (lambda web, path: web.packed(path, b"this", encoding="br"), "only gzip and deflate"),
     "half": (lambda web, path: web.packed(path, zlib.compress(b"x" * 9999)[:20], encoding="deflate"), "before its end"),
-    "reset": (lambda web, path: web.broken_off(path), "broke off"),
+    "reset": (lambda web, path: web.broken_off(path), "was cut off"),
     "junk": (lambda web, path: web.raw(path, b"SSH-2.0-OpenSSH_9.6\r\n"), "not valid HTTP"),
     "teapot": (lambda web, path: web.page(path, "", status=418), "418"),
     "locked": (lambda web, path: web.page(path, "", status=401), "401"),

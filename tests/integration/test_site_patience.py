@@ -232,7 +232,7 @@ def test_a_host_that_fails_again_and_again_is_left_alone_and_the_rest_waits(stag
     (status,) = stages.status().sources
     assert status.queued == 30 - failed
     assert status.next_crawl_at is not None
-    assert f"left alone until {status.next_crawl_at:%H:%M}" in str(status.listing_error)
+    assert f"gets no requests until {status.next_crawl_at:%H:%M}" in str(status.listing_error)
     assert (status.next_crawl_at - datetime.now(UTC)).total_seconds() == minutes(1)
 
     hub(stages, 30)

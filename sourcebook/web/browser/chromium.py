@@ -1,4 +1,4 @@
-"""Find an installed Chromium, and run it headless in processes of its own that end when they should."""
+"""Headless Chromium: finding an installed one, and running it in a process group that ends with this process."""
 
 import asyncio
 import os
@@ -59,23 +59,23 @@ _SWITCHES: Final = (
     "--disable-client-side-phishing-detection",
     "--disable-dev-shm-usage",
     "--disable-features=Translate,MediaRouter,OptimizationHints",
-    # Pages beside the one in front run their timers as it does.
+    # Background pages run their timers at full speed.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    # Only text is wanted, and a page may not take all memory.
+    # Only text is needed, and the memory of a page is limited.
     "--blink-settings=imagesEnabled=false",
     "--disable-remote-fonts",
     "--js-flags=--max-old-space-size=1024",
-    # Nothing goes around the proxy: no name is looked up, loopback is no exception, WebRTC sends nothing itself.
+    # Nothing bypasses the proxy: no DNS lookups, no exception for loopback, no direct WebRTC.
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--dns-prefetch-disable",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 
-# Chromium takes the shell's place. What stays of the shell waits for the end of its input, which comes when the process
-# that holds the other end is gone, however it went; then it ends Chromium and removes the folder.
+# Chromium replaces the shell. A background part of the shell waits for the end of its input, which comes when this
+# process ends for any reason; then it ends Chromium and removes the folder.
 _LAUNCHER: Final = """
 folder=$1; shift
 exec 3<&0
@@ -91,9 +91,9 @@ _END_SECONDS: Final = 3.0
 
 
 def find_chromium() -> Path | None:
-    """Find a Chromium or a browser made of it: what `SOURCEBOOK_CHROMIUM` names, else the first that is installed.
+    """Return the path of a Chromium or a browser based on it: that of `SOURCEBOOK_CHROMIUM`, else an installed one.
 
-    What the variable names is returned even where there is nothing: then starting it says so.
+    The path of the variable is not checked; a wrong one fails at the start of the browser.
     """
     if named := os.environ.get(VARIABLE):
         return Path(shutil.which(named) or named).expanduser()
@@ -106,7 +106,7 @@ def find_chromium() -> Path | None:
 
 
 def _downloaded_by_playwright() -> list[Path]:
-    """List the browsers that `playwright install` has brought, the newest first."""
+    """Return the browsers downloaded by `playwright install`, the newest first."""
     cache = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
     folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or cache / "ms-playwright")
     found = [path for pattern in _PLAYWRIGHT for path in folder.glob(pattern)]
@@ -114,17 +114,17 @@ def _downloaded_by_playwright() -> list[Path]:
 
 
 class Browser:
-    """A headless Chromium in a process group of its own, with an empty profile, all of whose traffic takes one proxy.
+    """A headless Chromium in its own process group, with an empty profile and a proxy for all traffic.
 
-    It ends with `close`, and also when this process is killed. Nothing is written outside a temporary folder, which is
-    removed at the end: HOME and TMPDIR lie there for Chromium.
+    It ends with `close`, and also when this process is killed. It writes only to a temporary folder, its HOME and
+    TMPDIR, which is removed at the end.
     """
 
     def __init__(self, proxy_port: int) -> None:
-        """Prepare; nothing is started yet.
+        """Create a browser without starting it.
 
         Args:
-            proxy_port: Where on 127.0.0.1 the proxy listens.
+            proxy_port: Port of the proxy on 127.0.0.1.
         """
         self._proxy_port = proxy_port
         self._folder: Path | None = None
@@ -134,16 +134,16 @@ class Browser:
 
     @property
     def pid(self) -> int | None:
-        """Chromium's process id, which is also its group's; None before `start`."""
+        """Process id of Chromium and of its process group; None before `start`."""
         return None if self._process is None else self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether it has been started and has not ended."""
+        """Whether it has started and not ended."""
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> str:
-        """Start it and return the ws:// URL at which it is controlled.
+        """Start it and return the ws:// URL of its DevTools.
 
         Raises:
             FetchError: No browser is installed, or it does not start.
@@ -166,7 +166,7 @@ class Browser:
             raise
 
     async def close(self) -> None:
-        """End it and all its processes, and remove its folder. May be called more than once."""
+        """End it with all its processes, and remove its folder; repeated calls do nothing."""
         process, self._process = self._process, None
         folder, self._folder = self._folder, None
         try:
@@ -183,7 +183,7 @@ class Browser:
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
         finally:
-            with suppress(ProcessLookupError, PermissionError):  # macOS refuses where only zombies are left
+            with suppress(ProcessLookupError, PermissionError):  # macOS refuses to signal zombies
                 os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         if self._reader is not None:
@@ -227,7 +227,7 @@ class Browser:
         return await endpoint
 
     async def _read_errors(self, process: asyncio.subprocess.Process, endpoint: "asyncio.Future[str]") -> None:
-        """Read what Chromium says until it ends, so that it never waits for a reader; keep the last lines."""
+        """Read Chromium's stderr until it ends, so that its pipe never fills; keep the last lines."""
         while (line := await _line(process.stderr)) is not None:
             if not endpoint.done() and (found := _ENDPOINT.match(line)):
                 endpoint.set_result(found[1].decode())
@@ -237,7 +237,7 @@ class Browser:
 
 
 async def _line(stream: asyncio.StreamReader | None) -> bytes | None:
-    """Read a line without its end; None at the end of the stream. A line too long comes in pieces."""
+    """Read a line without its end, None at the end of the stream; an overlong line is returned in pieces."""
     if stream is None:
         return None
     try:
@@ -250,17 +250,17 @@ async def _line(stream: asyncio.StreamReader | None) -> bytes | None:
 
 
 def _temporary_folder() -> Path:
-    """Make a folder whose path leaves room for the name of Chromium's socket, which systems limit to some 100 bytes."""
+    """Create a folder with a short path: systems limit the path of Chromium's socket to about 100 bytes."""
     too_long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER
     return Path(tempfile.mkdtemp(prefix="sourcebook-", dir="/tmp" if too_long else None))  # noqa: S108
 
 
 def _copy_certificates(folder: Path) -> None:
-    """Copy the certificate authorities that this user trusts: on Linux, Chromium reads them below HOME."""
+    """Copy the user's certificate authorities to the folder: on Linux, Chromium reads them below HOME."""
     with suppress(OSError, shutil.Error):
         shutil.copytree(Path.home() / ".pki", folder / ".pki")
 
 
 def _may_use_sandbox() -> bool:
-    """Chromium refuses to be root in its sandbox, and cannot make one in most containers, which are one themselves."""
+    """Whether Chromium's sandbox is available: not as root, and not in most containers, which isolate it themselves."""
     return os.geteuid() != 0 and os.environ.get("SOURCEBOOK_CHROMIUM_SANDBOX", "on") != "off"

@@ -1,4 +1,4 @@
-"""A Chromium and the crawl4ai strategy that drives it over CDP. Whatever must be known of crawl4ai is known here."""
+"""A Chromium and the crawl4ai strategy that drives it over CDP; no other module depends on crawl4ai's internals."""
 
 import asyncio
 import os
@@ -24,39 +24,39 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Page
 
 GRACE_SECONDS: Final = 2.0
-"""How long after its timeout a page may still be read."""
+"""Seconds after its timeout in which a page may still be read."""
 _LEAVE_SECONDS: Final = 1.5
-"""How long it may then take to let go of its tab. With what a busy machine adds, 4 s are over after the timeout."""
+"""Seconds to release a tab after that; on a busy machine, 4 s after the timeout in total."""
 _LONGEST_LEAVE_SECONDS: Final = 5.0
-"""The same for a page that came to its end early."""
+"""Seconds to release the tab of a page that ended before its timeout."""
 _START_SECONDS: Final = 30.0
 _PAGES_PER_TAB: Final = 25
 _CANCEL_SECONDS: Final = 0.5
 _KEEP_SECONDS: Final = 1.0
 _CONNECTION_END_SECONDS: Final = 5.0
 _CHROMIUM_END_SECONDS: Final = 10.0
-# A service worker would answer for later pages.
+# A service worker would serve later pages.
 _NO_SERVICE_WORKERS: Final = "delete Navigator.prototype.serviceWorker"
 
 
 class BrowserGoneError(Exception):
-    """Chromium ended while it showed a page."""
+    """Chromium ended during a visit."""
 
 
 @dataclass(slots=True)
 class _Tab:
     session: str
-    """What crawl4ai keeps it under."""
+    """Session id of the tab in crawl4ai."""
     pages: int = 0
     stilled: "CDPSession | None" = None
-    """What keeps the last page in it from running."""
+    """DevTools session that keeps the last page of the tab from running."""
 
 
 class CrawlerBrowser:
-    """One Chromium that renders several pages at once."""
+    """A Chromium that renders several pages concurrently."""
 
     def __init__(self, settings: SiteSource) -> None:
-        """Prepare; nothing is started yet."""
+        """Create a browser without starting it."""
         self.pages_begun = 0
         self.pages_open = 0
         self._settings = settings
@@ -67,11 +67,11 @@ class CrawlerBrowser:
 
     @property
     def healthy(self) -> bool:
-        """Whether it can take another page."""
+        """Whether it can render another page."""
         return not self._stuck and self._is_connected()
 
     async def start(self, proxy_port: int, folder: Path) -> int:
-        """Start Chromium, connect to it, and return the port at which it takes commands.
+        """Start Chromium, connect to it, and return the port of its DevTools.
 
         Raises:
             FetchError: There is no browser, or it does not start.
@@ -85,7 +85,7 @@ class CrawlerBrowser:
         except FetchError:
             await self.close()
             raise
-        except Exception as error:  # crawl4ai and Playwright raise many kinds
+        except Exception as error:  # crawl4ai and Playwright raise many types
             await self.close()
             raise FetchError(f"the browser takes no commands: {_first_line(error)}", transient=True) from error
         except BaseException:
@@ -99,7 +99,7 @@ class CrawlerBrowser:
         self._strategy.set_hook("after_goto", _check_document)
         self._strategy.set_hook("before_retrieve_html", _settle)
         await self._strategy.start()
-        # The first page makes the context that all share. Made for no URL, it gets no cookie from crawl4ai.
+        # The first page creates the shared context; without a URL, it gets no cookie from crawl4ai.
         page, _ = await self._strategy.browser_manager.get_page(_run_config())
         await self._strategy.browser_manager.release_page_with_context(page)
         await page.close()
@@ -109,11 +109,11 @@ class CrawlerBrowser:
 
         Raises:
             BrowserGoneError: Chromium has ended.
-            FetchError: The page cannot be had.
+            FetchError: The page cannot be loaded.
         """
         seconds = self._settings.timeout.total_seconds()
         deadline = asyncio.get_running_loop().time() + seconds
-        # Read for every page, as the fetcher does: a variable that is not set fails the page, not the crawl.
+        # Substituted for every page, as in the fetcher: an unset variable fails the page, not the crawl.
         headers = {name: filled_in(name, value) for name, value in self._settings.headers.items()}
         own = OwnHeaders.of_site(self._settings.url, headers)
         visit = PageVisit(url, proxy, max_bytes=self._settings.max_bytes, deadline=deadline, own=own)
@@ -130,7 +130,7 @@ class CrawlerBrowser:
             if watch.done():
                 watch.result()  # raises
             return visit.explain(TimeoutError())
-        except Exception as error:  # crawl4ai and Playwright raise many kinds
+        except Exception as error:  # crawl4ai and Playwright raise many types
             if not self._is_connected():
                 raise BrowserGoneError from error
             return visit.explain(error)
@@ -146,7 +146,7 @@ class CrawlerBrowser:
                 crawl.cancel()
 
     async def close(self) -> None:
-        """End Chromium, then what was connected to it, in seconds. May be called more than once."""
+        """End Chromium and its driver within seconds; repeated calls do nothing."""
         chromium, self._chromium = self._chromium, None
         strategy, self._strategy = self._strategy, None
         if chromium is not None:
@@ -157,7 +157,7 @@ class CrawlerBrowser:
             try:
                 await within(_CONNECTION_END_SECONDS, strategy.close())
             except TimeoutError:
-                if driver is not None:  # a process of its own, which would stay
+                if driver is not None:  # a separate process, which would stay
                     with suppress(TimeoutError):
                         await within(_CONNECTION_END_SECONDS, driver.stop())
 
@@ -168,10 +168,10 @@ class CrawlerBrowser:
         return browser is not None and bool(browser.is_connected())
 
     async def _leave(self, visit: PageVisit, crawl: "asyncio.Task[Any]", tab: "_Tab") -> None:
-        """Keep the tab for another page, or close it, whatever its scripts do.
+        """Keep the tab for another page, or close it.
 
-        A new tab costs half the work of a page, but only one in which nothing happened is used again. A browser that
-        cannot close a tab, or not in time, takes no more pages.
+        A new tab costs half the work of a page, but only a tab without events is reused. A browser that cannot close a
+        tab in time gets no more pages.
         """
         await visit.end()
         if crawl.done() and not crawl.cancelled() and crawl.exception() is None and await self._keep(visit, tab):
@@ -180,16 +180,16 @@ class CrawlerBrowser:
             crawl.cancel()
             await asyncio.wait((crawl,), timeout=_CANCEL_SECONDS)
         if not crawl.done():
-            crawl.cancel()  # it was closing the page: the first one has only led there
+            crawl.cancel()  # the first cancellation only started to close the page
             await asyncio.wait((crawl,))
         if visit.page is not None and not await _is_closed(visit.page):
             self._stuck = True
             return
-        with suppress(Exception):  # crawl4ai's book-keeping of a page that is closed by now
+        with suppress(Exception):  # crawl4ai's record of a page that is closed
             await self._strategy.browser_manager.kill_session(tab.session)
 
     async def _keep(self, visit: PageVisit, tab: "_Tab") -> bool:
-        """Return whether the tab is ready for another page."""
+        """Prepare the tab for another page; return whether that succeeded."""
         from playwright.async_api import Error
 
         tab.pages += 1
@@ -215,7 +215,7 @@ async def _is_closed(page: "Page") -> bool:
 async def _begin(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
     tab: _Tab = config.shared_data["tab"]
     await _visit(config).begin(page)
-    if tab.stilled is not None:  # not earlier: at no moment may the last page go on
+    if tab.stilled is not None:  # not earlier, because the last page must not resume
         await tab.stilled.detach()
 
 
@@ -238,7 +238,7 @@ def _visit(config: "CrawlerRunConfig") -> PageVisit:
 
 
 def _import_crawl4ai(folder: Path) -> None:
-    """Import crawl4ai, which takes a second and makes folders below HOME where it is not told otherwise."""
+    """Import crawl4ai, which takes a second and creates folders below HOME by default."""
     os.environ.setdefault("CRAWL4_AI_BASE_DIRECTORY", str(folder))
     try:
         import crawl4ai  # noqa: F401
@@ -254,7 +254,7 @@ def _browser_config(endpoint: str, user_agent: str) -> "BrowserConfig":
         cdp_url=endpoint,
         cdp_cleanup_on_close=True,
         cdp_close_delay=0,
-        create_isolated_context=True,  # otherwise it loads one page into another's tab
+        create_isolated_context=True,  # otherwise it loads a page into the tab of another
         user_agent=user_agent,
         accept_downloads=False,
         ignore_https_errors=False,
@@ -269,7 +269,7 @@ def _run_config(**settings: Any) -> "CrawlerRunConfig":
     return CrawlerRunConfig(
         wait_until="domcontentloaded",
         delay_before_return_html=0,
-        body_visibility_timeout=1,  # ms; hidden or not, the page is read
+        body_visibility_timeout=1,  # milliseconds; hidden pages are read, too
         verbose=False,
         **settings,
     )

@@ -1,4 +1,4 @@
-"""One visit of a browser to one page: what happens on it, when it is ready to be read, and what came of it."""
+"""A visit of a browser to a page: its events, its readiness, and its result."""
 
 import asyncio
 import re
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 POLL_SECONDS: Final = 0.1
 QUIET_SECONDS: Final = 0.3
-"""A page with text is ready when neither its text nor the network has moved for so long."""
+"""Seconds without a change of text or network activity after which a page with text is ready."""
 EMPTY_SECONDS: Final = 2.0
-"""The same for a page that shows next to nothing: its scripts may only be about to begin."""
+"""Seconds without activity after which a page with little text is ready; its scripts may start late."""
 RESTLESS_SECONDS: Final = 3.0
-"""A page with text is ready, too, when one of the two has been still for so long while the other never is."""
+"""Seconds after which a page with text is ready where only its text or only the network is still."""
 LONGEST_SECONDS: Final = 10.0
-"""A page that never settles is read as it is then."""
+"""Seconds after which a page is read in any state."""
 _LITTLE_TEXT: Final = 100
 _WATCH_SECONDS: Final = 1.0
 _MOST_NAVIGATIONS: Final = 10
@@ -37,7 +37,7 @@ _NET_ERROR: Final = re.compile(r"net::(ERR_\w+)")
 _LASTING: Final = ("ERR_CERT", "ERR_SSL", "ERR_TOO_MANY_REDIRECTS", "ERR_UNSAFE", "ERR_BLOCKED", "ERR_CONTENT_DECODING")
 _OF_THE_HOST: Final = ("ERR_CERT", "ERR_SSL", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_TIMED_OUT")
 
-# Laying out a page that is too large can take long: its text is looked at first.
+# The layout of a page that is too large can take long, so its text is measured first.
 _SHOWN_TEXT: Final = """(most => {
     const text = document.documentElement ? document.documentElement.textContent.length : 0;
     return text > most ? -1 : document.body ? document.body.innerText.trim().length : 0;
@@ -47,17 +47,17 @@ _IS_FRAMESET: Final = "document.body instanceof HTMLFrameSetElement"
 
 
 class PageVisit:
-    """What is known of one page while a browser shows it."""
+    """State of a page during a visit."""
 
     def __init__(self, url: str, proxy: BrowserProxy, *, max_bytes: int, deadline: float, own: OwnHeaders) -> None:
         """Prepare a visit.
 
         Args:
-            url: The page.
-            proxy: What the browser's traffic goes through; it knows why a connection was not made.
-            max_bytes: Of the page as it is in the end.
-            deadline: When it is read, ready or not, on the event loop's clock.
-            own: What the site's own host is sent with every request.
+            url: URL of the page.
+            proxy: Proxy of the browser, which knows the reasons of failed connections.
+            max_bytes: Limit on the serialized page.
+            deadline: Time of the event loop at which the page is read, ready or not.
+            own: Headers for requests to the site.
         """
         self.page: Page | None = None
         self.crashed = False
@@ -80,7 +80,7 @@ class PageVisit:
         self._traffic: PageTraffic | None = None
 
     async def begin(self, page: "Page") -> None:
-        """Watch a page that is still empty."""
+        """Attach to a page before it loads."""
         self.page = page
         for name, listener in self._listeners().items():
             page.on(name, listener)  # type: ignore[call-overload] # Playwright has an overload for each name
@@ -90,11 +90,11 @@ class PageVisit:
         await self._traffic.begin()
 
     async def check_document(self) -> None:
-        """Look at what has been loaded before its scripts are waited for.
+        """Check the loaded document before waiting for its scripts.
 
         Raises:
-            NotAPageError: It is no HTML.
-            FetchError: The proxy refused it.
+            NotAPageError: The document is no HTML.
+            FetchError: The proxy refused the request.
         """
         self._raise_if_refused()
         media_type = self._headers().get("content-type", "").partition(";")[0].strip().lower()
@@ -104,10 +104,10 @@ class PageVisit:
             raise NotAPageError("it is a set of frames, which has no text of its own", transient=False)
 
     async def settle(self) -> None:
-        """Wait until text and network are still, at the latest until the deadline.
+        """Wait until text and network are still, at most until the deadline.
 
         Raises:
-            FetchError: The page has grown too large.
+            FetchError: The page exceeds the size limit.
         """
         clock = asyncio.get_running_loop().time
         begun = text_moved = clock()
@@ -132,10 +132,10 @@ class PageVisit:
         await self._check_size()
 
     async def watch(self) -> None:
-        """Go on until the page can come to nothing.
+        """Wait for an event that makes the page unreadable.
 
         Raises:
-            FetchError: It has become too large, has crashed, broke off, or goes from document to document.
+            FetchError: The page is too large, has crashed, was cut off, or navigates endlessly.
         """
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
@@ -143,13 +143,13 @@ class PageVisit:
             await self._check_size()
 
     def response(self, html: str) -> Response:
-        """Return the page as an answer to the request.
+        """Return the rendered page as a response.
 
         Args:
-            html: What the browser shows, serialized.
+            html: Serialized DOM.
 
         Raises:
-            FetchError: It is not what the server meant to send, or none of a server's.
+            FetchError: The document is incomplete, or is no document of a server.
         """
         self._raise_if_refused()
         self._raise_if_lost()
@@ -162,16 +162,16 @@ class PageVisit:
         return self._answer(self._document, body, final_url)
 
     def explain(self, error: BaseException) -> Response:
-        """Return what came of a page that the browser could not show.
+        """Return the response of a page that the browser could not show.
 
         Args:
-            error: What the browser said.
+            error: Error of the browser.
 
         Returns:
-            An answer without a body, which a browser has no page for.
+            A response without a body, for which a browser shows no page.
 
         Raises:
-            FetchError: In all other cases; it says why.
+            FetchError: In all other cases, with the reason.
         """
         if isinstance(error, FetchError):
             raise error
@@ -192,7 +192,7 @@ class PageVisit:
         if code is not None:
             raise self._net_error(code[1]) from error
         if "navigating" in message or "context was destroyed" in message:
-            raise FetchError("the page keeps going on to others", transient=True) from error
+            raise FetchError("the page keeps navigating to other pages", transient=True) from error
         said = message.strip().splitlines() or [type(error).__name__]
         raise FetchError(f"the browser failed: {said[0][:300]}", transient=True) from error
 
@@ -204,19 +204,19 @@ class PageVisit:
 
     @property
     def uneventful(self) -> bool:
-        """Whether nothing happened on the page that another one in its tab might suffer from."""
+        """Whether no event of the page may affect a later page in its tab."""
         opened = self._traffic is None or self._traffic.opened
         return not (self.crashed or self._broken or self._downloads or opened or self._navigations > 1)
 
     async def end(self) -> None:
-        """Stop what still runs for this visit."""
+        """Cancel the tasks of this visit."""
         if self._traffic is not None:
             await self._traffic.end()
 
     async def leave_tab(self) -> "CDPSession":
-        """Stop what the page runs and loads, and listen to it no more; return what holds it, to be detached later.
+        """Stop the page and detach the listeners; return the DevTools session that holds it, to be detached later.
 
-        Going to an empty page instead would end its process, and starting processes is what costs most.
+        Navigating to an empty page instead would end the renderer process, and a new process is the largest cost.
         """
         assert self.page is not None  # noqa: S101 - `begin` comes first
         assert self._devtools is not None  # noqa: S101
@@ -254,7 +254,7 @@ class PageVisit:
         return {} if self._document is None else self._document.headers
 
     def _raise_if_refused(self) -> None:
-        """Raise what the proxy knows, if the page is the proxy's own answer or there is none."""
+        """Raise the proxy's error where the page is the proxy's own response or missing."""
         last = next(reversed(self._answers.values()), None)
         if last is not None and last.url == self._last_target and last.status not in {400, 403, 502, 503}:
             return
@@ -270,7 +270,7 @@ class PageVisit:
         if self._broken and self._document is not None:
             raise self._net_error(self._broken)
         if self._navigations > _MOST_NAVIGATIONS:
-            raise FetchError("the page goes on to other pages without end", transient=False)
+            raise FetchError("the page navigates to other pages endlessly", transient=False)
 
     def _net_error(self, code: str) -> FetchError:
         where = urlsplit(self._last_target).hostname
@@ -289,7 +289,7 @@ class PageVisit:
             raise self._too_large()
 
     async def _evaluate(self, expression: str) -> Any:
-        """Evaluate in a world of our own, whose functions the page cannot replace; None while it navigates."""
+        """Evaluate in an isolated world, whose functions the page cannot replace; None during navigation."""
         from playwright.async_api import Error
 
         if not self._frame_id or self.crashed:
@@ -301,7 +301,7 @@ class PageVisit:
             how = {"expression": expression, "contextId": self._world, "returnByValue": True}
             return (await self._send("Runtime.evaluate", how))["result"].get("value")
         except Error:
-            self._world = None  # it went with the document it belonged to
+            self._world = None  # it ended with its document
             return None
 
     async def _send(self, method: str, parameters: dict[str, Any]) -> Any:
@@ -313,7 +313,7 @@ class PageVisit:
 
         try:
             return request.is_navigation_request() and self.page is not None and request.frame == self.page.main_frame
-        except Error:  # of a frame that is not there yet, or no more
+        except Error:  # of a frame that does not exist yet or any more
             return False
 
     def _on_request(self, request: "Request") -> None:

@@ -1,7 +1,7 @@
-"""The proxy that all of a browser's traffic takes, so that it reaches only the addresses it may.
+"""The forward proxy of a browser, which restricts its connections to allowed addresses.
 
-A browser looks names up itself, so what was checked before it is asked for a page need not be what it connects to.
-Behind this proxy it looks nothing up: the proxy does, asks a guard, and connects to the very address that was allowed.
+A browser resolves names itself, so an address checked before a visit need not be the address it connects to. Behind
+this proxy it resolves nothing: the proxy does, checks the addresses, and connects to an allowed one.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from sourcebook.web.browser.proxy_head import Head, read_head
 from sourcebook.web.http_types import FetchError
 
 BeforeRequest = Callable[[str], Awaitable[None]]
-"""Called with a host before each connection to it; returns when it may be made, raises FetchError where it may not."""
+"""Called with a host before each connection: returns when it is allowed, raises FetchError where it is refused."""
 
 _CHUNK_BYTES: Final = 64 * 1024
 _REMEMBERED_FAILURES: Final = 1000
@@ -30,34 +30,34 @@ _PHRASES: Final = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503
 
 
 class Guard(Protocol):
-    """Decides which addresses may be connected to."""
+    """Checks the addresses of connections."""
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """Look a host up and return its addresses, all of them allowed, the best first.
+        """Resolve a host and return its allowed addresses in order of preference.
 
         Raises:
-            FetchError: It has no address, or one that is not allowed.
+            FetchError: The host has no allowed address.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ProxyLimits:
-    """What a browser may take of the proxy."""
+    """Limits on the traffic of a browser."""
 
     response_bytes: int = 100_000_000
-    """Of one response over plain http."""
+    """Bytes of a response over plain http."""
     tunnel_bytes: int = 2_000_000_000
-    """Of one CONNECT, through which many responses come; each way."""
+    """Bytes of a CONNECT tunnel in each direction, over many responses."""
     idle_seconds: float = 60.0
-    """After which a connection without a byte is closed."""
+    """Seconds without a byte after which a connection is closed."""
     connect_seconds: float = 10.0
-    """For each address of a host."""
+    """Seconds to connect to each address of a host."""
     connections: int = 512
-    """At a time. Chromium holds up to 32 to a proxy, and 255 more for web sockets."""
+    """Concurrent connections. Chromium opens up to 32 to a proxy, and 255 more for web sockets."""
 
 
 class _RefusedError(Exception):
-    """The browser gets a status and a reason instead of what it asked for."""
+    """A request is answered with a status and a reason."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -65,17 +65,17 @@ class _RefusedError(Exception):
 
 
 class BrowserProxy:
-    """A forward proxy on 127.0.0.1: http in absolute form with one request a connection, all else through CONNECT."""
+    """A forward proxy on 127.0.0.1 for http in absolute form with one request per connection, and for CONNECT."""
 
     def __init__(
         self, guard: Guard, before_request: BeforeRequest | None = None, limits: ProxyLimits | None = None
     ) -> None:
-        """Prepare; `start` opens the port.
+        """Create a proxy; `start` opens its port.
 
         Args:
-            guard: Asked for the addresses of every connection.
+            guard: Address check of connections.
             before_request: Awaited before every plain request and every CONNECT.
-            limits: What a browser may take.
+            limits: Limits on the traffic.
         """
         self._guard = guard
         self._before_request = before_request
@@ -87,32 +87,32 @@ class BrowserProxy:
 
     @property
     def port(self) -> int:
-        """Where on 127.0.0.1 it listens."""
+        """Port on 127.0.0.1."""
         if self._server is None:
             raise RuntimeError("the proxy has not been started")
         return int(self._server.sockets[0].getsockname()[1])
 
     def failure(self, host: str, port: int) -> FetchError | None:
-        """Return why there was no connection to this host and port when last asked for; None where there was one."""
+        """Return the error of the last connection to a host and port, None where it succeeded."""
         found = self._failures.get((host, port))
         if found is None:
             return None
-        # One of its own for each page: an exception that is raised keeps where it was.
+        # A new exception for each page, because a raised exception keeps its traceback.
         return FetchError(
             str(found), transient=found.transient, retry_after=found.retry_after, host_failed=found.host_failed
         )
 
     def close_port(self, port: int) -> None:
-        """Refuse a port of this machine whatever the guard says: the one at which a browser takes commands."""
+        """Refuse a port of this machine in any case, such as that of a browser's DevTools."""
         self._closed_ports.add(port)
 
     async def start(self) -> None:
-        """Open a port and serve."""
+        """Open a port and accept connections."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.close_port(self.port)
 
     async def close(self) -> None:
-        """Close the port and every connection. May be called more than once."""
+        """Close the port and every connection; repeated calls do nothing."""
         if self._server is not None:
             self._server.close()
             connections = list(self._connections)
@@ -130,7 +130,7 @@ class BrowserProxy:
     async def __aexit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Close everything."""
+        """Close the port and every connection."""
         await self.close()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -147,7 +147,7 @@ class BrowserProxy:
             except ValueError as error:
                 writer.write(_message(400, str(error)))
             except (OSError, EOFError):
-                _reset(writer)  # an orderly end could pass for the end of a response
+                _reset(writer)  # an orderly end might be taken for the end of a response
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._connections) > self._limits.connections:
@@ -163,7 +163,7 @@ class BrowserProxy:
         except _RefusedError as refused:
             if head.asks_for_html():
                 raise
-            # A script would take the reason for the data that it has asked for.
+            # A script would take the reason for its data.
             raise ConnectionRefusedError from refused
 
     async def _tunnel(self, target: SplitResult, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -199,7 +199,7 @@ class BrowserProxy:
                 unreadable = FetchError(f"the server's answer cannot be read: {error}", transient=True)
                 raise self._refused(502, str(target.hostname), target.port or 80, unreadable) from error
             writer.write(answer.for_one_message(answer.first))
-            # Nothing more is read for this server: a second request could be meant for another.
+            # No further request is read, because it might be for another server.
             await _until_first(
                 _pump(from_server, writer, self._limits.response_bytes, self._keep_alive(idle)), _end(reader)
             )
@@ -240,7 +240,7 @@ class BrowserProxy:
         return addresses
 
     def _refused(self, status: int, host: str, port: int, error: FetchError) -> _RefusedError:
-        """Remember why there is no connection, and return what tells the browser."""
+        """Store the error of a connection, and return the refusal for the browser."""
         self._failures[host, port] = error
         self._failures.move_to_end((host, port))
         if len(self._failures) > _REMEMBERED_FAILURES:
@@ -249,7 +249,7 @@ class BrowserProxy:
 
 
 async def _final_head(server: asyncio.StreamReader) -> Head:
-    """Read the head of a response, passing over those that only announce it (100 Continue, 103 Early Hints)."""
+    """Read the head of a response, skipping interim ones (100 Continue, 103 Early Hints)."""
     while True:
         head = await read_head(server)
         if not head.is_interim():
@@ -259,7 +259,7 @@ async def _final_head(server: asyncio.StreamReader) -> Head:
 async def _pump(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int, keep_alive: Callable[[], None]
 ) -> None:
-    """Pass on all that comes, until the end; more than the limit is an error."""
+    """Copy a stream to its end; exceeding the limit is an error."""
     while chunk := await reader.read(_CHUNK_BYTES):
         limit -= len(chunk)
         if limit < 0:
@@ -288,7 +288,7 @@ async def _end(reader: asyncio.StreamReader) -> None:
 
 
 async def _until_first(*work: Coroutine[Any, Any, None]) -> None:
-    """Run coroutines until one of them ends; then end the others."""
+    """Run coroutines until one of them ends; then cancel the others."""
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -301,7 +301,7 @@ async def _until_first(*work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _while_listening(permission: Awaitable[None], client: asyncio.StreamReader) -> None:
-    """Wait for a permission, but not for longer than the one who asked for it."""
+    """Wait for a permission while the client stays connected."""
     waiting = asyncio.ensure_future(permission)
     try:
         while not (await asyncio.wait([waiting], timeout=_LISTEN_SECONDS))[0]:
@@ -314,7 +314,7 @@ async def _while_listening(permission: Awaitable[None], client: asyncio.StreamRe
 
 @asynccontextmanager
 async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
-    """Close a connection at the end, after what was written to it has gone out."""
+    """Close a connection at the end, after its buffer is flushed."""
     try:
         yield
     finally:
@@ -328,7 +328,7 @@ async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """End a connection so that the other side sees an error, not an end."""
+    """Reset a connection, so that the other side sees an error."""
     with suppress(OSError):
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()

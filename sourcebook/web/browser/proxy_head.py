@@ -1,4 +1,4 @@
-"""The head of an HTTP/1 message, as far as a proxy must understand it."""
+"""Heads of HTTP/1 messages, as far as a proxy needs them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 HEAD_BYTES: Final = 60 * 1024
-"""More than browsers and servers send. Below the limit of asyncio's streams."""
+"""Limit on the bytes of a head: more than browsers and servers send, and below the limit of asyncio's streams."""
 
 _OF_ONE_CONNECTION: Final = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "proxy-connection", "upgrade"}
@@ -15,25 +15,25 @@ _OF_ONE_CONNECTION: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first line and the fields, byte for byte: text is what Latin-1 makes of them."""
+    """First line and header fields, decoded as Latin-1 to keep their bytes."""
 
     first: str
     fields: Sequence[tuple[str, str]]
-    """Names in lower case with their whole lines."""
+    """Names in lower case, each with its whole line."""
 
     @classmethod
     def parse(cls, lines: Sequence[str]) -> Self:
-        """Read lines without their ends.
+        """Parse lines without their ends.
 
         Raises:
-            ValueError: This is no HTTP/1.
+            ValueError: The lines are no HTTP/1 head.
         """
         if not lines or "HTTP/1." not in lines[0]:
             raise ValueError("this is no HTTP/1")
         fields: list[tuple[str, str]] = []
         for line in lines[1:]:
             name, colon, _ = line.partition(":")
-            if line[:1] in {" ", "\t"} and fields:  # an old way to go on with a value
+            if line[:1] in {" ", "\t"} and fields:  # an obsolete continuation of a value
                 fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
             elif colon:
                 fields.append((name.strip().lower(), line))
@@ -43,7 +43,7 @@ class Head:
         """Return the method and the target of a request.
 
         Raises:
-            ValueError: It is none.
+            ValueError: The head is no request.
         """
         parts = self.first.split(" ")
         if len(parts) != 3 or not self.first.isascii():
@@ -51,10 +51,10 @@ class Head:
         return parts[0], parts[1]
 
     def body_length(self) -> int:
-        """Return the bytes of a request's body.
+        """Return the length of a request's body in bytes.
 
         Raises:
-            ValueError: It does not say.
+            ValueError: The head names no single length.
         """
         if any(name == "transfer-encoding" for name, _ in self.fields):
             raise ValueError("a request's body needs a length")
@@ -65,15 +65,15 @@ class Head:
         return int(length)
 
     def asks_for_html(self) -> bool:
-        """Whether this is a request for a page, not for a part of one."""
+        """Whether this is a request for a page, not for a resource of one."""
         return any(name == "accept" and "text/html" in line for name, line in self.fields)
 
     def is_interim(self) -> bool:
-        """Whether this is a response after which the real one comes: 1xx."""
+        """Whether this is an interim response (1xx)."""
         return self.first.partition(" ")[2].startswith("1")
 
     def for_one_message(self, first: str) -> bytes:
-        """Return the head with another first line, saying that the connection ends with this message."""
+        """Return the head with another first line and with `Connection: close`."""
         lines = [first, *(line for name, line in self.fields if name not in _OF_ONE_CONNECTION), "Connection: close"]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
@@ -82,8 +82,8 @@ async def read_head(reader: asyncio.StreamReader) -> Head:
     """Read a head and leave the body.
 
     Raises:
-        ValueError: It is longer than `HEAD_BYTES`, or no HTTP/1.
-        EOFError: The connection ended before.
+        ValueError: The head exceeds `HEAD_BYTES` or is no HTTP/1.
+        EOFError: The connection ended within the head.
     """
     lines: list[str] = []
     size = 0

@@ -45,8 +45,8 @@ class CircuitBreaker:
         left = left if left > 0 else self._first_pause
         again = datetime.now(UTC) + timedelta(seconds=left)
         return FetchError(
-            f"{host} failed {circuit.failures} times in a row and is left alone until {again:%H:%M:%S} UTC; "
-            f"the last time: {circuit.reason}",
+            f"{host} failed {circuit.failures} times in a row and gets no requests until {again:%H:%M:%S} UTC; "
+            f"the last reason: {circuit.reason}",
             transient=True,
             retry_after=timedelta(seconds=left),
             host_failed=True,

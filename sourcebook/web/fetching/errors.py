@@ -26,25 +26,25 @@ def fetch_error(error: BaseException, host: str, *, seconds: float, received: in
         return _host_failure(_certificate(error.certificate_error, host), transient=False)
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         reason = getattr(error.os_error, "reason", None) or "it broke off"
-        return _host_failure(f"{host} could not agree with us on TLS ({_words(str(reason))})", transient=False)
+        return _host_failure(f"{host} could not agree on TLS ({_words(str(reason))})", transient=False)
     if isinstance(error, aiohttp.ClientConnectorError):
         return _host_failure(f"{host} could not be reached on port {error.port}: {_system_reason(error.os_error)}")
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         limit = min(CONNECT_SECONDS, seconds)
         return _host_failure(f"{host} could not be reached: no connection within {limit:g} seconds")
     if isinstance(error, aiohttp.InvalidURL):
-        return FetchError("this is not a URL that can be asked for", transient=False)
+        return FetchError("this is not a URL that can be requested", transient=False)
     if isinstance(error, asyncio.TimeoutError):
         if received is None:
             return _host_failure(f"{host} did not answer within {seconds:g} seconds")
-        reason = f"the response did not end within {seconds:g} seconds, the site's timeout; {received:,} bytes had come"
+        reason = f"the response did not end within {seconds:g} seconds, the site's timeout; it sent {received:,} bytes"
         return FetchError(reason, transient=True)
     if isinstance(error, aiohttp.ClientResponseError):
         return FetchError(f"{host} answered with something that is not valid HTTP", transient=False)
     if isinstance(error, aiohttp.ClientError | OSError):
         if received is None:
             return _host_failure(f"{host} closed the connection without an answer")
-        reason = f"the connection broke off in the middle of the response; {received:,} bytes had come"
+        reason = f"the connection was cut off in the middle of the response; {received:,} bytes were received"
         return FetchError(reason, transient=True)
     return None
 

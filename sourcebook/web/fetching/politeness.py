@@ -130,4 +130,4 @@ def _nothing() -> None:
 
 def _paused(host: str, seconds: float) -> FetchError:
     wait = timedelta(seconds=math.ceil(seconds))
-    return FetchError(f"{host} asked to be left alone for another {wait}", transient=True, retry_after=wait)
+    return FetchError(f"{host} asked for a pause of another {wait}", transient=True, retry_after=wait)

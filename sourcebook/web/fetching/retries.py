@@ -135,5 +135,5 @@ def _obey(response: Response, limiter: HostLimiter, host: str) -> None:
         if pause is not None:
             limiter.pause(host, time.monotonic() + pause.total_seconds())
         asks = f"{host} asks for fewer requests" if response.status == 429 else f"{host} is unavailable for now"
-        again = f" and names {pause} until it may be asked again" if pause is not None else ""
+        again = f" and asks for a pause of {pause}" if pause is not None else ""
         raise FetchError(f"{asks} (status {response.status}){again}", transient=True, retry_after=pause)

@@ -116,7 +116,7 @@ def test_a_long_wait_is_told_to_the_caller(server: WebServer, tmp_path: Path, st
     assert told.value.retry_after == timedelta(hours=1)
     assert told.value.transient
     assert not told.value.host_failed
-    with pytest.raises(FetchError, match="asked to be left alone") as refused:
+    with pytest.raises(FetchError, match="asked for a pause") as refused:
         visit.fetch("/b")
     assert refused.value.retry_after is not None
     assert server.paths() == ["/a"]
@@ -159,7 +159,7 @@ def test_a_host_that_is_down_is_left_alone(server: WebServer, tmp_path: Path) ->
     assert visit.breaker.refusal(HOST) is not None
     sent = len(server.requests)
     assert sent == 5
-    with pytest.raises(FetchError, match=r"left alone until .* UTC; the last time: .*without an answer") as refused:
+    with pytest.raises(FetchError, match=r"no requests until .* UTC; the last reason: .*without an answer") as refused:
         visit.fetch("/more")
     assert refused.value.host_failed
     assert len(server.requests) == sent

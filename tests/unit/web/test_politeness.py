@@ -215,7 +215,7 @@ def test_a_pause_beyond_patience_is_told_not_waited_for() -> None:
         waiting = asyncio.create_task(limiter.acquire("h"))
         await asyncio.sleep(0)
         limiter.pause("h", time.monotonic() + 3600)
-        with pytest.raises(FetchError, match="left alone"):
+        with pytest.raises(FetchError, match="asked for a pause"):
             await waiting
         with pytest.raises(FetchError) as refused:
             await limiter.acquire("h")
