@@ -1,8 +1,8 @@
 """Run the layers of tests, the quick ones first, and say what each one took.
 
-`python -m tests.layers [pytest's arguments]` is what `make test` runs. Within a layer, two processes run tests side by
-side. A test with the mark `alone` measures time: such tests run at the end, one after the other. A layer with failures
-is the last one that runs.
+`python -m tests.layers [pytest's arguments]` is what `make test` runs. Within a layer, tests run side by side in
+several processes. A test with the mark `alone` measures time: such tests run at the end, one after the other. A layer
+with failures is the last one that runs.
 """
 
 import os
@@ -16,11 +16,13 @@ from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from sourcebook.processes.cores import usable_cores
 from tests.checkout import CHECKOUT
 
-WORKERS = os.environ.get("TEST_WORKERS", "2")
-"""Processes that run tests side by side; each has a database server, an embedding model and parsers of its own."""
-SIDE_BY_SIDE = ("-n", WORKERS, "--dist", "loadfile", "-m", "not alone")
+CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
+"""Processes that run unit tests side by side, which compute; each has a model and parsers of its own."""
+MORE_THAN_CORES = CORES * 3 // 2
+"""Processes that run the tests of the other layers side by side, which wait for others half of the time."""
 NO_TESTS = 5
 """pytest's exit code where the arguments select no test of a layer."""
 
@@ -38,15 +40,20 @@ class Result:
     processor: float
 
 
+def side_by_side(processes: int) -> list[str]:
+    """Return pytest's options for tests side by side: a file's tests in one process, files in their order."""
+    return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not alone"]
+
+
 def main(arguments: list[str]) -> int:
     """Run all layers until one fails; return the exit code."""
     alone = sorted(
         str(path) for path in (CHECKOUT / "tests").rglob("test_*.py") if "mark.alone" in path.read_text("utf-8")
     )
     layers = {
-        "unit": ["tests/unit", *SIDE_BY_SIDE],
-        "integration": ["tests/integration", *SIDE_BY_SIDE],
-        "acceptance and browser": ["tests/acceptance", "tests/browser", *SIDE_BY_SIDE],
+        "unit": ["tests/unit", *side_by_side(CORES)],
+        "integration": ["tests/integration", *side_by_side(MORE_THAN_CORES)],
+        "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(MORE_THAN_CORES)],
         "alone": [*alone, "-m", "alone"],
     }
     results: list[Result] = []
