@@ -182,7 +182,7 @@ def _why(result: "dg.ExecuteInProcessResult") -> str:
             while error.cause is not None:
                 error = error.cause
             return str(error.message).strip().rpartition("Error: ")[2] or str(error.message).strip()
-    return "the run failed; look at it in the UI"
+    return "the run failed; see the run in the UI"
 
 
 def _counts(result: "dg.ExecuteInProcessResult", asset: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class FilesSource(Settings):
         default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
     )
     exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
-    tags: Words = Field(default=(), description="a list of words such as [policy]; a number or a yes stands in quotes")
+    tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )

@@ -104,7 +104,7 @@ class SiteSource(Settings):
     max_bytes: ByteCount = Field(
         default=20_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 20MB"
     )
-    tags: Words = Field(default=(), description="a list of words such as [policy]; a number or a yes stands in quotes")
+    tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
     headers: dict[HeaderName, HeaderValue] = Field(
         default_factory=dict,
         description='a mapping such as {Authorization: "Bearer ${DOCS_TOKEN}"}; ${NAME} is read from the environment',
