@@ -8,7 +8,7 @@ from pathlib import Path
 from sourcebook.errors import ModelError
 
 UNLIMITED_TOKENS = 1_000_000
-"""Stands for no limit; transformers' own number for it, 1e30, is more than tokenizers can hold."""
+"""Tokens that stand for no limit; transformers' own number, 1e30, is more than tokenizers can hold."""
 
 _UNCHANGED = frozenset({"Normalize", "Dropout", "LayerNorm"})
 _HIDDEN_SIZES = ("hidden_size", "dim", "d_model")
@@ -16,7 +16,7 @@ _HIDDEN_SIZES = ("hidden_size", "dim", "d_model")
 
 @dataclass(frozen=True)
 class Description:
-    """What a model gives and takes: `dimensions` a vector, at most `max_tokens` tokens a text."""
+    """The `dimensions` of a model's vectors, and the `max_tokens` of a text."""
 
     dimensions: int
     max_tokens: int

@@ -1,4 +1,4 @@
-"""What turns texts into vectors, and the one that does it in this process."""
+"""The interfaces of embedders, and the embedder that runs sentence-transformers in this process."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class QueryEmbedder(Protocol):
-    """Turns a question into a unit vector: all that a search needs."""
+    """Turns a question into a unit vector."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question: `(dimensions,)` float32 of length 1; raises `ModelError` as `Embedder.embed` does."""
@@ -45,7 +45,7 @@ class Embedder(QueryEmbedder, Protocol):
         """Embed passages.
 
         Args:
-            texts: Any number of texts of any length; what is beyond the model's `max_tokens` is cut off.
+            texts: Any number of texts of any length; they are truncated to the model's `max_tokens`.
 
         Returns:
             `(n, dimensions)` float32 in the order of `texts`, each row of length 1; `(0, dimensions)` for no texts.
@@ -82,7 +82,7 @@ class SentenceTransformerEmbedder:
 
     @property
     def precision(self) -> Precision:
-        """What the model computes in."""
+        """Number format of the computation."""
         return self._precision
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -20,7 +20,7 @@ def load_folder(name: str, folder: Path, precision: Precision) -> "SentenceTrans
     Args:
         name: The model's name, for the error's sentence.
         folder: The sentence-transformers folder.
-        precision: What the weights are held and computed in.
+        precision: Number format of the weights and the computation.
 
     Raises:
         ModelError: sentence-transformers is not installed, or cannot load the folder.
@@ -53,7 +53,7 @@ def describe_loaded(transformer: "SentenceTransformer") -> Description:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says on its first line, or its type where it says nothing."""
+    """Return the first line of an error's message, or its type if the message is empty."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:400]
 
 

@@ -1,4 +1,4 @@
-"""Which model embeds: its name, where its weights lie, and the identity that its vectors are stored under."""
+"""The embedding model: its name, its folder, and the identity that its vectors are stored under."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +26,12 @@ class EmbeddingModel:
     """An embedding model that has been found, but not loaded.
 
     Attributes:
-        name: What it was asked for by, for example `all-MiniLM-L6-v2` or `BAAI/bge-small-en-v1.5`.
-        folder: Where its files lie; None where they lie nowhere on this machine.
+        name: Name in the configuration, for example `all-MiniLM-L6-v2` or `BAAI/bge-small-en-v1.5`.
+        folder: Folder with its files; None if they are not on this machine.
         identity: `<short name>:<first 12 hexadecimal digits of the weights' SHA-256>`; vectors of one identity
             may be compared.
         dimensions: The length of a vector.
-        max_tokens: The longest text in tokens; what is beyond is cut off.
+        max_tokens: Length of the longest text in tokens; longer texts are truncated.
     """
 
     name: str
@@ -42,7 +42,7 @@ class EmbeddingModel:
 
 
 def find_model(name: str) -> EmbeddingModel:
-    """Find an embedding model by name, without importing torch where its files say what it is.
+    """Find an embedding model by name, without importing torch if its files describe it.
 
     Args:
         name: `all-MiniLM-L6-v2` (the bundled weights), the path of a sentence-transformers folder, or a name on the

@@ -1,4 +1,4 @@
-"""Open what embeds the questions to a generation: without torch where its model has been exported."""
+"""Open the embedder of a generation's questions: without torch if its model has been exported."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +17,15 @@ def open_query_embedder(home: Path, model: str, settings: EmbeddingSettings) -> 
     looked at, and may have changed or gone since.
 
     Args:
-        home: the state folder, with the exports in `models/`.
-        model: the generation's `model`: the identity of the weights, `/` and a precision.
-        settings: the generation's embedding settings, which say where the model is found.
+        home: State folder, with the exports in `models/`.
+        model: The generation's `model`: the identity of the weights, `/` and a precision.
+        settings: The generation's embedding settings, which name the model.
 
     Returns:
-        What embeds, and None; or sentence-transformers and the reason why, as a sentence.
+        The exported model and None; or sentence-transformers and a sentence with the reason.
 
     Raises:
-        ModelError: there is neither an export nor the model itself, or the model's weights are not the generation's.
+        ModelError: There is neither an export nor the model itself, or the model's weights are not the generation's.
     """
     from sourcebook.embedding.onnx.open import find_export, open_exported
     from sourcebook.embedding.onnx.record import Export
@@ -48,6 +48,6 @@ def _open_sentence_transformer(identity: str, settings: EmbeddingSettings) -> "Q
     if model.identity.rpartition(":")[2] != identity.rpartition(":")[2]:
         raise ModelError(
             f"The embedding model {settings.model!r} has other weights ({model.identity}) than the collection was "
-            f"indexed with ({identity}): restore them, or index the collection anew."
+            f"indexed with ({identity}): restore them, or index the collection again."
         )
     return SentenceTransformerEmbedder(model, settings.precision)

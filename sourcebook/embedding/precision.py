@@ -1,4 +1,4 @@
-"""The number format a model computes in: bfloat16 where the processor has it, which is about twice as fast."""
+"""The number format of a model: bfloat16 if the processor has it, which is about twice as fast."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Parsers in child processes: what a document does to its parser ends that one, and no other document suffers."""
+"""Parsers in child processes: a document that crashes its parser fails alone."""
 
 import shutil
 import sys
@@ -32,9 +32,10 @@ from sourcebook.parsing.worker import (
 from sourcebook.processes.cores import usable_cores
 from sourcebook.processes.worker_pool import WorkerPool
 
-DOCUMENTS_A_PROCESS = 200
-"""After so many a process gives way to a new one: what parsing libraries keep of each document adds up."""
-MOST_PROCESSES = 4
+DOCUMENTS_A_PROCESS: Final = 200
+"""Documents per process before another takes its place: parsing libraries keep some memory of each document."""
+MOST_PROCESSES: Final = 4
+"""Processes of a pool at most."""
 _PIPE_BYTES: Final = 32_000
 """Bytes up to which content goes through a pipe; larger content goes through a file.
 
@@ -46,13 +47,13 @@ _ATTEMPTS: Final = MOST_PROCESSES + 1
 
 
 class ParserPool:
-    """Parses documents side by side, each within its time and memory, in processes that end with this one.
+    """Parses documents in parallel, each within its time and memory, in processes that end with this one.
 
     The first document starts the processes.
 
     Args:
-        documents: about how many there are; each process is worth starting only for some.
-        documents_a_process: how many a process parses before another takes its place.
+        documents: Estimated number of documents; there are no more processes than documents.
+        documents_a_process: Documents per process before another takes its place.
     """
 
     def __init__(
@@ -81,11 +82,11 @@ class ParserPool:
         """Begin to parse a file.
 
         Args:
-            content: The whole file, or the whole message that it came with.
+            content: The whole file, or the whole message that it is attached to.
             name: File name, path or URI.
-            media_type: As `detect_media_type` tells it.
-            settings: Which parsers, and the limits.
-            attachment: Which attachment of the message is meant, where it is one.
+            media_type: Media type of the file.
+            settings: Parsers and limits.
+            attachment: Place of the file in its message, if it is an attachment.
 
         Raises:
             ParseError: There is no room for the file in the temporary folder.
@@ -94,7 +95,7 @@ class ParserPool:
         return Parsing(self, ParserTask(place or content, name, media_type, settings, attachment))
 
     def release(self, place: Path) -> None:
-        """Take note that one document no longer needs the content that lies there."""
+        """Drop one document's claim to a temporary file; the last one removes it."""
         self._users[place] -= 1
         if not self._users[place]:
             del self._users[place]
@@ -102,7 +103,7 @@ class ParserPool:
             place.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End the processes, in mid-document too. May be called more than once."""
+        """End the processes, even during a document. May be called more than once."""
         try:
             self._end_pool()
         finally:
@@ -141,7 +142,7 @@ class ParserPool:
             pool.close()
 
     def _temporary_folder(self) -> Path | None:
-        """Return where content lies that is on its way; None where no folder can be made."""
+        """Return the folder for large content; None if no folder can be created."""
         if self._folder is None:
             try:
                 self._folder = Path(tempfile.mkdtemp(prefix="sourcebook-"))
@@ -150,7 +151,7 @@ class ParserPool:
         return self._folder
 
     def _lay_down(self, content: bytes) -> Path:
-        """Return where content lies: once, however many of a message's attachments are on their way."""
+        """Write content to a temporary file, once for all attachments of a message, and return its path."""
         digest = sha256(content).digest()
         place = self._places.get(digest)
         if place is None:

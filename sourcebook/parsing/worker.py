@@ -1,4 +1,4 @@
-"""What a parser's process does."""
+"""The tasks of a parser's process."""
 
 import os
 from dataclasses import dataclass
@@ -13,28 +13,31 @@ from sourcebook.parsing.parse import parse, ran_out_of_memory
 from sourcebook.processes.child import memory_limit
 
 OUT_OF_MEMORY = 70
+"""Exit status of a process that ran out of memory with its first document."""
 OUT_OF_MEMORY_LEFT = 71
+"""Exit status of a process that ran out of memory with a later document: earlier ones may have taken it."""
 _is_used = False
+"""Whether this process has parsed a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPlace:
-    """Which of a message's attachments is meant."""
+    """The place of an attachment in its message."""
 
     media_type: str
-    """Of the message."""
+    """Media type of the message."""
     number: int
-    """Counted from 0."""
+    """Number of the attachment, counted from 0."""
     sha256: bytes
-    """Of the attachment, as it was when the message was read."""
+    """SHA-256 of the attachment when the message was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserTask:
-    """One document to be parsed."""
+    """A document to parse."""
 
     content: bytes | Path
-    """The whole file, or the whole message that it came with: its bytes, or where they lie."""
+    """The whole file, or the whole message that it is attached to: its bytes, or the path of a temporary file."""
     name: str
     media_type: str
     settings: ParsingSettings
@@ -42,22 +45,23 @@ class ParserTask:
 
 
 def seconds_of_pages(task: ParserTask) -> float:
-    """Return what the pages of a document add to its time limit; 0 where they cannot be counted."""
+    """Return the seconds that a document's pages add to its time limit; 0 if they cannot be counted."""
     with memory_limit(task.settings.memory):
         try:
             return page_seconds(_content(task), media_type=task.media_type, settings=task.settings)
-        except (MemoryError, OSError):  # its parser tells it better
+        except (MemoryError, OSError):  # the parser reports it better
             return 0.0
 
 
 def parse_task(task: ParserTask) -> ParsedDocument:
     """Parse a document.
 
-    A process that runs out of memory ends with the status `OUT_OF_MEMORY`, or `OUT_OF_MEMORY_LEFT` where others before
-    this document may have taken it: what is left of them would be missing to those that come after it.
+    A process that runs out of memory ends, with the status `OUT_OF_MEMORY` or `OUT_OF_MEMORY_LEFT`: the memory that it
+    keeps would be missing to the next documents. The limit holds during a document alone: a process that cannot receive
+    the next one would break the pool.
 
     Raises:
-        ParseError: As `parse` does; and it, or what it came with, cannot be read.
+        ParseError: See `parse`; or the file or its message cannot be read.
     """
     global _is_used
     status = OUT_OF_MEMORY_LEFT if _is_used else OUT_OF_MEMORY
@@ -90,5 +94,5 @@ def _attachment(message: bytes, place: AttachmentPlace) -> bytes:
     except Exception as error:  # a parsing library may raise anything on a broken file
         raise ParseError("the message that it came with cannot be read; open and save that again") from error
     if sha256(content).digest() != place.sha256:
-        raise ParseError("the message that it came with has changed; the next ingest reads it anew")
+        raise ParseError("the message that it came with has changed; the next ingest reads it again")
     return content

@@ -1,7 +1,7 @@
 """Whisper weights in CTranslate2's format as a checkpoint of openai-whisper.
 
-Both hold the same tensors. CTranslate2 keeps query, key and value in one matrix, and has other names; its format is
-told in https://github.com/OpenNMT/CTranslate2/blob/master/python/ctranslate2/specs/model_spec.py (`ModelSpec.save`).
+Both hold the same tensors. CTranslate2 keeps query, key and value in one matrix, and has other names. Its format:
+https://github.com/OpenNMT/CTranslate2/blob/master/python/ctranslate2/specs/model_spec.py (`ModelSpec.save`).
 """
 
 import struct
@@ -28,7 +28,7 @@ def write_checkpoint(model: Path, checkpoint: Path) -> None:
     """Write a checkpoint from a `model.bin`.
 
     Raises:
-        SpeechError: the file is in another format, holds quantised weights, or misses some.
+        SpeechError: The file is in another format, holds quantised weights, or misses some.
     """
     import torch
 
@@ -46,7 +46,7 @@ def read_variables(model: Path) -> "Variables":
     """Return the variables of a `model.bin` by name.
 
     Raises:
-        SpeechError: the file is in another format.
+        SpeechError: The file is in another format.
     """
     import numpy as np
 

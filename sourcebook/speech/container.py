@@ -20,20 +20,22 @@ from sourcebook.parsing.media_type import HEAD_BYTES, looks_like_text
 _FORMATS: Final = (
     "aac,ac3,aiff,amr,amrnb,amrwb,ape,asf,au,avi,caf,dts,eac3,flac,flv,matroska,mov,mp3,mpeg,mpegts,ogg,tta,w64,wav,wv"
 )
-"""Those that hold sound. Playlists are not among them: FFmpeg would open the files and addresses they name."""
+"""FFmpeg's names of containers for sound. Playlists are excluded: FFmpeg would open the files and URLs they name."""
 _BUFFER: Final = 1 << 18
+"""Bytes that FFmpeg reads at once."""
 _INDEXED: Final = "mov"
-"""Has an index of each stream, so that a film's pictures need not be read."""
+"""Container with an index of each stream: a film's pictures need not be read."""
 _WRAPPED: Final = 1 << 31
+"""Time stamp units from which a packet's length has wrapped below zero."""
 _PROTECTED: Final = frozenset({"drms", "enca", "aavd"})
-"""What stands for the codec in an MP4 file of a shop: FairPlay, Common Encryption, Audible."""
+"""Codec tags of protected MP4 files: FairPlay, Common Encryption, Audible."""
 _NO_CODEC: Final = re.compile(r"Audio: (\w+) \(([^/)]*)(?:/ (0x[0-9A-Fa-f]+))?\)")
 _ANOTHER_PROGRAM: Final = "save it as .mp3 or .flac with another program"
 
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """A recording that is open, and the stream in it that a player would play."""
+    """An open recording, and the stream that a player would play."""
 
     container: InputContainer
     stream: AudioStream
@@ -41,7 +43,7 @@ class Sound:
 
     @property
     def format(self) -> str:
-        """FFmpeg's name of the container; the first one, where it has several."""
+        """First of FFmpeg's names of the container."""
         return self.container.format.name.split(",", 1)[0]
 
     @property
@@ -50,11 +52,11 @@ class Sound:
         return self.stream.codec_context.codec.canonical_name
 
     def seconds(self, stamp: int | None, time_base: Any) -> float | None:
-        """Return what a player's clock shows at a time stamp: it begins at 0 with the first stream that begins."""
+        """Return a player's clock in seconds at a time stamp; it is 0 where the first stream begins."""
         return None if stamp is None else float(stamp * time_base) - (self.container.start_time or 0) / av.time_base
 
     def packets(self) -> "Iterator[Packet[AudioStream]]":
-        """Yield the packets of every stream that is read, up to where the container is broken; none is empty."""
+        """Yield the packets of every stream that is read, none empty, up to the first damage of the container."""
         try:
             for packet in self.container.demux():
                 if packet.size:
@@ -64,17 +66,17 @@ class Sound:
                 raise
 
     def length(self, packet: "Packet[Any]") -> float:
-        """Return how long a packet sounds, in seconds; 0 where that is not known."""
+        """Return the length of a packet in seconds; 0 if unknown."""
         duration = packet.duration or 0
         # FFmpeg's Ogg reader lets the last one wrap below zero.
         return float(duration * packet.time_base) if 0 < duration < _WRAPPED else 0.0
 
     def is_of_sound(self, packet: "Packet[Any]") -> bool:
-        """Whether a packet belongs to the stream of sound."""
+        """Return whether a packet belongs to the stream of sound."""
         return packet.stream_index == self.stream.index
 
     def has_video(self) -> bool:
-        """Whether there are moving pictures, not only a cover."""
+        """Return whether there are moving pictures, not only a cover."""
         return any(not stream.disposition & Disposition.attached_pic for stream in self.container.streams.video)
 
 
@@ -83,11 +85,10 @@ def open_sound(place: str) -> Iterator[Sound]:
     """Open a recording; FFmpeg is kept from writing to stderr.
 
     Args:
-        place: a local path, which may hold bytes that are not UTF-8 (as `os.fsdecode` gives them), or a URL that
-            fsspec opens.
+        place: Local path, with bytes outside UTF-8 as `os.fsdecode` gives them, or a URL that fsspec opens.
 
     Raises:
-        RecordingError: it cannot be read, is no recording, or its sound is none that can be decoded.
+        RecordingError: It cannot be read, is no recording, or its sound cannot be decoded.
     """
     av.logging.set_level(None)
     file: _File | None = None
@@ -109,7 +110,7 @@ def open_sound(place: str) -> Iterator[Sound]:
 
 
 class _File:
-    """A file as FFmpeg reads it: without a name, which is no proof of anything, and with the error of its store."""
+    """A file for FFmpeg: without its name, which proves nothing, and with the last error of its store."""
 
     def __init__(self, place: str) -> None:
         self.error: Exception | None = None
@@ -154,7 +155,7 @@ def _open(place: str) -> BinaryIO:
 
 
 def _stream(container: InputContainer) -> AudioStream:
-    """Return the stream of sound that is the default one, the first where none is."""
+    """Return the default stream of sound; the first if none is the default."""
     streams = container.streams.audio
     if not streams:
         raise RecordingError("there is no sound in it: it holds pictures only")
@@ -169,7 +170,7 @@ def _stream(container: InputContainer) -> AudioStream:
 
 
 def _unknown_codec(container: InputContainer) -> str:
-    """Return a name for a codec that nothing decodes: FFmpeg's where it has one, or its mark in the file."""
+    """Return the name of a codec without a decoder: FFmpeg's name, or the tag in the file."""
     av.logging.set_level(av.logging.INFO)  # or else there is nothing to dump; it goes into the string only
     found = _NO_CODEC.search(container.dumps_format())  # type: ignore[attr-defined] # not in its stubs
     av.logging.set_level(None)
@@ -180,7 +181,7 @@ def _unknown_codec(container: InputContainer) -> str:
 
 
 def _reason(file: _File | None, error: Exception) -> str:
-    """Say why a recording could not be opened, or not be read on."""
+    """Return why a recording could not be opened or read."""
     if file is None or file.error is not None:
         return _cannot_be_read(error if file is None or file.error is None else file.error)
     if file.size == 0:

@@ -1,4 +1,4 @@
-"""Turn a recording into samples."""
+"""Decode a recording into samples."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -16,36 +16,39 @@ from sourcebook.speech.container import Sound, open_sound
 from sourcebook.speech.timeline import Timeline
 
 Samples = NDArray[np.float32]
+"""Sound of one channel, `SAMPLE_RATE` samples a second, from -1 to 1."""
 
 BLOCK_SECONDS: Final = 10
+"""Seconds of a block of samples."""
 _FORGIVEN_SECONDS: Final = 30.0
+"""Seconds of damaged sound that are tolerated before the end of the recording is known."""
 _FORGIVEN_PART: Final = 0.1
+"""Part of a recording that may be damaged."""
 _WITHOUT_STAMPS: Final = frozenset({"mp3", "aac", "ac3", "eac3", "dts", "amr"})
-"""Bare frames one after the other: time stamps are counted from them, so that damaged bytes take no time."""
+"""Formats of bare frames: FFmpeg counts their time stamps from the frames, so damaged bytes take no time."""
 _GAPLESS: Final = "flac"
-"""A container whose time stamps count samples: what they leave out was damaged."""
+"""Container whose time stamps count samples: a gap in them is damage."""
 
 
 def decode(place: str, *, start: float = 0.0) -> Iterator[Samples]:
     """Yield a recording's sound in blocks of ten seconds, the last one shorter: (n,) float32, mono, at SAMPLE_RATE.
 
-    It is decoded from the beginning in any case, so that what follows `start` is bit for bit the same for every
-    `start`. Pauses in the time stamps, and places so damaged that they cannot be decoded, are silence: times stay
-    those that a player shows.
+    Decoding always begins at the start of the recording: the samples after `start` are bit for bit equal for every
+    `start`. Gaps in the time stamps and damaged places become silence, so times agree with a player's clock.
 
     Args:
-        place: as for `open_sound`.
-        start: seconds, rounded to a sample.
+        place: Path or URL; see `open_sound`.
+        start: Seconds, rounded to a sample.
 
     Raises:
-        RecordingError: it cannot be opened, or more than a tenth of it is damaged.
+        RecordingError: It cannot be opened, or more than a tenth of it is damaged.
     """
     with open_sound(place) as sound:
         yield from _blocks(_mono(sound), round(start * SAMPLE_RATE))
 
 
 def _blocks(pieces: Iterable[Samples], skip: int) -> Iterator[Samples]:
-    """Cut into blocks what follows the first `skip` samples."""
+    """Yield the samples after the first `skip` ones in blocks."""
     size = BLOCK_SECONDS * SAMPLE_RATE
     block = np.empty(size, np.float32)
     held = 0
@@ -90,13 +93,13 @@ def _mono(sound: Sound) -> Iterator[Samples]:
 
 
 def _packets(sound: Sound) -> "Iterator[Packet[AudioStream] | None]":
-    """Yield the packets of sound, and at the end None, which asks the decoder for what it still holds."""
+    """Yield the packets of sound, and at the end None, which flushes the decoder."""
     yield from (packet for packet in sound.packets() if sound.is_of_sound(packet))
     yield None
 
 
 class _Damage:
-    """How much of a recording could not be decoded: a short damaged place is forgiven, a tenth of it all is not."""
+    """The damaged part of a recording: a short place is tolerated, a tenth of the whole is not."""
 
     def __init__(self) -> None:
         self._lost = 0.0
@@ -110,7 +113,7 @@ class _Damage:
             self.settle(place + seconds)
 
     def settle(self, heard: float) -> None:
-        """Raise RecordingError if too much was lost of what was heard."""
+        """Raise `RecordingError` if too large a part of the sound so far was lost."""
         if self._first is not None and self._lost >= _FORGIVEN_PART * heard:
             raise RecordingError(
                 f"its sound is damaged from {stamp(self._first)} on, {self._lost:.1f} seconds of it: "
@@ -119,7 +122,7 @@ class _Damage:
 
 
 class _Mixer:
-    """Makes one channel at SAMPLE_RATE out of frames, which may change in the middle of a recording."""
+    """Converts frames to one channel at `SAMPLE_RATE`; their format may change within a recording."""
 
     def __init__(self) -> None:
         self.timeline = Timeline()
@@ -127,11 +130,11 @@ class _Mixer:
         self._shape: tuple[str, str, int] | None = None
 
     def mix(self, frame: AudioFrame, gap: float) -> Iterator[Samples]:
-        """Yield samples, not yet all of those that the frame makes.
+        """Yield the samples that are complete; the rest of the frame follows with the next one.
 
         Args:
-            frame: decoded.
-            gap: seconds of silence in front of it.
+            frame: Decoded frame.
+            gap: Seconds of silence before it.
         """
         shape = (frame.format.name, frame.layout.name, frame.sample_rate)
         if gap or shape != self._shape:
@@ -144,7 +147,7 @@ class _Mixer:
             yield from map(_array, self._resampler.resample(frame))
 
     def rest(self) -> Iterator[Samples]:
-        """Yield what the resampler still holds."""
+        """Flush the resampler."""
         resampler, self._resampler = self._resampler, None
         if resampler is not None:
             yield from map(_array, resampler.resample(None))
@@ -159,5 +162,5 @@ def _silence(seconds: float) -> Iterator[Samples]:
 
 
 def _array(frame: AudioFrame) -> Samples:
-    # What is no number in a recording of floats would silence everything behind it.
+    # A NaN in a recording of floats would silence everything after it.
     return np.nan_to_num(frame.to_ndarray().reshape(-1)).astype(np.float32, copy=False)

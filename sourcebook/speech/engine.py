@@ -1,4 +1,4 @@
-"""What every speech engine does, and which one a collection asks for."""
+"""The interface of speech engines, and the identity of a collection's engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,61 +9,61 @@ from sourcebook.errors import SpeechError
 from sourcebook.speech.weights import find_weights
 
 if TYPE_CHECKING:
-    from sourcebook.speech.samples import Samples
+    from sourcebook.speech.decoding import Samples
 
 LONGEST_PIECE = 30.0
-"""Seconds that Whisper hears at once."""
+"""Seconds of the longest piece, which Whisper transcribes at once."""
 BEAMS = 5
-"""Of a beam search: Whisper's own choice; greedy decoding was much worse in languages other than English."""
+"""Beams of the beam search, as in Whisper; greedy decoding was much worse in languages other than English."""
 _REVISION = 1
-"""Count it up when the same sound may give another text: another option, another way to cut, another threshold."""
+"""Version of the decoding; increase it when equal sound may give another text, as with other thresholds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and when it is spoken, in seconds from the beginning of its piece."""
+    """A word and its time, in seconds from the beginning of its piece."""
 
     text: str
-    """With the white space before it, where its language writes any."""
+    """Text with the white space before it, if the language writes any."""
     start: float
     end: float
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What an engine made of one piece of sound."""
+    """An engine's transcript of one piece of sound."""
 
     words: tuple[Word, ...]
     end: float
-    """Seconds from the beginning of the piece up to which it was heard; Whisper may end early."""
+    """Seconds of the piece that were transcribed; Whisper may stop early."""
     average_log_probability: float
-    """Of its tokens, natural logarithm."""
+    """Average natural logarithm of the tokens' probabilities."""
     no_speech_probability: float
     compression_ratio: float
-    """Of its text by zlib: where it is high, the text repeats itself."""
+    """Length of the text divided by its length after zlib; a repetitive text has a high ratio."""
 
 
 class Engine(Protocol):
     """A loaded Whisper model. For one thread."""
 
     def detect_language(self, pieces: "Sequence[Samples]") -> dict[str, float]:
-        """Return how probable each language is, averaged over the pieces by their length."""
+        """Return the probability of each language, averaged over the pieces by their length."""
 
     def transcribe(self, pieces: "Sequence[Samples]", language: str, *, again: bool = False) -> list[Heard]:
-        """Return what is said in each piece.
+        """Return a transcript of each piece.
 
         Args:
-            pieces: of at most `LONGEST_PIECE` seconds, 16 kHz, one channel.
-            language: Whisper's code.
-            again: whether the first text was no good; then another way is taken, the same one each time.
+            pieces: Sounds of at most `LONGEST_PIECE` seconds, 16 kHz, one channel.
+            language: Whisper's code of the language.
+            again: Whether this is the second try; it decodes in another way, which is deterministic, too.
         """
 
 
 def engine_identity(settings: SpeechSettings) -> str:
-    """Return what a transcript depends on beside the sound: engine, weights, decoding options, language.
+    """Return the identity of engine, weights, decoding options and language, which a transcript depends on.
 
     The version of an engine's package is left out on purpose: a patch release would cost hours, and changes nothing.
-    Cannot fail: a model that cannot be found has an identity, too, under which that is recorded.
+    A model that cannot be found has an identity, too: failures are recorded under it.
     """
     try:
         weights = find_weights(settings.model).identity

@@ -1,4 +1,4 @@
-"""Where speech is in a stretch of sound, and how it is cut into pieces that Whisper hears at once."""
+"""Find speech in sound, and cut it into pieces that Whisper transcribes at once."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -6,28 +6,30 @@ from typing import NamedTuple
 from faster_whisper.vad import VadOptions, get_speech_timestamps
 
 from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import LONGEST_PIECE
-from sourcebook.speech.samples import Samples
 
 _SILENCE_MS = 160
-"""Pauses below this are those within a sentence."""
+"""Milliseconds of the longest pause within a sentence."""
 _SHORTEST_MS = 100
+"""Milliseconds of the shortest speech."""
 MARGIN = round(0.4 * SAMPLE_RATE)
-"""Sound kept around speech: voice activity detection is late at soft beginnings."""
+"""Samples kept before and after speech: voice activity detection is late at soft beginnings."""
 _LONGEST = round((LONGEST_PIECE - 1) * SAMPLE_RATE)
+"""Samples of the longest piece."""
 _LONGEST_PAUSE = 3 * SAMPLE_RATE
-"""A longer pause ends a piece: in longer silence Whisper invents words."""
+"""Samples of the longest pause within a piece: in longer silence Whisper invents words."""
 
 
 class Span(NamedTuple):
-    """Some samples: from `start` up to `end`, which is not among them."""
+    """Samples from `start` up to, but not including, `end`."""
 
     start: int
     end: int
 
 
 def speech_in(samples: Samples) -> list[Span]:
-    """Return where somebody speaks, by silero-vad: in order, apart from each other by pauses."""
+    """Return the spans of speech in order, with pauses between them, by silero-vad."""
     found = get_speech_timestamps(
         samples,
         VadOptions(min_silence_duration_ms=_SILENCE_MS, min_speech_duration_ms=_SHORTEST_MS, speech_pad_ms=0),
@@ -36,17 +38,17 @@ def speech_in(samples: Samples) -> list[Span]:
 
 
 def last_pause(speech: list[Span], *, after: int) -> int | None:
-    """Return the middle of the last pause that begins behind a sample, None where there is none."""
+    """Return the middle of the last pause that begins after a sample; None if there is none."""
     pauses = [(one.end + other.start) // 2 for one, other in pairwise(speech) if one.end >= after]
     return pauses[-1] if pauses else None
 
 
 def pieces_of(speech: list[Span], length: int) -> list[Span]:
-    """Return pieces that hold all the speech, each with a little silence around it and at most 29 seconds long.
+    """Return pieces of at most 29 seconds that hold all the speech, each with a little silence around it.
 
     Args:
-        speech: of a stretch of sound, as `speech_in` returns it.
-        length: of that stretch, in samples.
+        speech: Spans of speech, as `speech_in` returns them.
+        length: Length of the sound in samples.
     """
     groups: list[Span] = []
     for span in _short(speech):
@@ -60,7 +62,7 @@ def pieces_of(speech: list[Span], length: int) -> list[Span]:
             groups.append(span)
     if not groups:
         return []
-    # Where two are close, each has its half of the pause.
+    # Two close pieces share the pause between them.
     borders = [0, *((one.end + other.start) // 2 for one, other in pairwise(groups)), length]
     return [
         Span(max(group.start - MARGIN, low), min(group.end + MARGIN, high))
@@ -69,7 +71,7 @@ def pieces_of(speech: list[Span], length: int) -> list[Span]:
 
 
 def _short(speech: list[Span]) -> list[Span]:
-    """Cut speech without a pause into equal parts where it is longer than a piece: no engine hears a tiny rest."""
+    """Cut speech that is longer than a piece into equal parts, so that no tiny rest remains."""
     most = _LONGEST - 2 * MARGIN
     parts: list[Span] = []
     for span in speech:

@@ -1,4 +1,4 @@
-"""Tell what a recording is, without decoding more than its beginning."""
+"""Describe a recording, decoding no more than its beginning."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -17,27 +17,29 @@ from sourcebook.speech.container import Sound, open_sound
 from sourcebook.speech.timeline import Timeline
 
 _TRIED_SECONDS: Final = 3.0
-"""Decoded to make sure that it can be."""
+"""Seconds that are decoded to check that the sound can be decoded."""
 _HOPELESS_SECONDS: Final = 30.0
-"""Without one frame from the beginning on."""
+"""Seconds without one decoded frame after which decoding is given up."""
 _SLOPPY_SECONDS: Final = 2.0
+"""Seconds by which containers exaggerate their length."""
 _SLOPPY_PART: Final = 0.005
-"""By how much containers exaggerate their length."""
+"""Part of the length by which containers exaggerate it."""
 _KEEP_THEIR_WORD: Final = frozenset({"matroska", "flac", "w64", "asf", "avi", "flv", "aiff", "caf"})
-"""Containers that say how long they are, beside those below; FFmpeg guesses the length of the others."""
+"""Containers that state their length, in addition to those below; FFmpeg guesses the length of the others."""
 _KNOWN_AS: Final = {"mov": "mp4", "asf": "wma", "mpegts": "mpeg-ts"}
 _LONGEST_TAG: Final = 1000
+"""Characters of a tag that are kept."""
 
 
 def probe(place: str, *, max_hours: float) -> Recording:
-    """Read a recording once, in little memory, and return what it is.
+    """Read a recording once, in little memory, and return its description.
 
     Args:
-        place: as for `open_sound`.
-        max_hours: the most that is taken.
+        place: Path or URL; see `open_sound`.
+        max_hours: Longest recording that is accepted, in hours.
 
     Raises:
-        RecordingError: it is no recording, holds no sound that can be decoded, ends too early, or is too long.
+        RecordingError: It is no recording, holds no sound that can be decoded, ends too early, or is too long.
     """
     with open_sound(place) as sound:
         survey = _Survey(sound)
@@ -63,18 +65,18 @@ def probe(place: str, *, max_hours: float) -> Recording:
 
 
 class _Survey:
-    """What one pass over the packets finds."""
+    """The findings of one pass over the packets."""
 
     def __init__(self, sound: Sound) -> None:
         self.timeline = Timeline()
         self.last = 0.0
-        """Seconds; where the last packet of any stream ends."""
+        """Seconds at the end of the last packet of any stream."""
         self.size = 0
         self.first_position: int | None = None
         self.heard = 0.0
         self._is_tried = False
         self._skip = 0.0
-        """Seconds that the encoder put in front, and no player plays."""
+        """Seconds of encoder delay at the beginning, which players skip."""
         self._sound = sound
         self._digest = hashlib.sha256(_decoder_key(sound))
         for packet in sound.packets():
@@ -111,7 +113,7 @@ class _Survey:
             self._try(packet)
 
     def _try(self, packet: "Packet[AudioStream] | None") -> None:
-        """Decode a packet; at the end, without one, what the decoder still holds."""
+        """Decode a packet; None flushes the decoder."""
         with suppress(av.error.FFmpegError):
             frames = self._sound.stream.decode(packet)
             self.heard += sum(frame.samples / frame.sample_rate for frame in frames)
@@ -119,7 +121,7 @@ class _Survey:
 
 
 def _decoder_key(sound: Sound) -> bytes:
-    """What a decoder must know beside the packets."""
+    """Return the decoder's parameters, which belong to the identity of the sound."""
     context = sound.stream.codec_context
     extra = context.extradata or b""
     if sound.codec == "vorbis":
@@ -143,7 +145,7 @@ def _without_comments(headers: bytes) -> bytes:
 
 
 def _promised(sound: Sound, survey: _Survey) -> float | None:
-    """Return how long the container says to be, in seconds; None where it does not say."""
+    """Return the length in seconds that the container states; None if it states none."""
     if sound.format == "mov":
         length = sound.stream.duration
         return None if length is None or sound.stream.time_base is None else float(length * sound.stream.time_base)
@@ -161,7 +163,7 @@ def _promised(sound: Sound, survey: _Survey) -> float | None:
 
 
 def _counts_frames(sound: Sound, survey: _Survey) -> bool:
-    """Whether an MP3 file's first frame says how many there are."""
+    """Return whether an MP3 file's first frame states the number of frames."""
     position = survey.first_position or 0
     begin = max(position - 4096, 0)
     sound.file.seek(begin)

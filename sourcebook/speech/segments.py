@@ -1,4 +1,4 @@
-"""Make segments of the words that an engine heard in a piece of sound."""
+"""Join the words of a piece into segments."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,25 +8,26 @@ from sourcebook.speech.engine import Heard, Word
 _SENTENCE_ENDS = frozenset(".?!…。？！؟।")
 _CLOSING = "\"'”’»)]"
 _PAUSE = 0.6
-"""Seconds: a longer pause ends a segment in the middle of a sentence."""
+"""Seconds of the longest pause within a segment."""
 _FEWEST_WORDS = 3
-"""A sentence of fewer words is likely to be the beginning of one: `Mr.`"""
+"""Words of the shortest sentence; fewer are likely an abbreviation: `Mr.`"""
 _LONGEST = 15.0
-"""Seconds: a segment ends after the word that would make it longer."""
+"""Seconds of the longest segment."""
 _REPETITIVE = 2.4
-"""Whisper's own threshold for the compression of a text that goes round in a circle."""
+"""Compression ratio above which a text repeats itself; Whisper's threshold."""
 _IMPROBABLE = -1.0
-"""Whisper's own threshold for words that the sound does not tell."""
+"""Average log probability below which words are guesses; Whisper's threshold."""
 _NO_SPEECH = 0.6
+"""Probability of silence above which words must be more probable than `_UNSURE`."""
 _UNSURE = -0.4
-"""Where Whisper holds it likely that nobody speaks, words have to be more probable than this; those of people are."""
+"""Average log probability that words need where silence is likely; spoken words have it."""
 
 
 def is_invented(heard: Heard) -> bool:
-    """Whether a text is better dropped: it repeats itself, or its words are improbable."""
+    """Return whether a text is to be dropped: it repeats itself, or its words are improbable."""
     return (
         heard.compression_ratio > _REPETITIVE
-        or not heard.average_log_probability >= _IMPROBABLE  # of sound that is no number, it is none either
+        or not heard.average_log_probability >= _IMPROBABLE  # sound with NaN gives NaN
         or (heard.no_speech_probability > _NO_SPEECH and heard.average_log_probability < _UNSURE)
     )
 
@@ -37,11 +38,11 @@ def segments_of(
     """Yield the segments of a piece: sentences, or parts of them between pauses; in order, without overlap.
 
     Args:
-        heard: what the engine made of the piece.
-        start: the earliest moment at which one may begin, in seconds of the recording.
-        end: where the piece ends.
-        origin: where it begins.
-        speech: where somebody speaks. The pause before a word is often counted to it, and is cut off again.
+        heard: The engine's transcript of the piece.
+        start: Earliest beginning of a segment, in seconds of the recording.
+        end: End of the piece in seconds.
+        origin: Beginning of the piece in seconds.
+        speech: Spans of speech in seconds. Engines often count the pause before a word to it; it is cut off.
     """
     last = start
     for words in _parts(heard.words):
@@ -61,7 +62,7 @@ def segments_of(
 
 
 def _without_pauses(begin: float, end: float, speech: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the part of a time span in which somebody speaks; all of it where nobody does."""
+    """Return the part of a time span with speech; the whole span if there is none."""
     spoken = [(max(begin, start), min(end, stop)) for start, stop in speech if start < end and stop > begin]
     return (spoken[0][0], spoken[-1][1]) if spoken else (begin, end)
 

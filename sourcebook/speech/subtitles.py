@@ -8,13 +8,13 @@ from typing import NamedTuple
 from sourcebook.model.transcript import Segment
 
 LINE = 42
-"""Most characters of a line, as broadcasters have it."""
+"""Characters of the longest line, as in broadcasting."""
 LINES = 2
-"""Most lines that are shown at once."""
+"""Lines shown at once."""
 
 
 class _Cue(NamedTuple):
-    """What is shown from one time to another, in milliseconds."""
+    """Lines shown from `start` to `end`, in milliseconds."""
 
     start: int
     end: int

@@ -1,31 +1,31 @@
-"""Keep the times of decoded sound those that a player shows."""
+"""Times of decoded sound that agree with a player's clock."""
 
 _TOLERANCE = 0.1
-"""Seconds by which time stamps may be off: they are rounded, and jitter in what was received by a network."""
+"""Seconds of tolerance for time stamps: they are rounded, and jitter after network transmission."""
 _LONGEST_GAP = 3600.0
-"""Seconds; where more is said to be missing, it is the time stamps that are broken."""
+"""Seconds of the longest gap; beyond it, the time stamps are broken."""
 
 
 class Timeline:
-    """The length of what was heard so far, with gaps in the time stamps counted as silence.
+    """The length of the sound so far, with gaps in the time stamps counted as silence.
 
     Time stamps that go back are not followed: no sound is thrown away.
     """
 
     def __init__(self) -> None:
         self.end = 0.0
-        """Seconds."""
+        """Seconds of sound so far."""
         self._offset = 0.0
 
     def add(self, begin: float | None, seconds: float) -> float:
         """Append sound.
 
         Args:
-            begin: seconds on a player's clock, None where there is no time stamp.
-            seconds: its length.
+            begin: Seconds on a player's clock; None without a time stamp.
+            seconds: Length of the sound.
 
         Returns:
-            Seconds of silence in front of it.
+            Seconds of silence before it.
         """
         gap = 0.0 if begin is None else begin - self._offset - self.end
         if gap > _LONGEST_GAP:
@@ -36,5 +36,5 @@ class Timeline:
         return gap
 
     def leave_out(self, seconds: float) -> None:
-        """Take note of a lost part that the time stamps do not count; it is silence in front of what comes next."""
+        """Count a lost part that the time stamps leave out as silence before the next sound."""
         self._offset -= seconds

@@ -1,39 +1,41 @@
-"""Transcribe a recording window by window, in memory that does not grow with its length."""
+"""Transcribe a recording window by window, in memory independent of its length."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from sourcebook.model.transcript import SAMPLE_RATE, Language, Segment, Window
+from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import Engine, Heard
 from sourcebook.speech.pieces import MARGIN, Span, last_pause, pieces_of, speech_in
-from sourcebook.speech.samples import Samples
 from sourcebook.speech.segments import is_invented, segments_of
 
 WINDOW = 240
-"""Seconds: eight pieces of half a minute, and what a run that is killed has to hear again at most."""
+"""Seconds of a window: eight pieces of half a minute, and the most that a killed run transcribes again."""
 _LEAST_LEFT = round(0.4 * SAMPLE_RATE)
-"""Less speech than this behind an early end is not worth a second look."""
+"""Samples of speech after an early end that are worth another transcription."""
 _LEAST_HEARD = SAMPLE_RATE
-"""An engine that ends within the first second would go round in a circle."""
-_PIECES_TO_TELL_LANGUAGE = 4
+"""Samples that an engine must transcribe of a piece; otherwise it would repeat itself forever."""
+_PIECES_FOR_LANGUAGE = 4
+"""Longest pieces of a window that the language is detected in."""
 _WHISPER_CODES = {"jv": "jw"}
-"""Where Whisper's code of a language is not that of ISO 639-1."""
+"""Whisper's codes of languages that differ from ISO 639-1, by the latter."""
 _ISO_CODES = {whisper: iso for iso, whisper in _WHISPER_CODES.items()}
 
 
 def transcribe(
     blocks: Iterable[Samples], engine: Engine, *, start: float, language: Language | None
 ) -> Iterator[Window]:
-    """Yield the windows of a recording from `start` on. Each depends on nothing but its own sound and the language.
+    """Yield the windows of a recording from `start` on.
 
-    So a run that goes on behind a window makes what one that was not broken off would have made.
+    A window depends on its own sound and the language alone: a run that resumes after a window gives the result of an
+    uninterrupted run.
 
     Args:
-        blocks: samples from `start` to the end of the recording.
-        engine: that hears them.
-        start: seconds from the beginning of the recording: where a window ended, or 0.
-        language: what is spoken; None where it is to be told from the first window in which somebody speaks.
+        blocks: Samples from `start` to the end of the recording.
+        engine: Engine that transcribes them.
+        start: Seconds from the beginning of the recording: the end of a window, or 0.
+        language: Language of the recording; None to detect it in the first window with speech.
     """
     source = iter(blocks)
     first = round(start * SAMPLE_RATE)
@@ -65,7 +67,7 @@ def transcribe(
 
 
 def _language(engine: Engine, sounds: Sequence[Samples]) -> Language:
-    longest = sorted(sounds, key=len, reverse=True)[:_PIECES_TO_TELL_LANGUAGE]
+    longest = sorted(sounds, key=len, reverse=True)[:_PIECES_FOR_LANGUAGE]
     probabilities = engine.detect_language(longest)
     code = max(probabilities, key=lambda code: probabilities[code])
     return Language(_ISO_CODES.get(code, code), round(probabilities[code], 4))
@@ -74,7 +76,7 @@ def _language(engine: Engine, sounds: Sequence[Samples]) -> Language:
 def _hear(
     engine: Engine, samples: Samples, pieces: Sequence[Span], speech: Sequence[Span], code: str
 ) -> list[tuple[Span, Heard]]:
-    """Transcribe pieces, in order; where the engine has ended early although speech goes on, the rest once more."""
+    """Transcribe pieces in order; where the engine stopped early although speech goes on, transcribe the rest again."""
     code = _WHISPER_CODES.get(code, code)
     found: list[tuple[Span, Heard]] = []
     while pieces:
@@ -87,7 +89,7 @@ def _hear(
 
 
 def _rest(piece: Span, heard: Heard, speech: Sequence[Span]) -> Span | None:
-    """Return what is left of a piece behind the moment at which the engine ended, None where that is no speech."""
+    """Return the rest of a piece after the engine's early end; None if it holds no speech."""
     end = piece.start + round(heard.end * SAMPLE_RATE)
     left = [
         Span(max(span.start, end), min(span.end, piece.end))
@@ -100,7 +102,7 @@ def _rest(piece: Span, heard: Heard, speech: Sequence[Span]) -> Span | None:
 
 
 def _with_second_tries(engine: Engine, sounds: Sequence[Samples], code: str) -> list[Heard]:
-    """Transcribe sounds, once more where the text would be dropped."""
+    """Transcribe sounds; retry those whose text would be dropped."""
     heard = engine.transcribe(sounds, code)
     doubtful = [place for place, one in enumerate(heard) if is_invented(one)]
     if doubtful:

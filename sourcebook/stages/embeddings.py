@@ -49,7 +49,7 @@ def embed_missing(
         progress: called with (done, total) texts.
 
     Raises:
-        ModelError: the model cannot be loaded or failed.
+        ModelError: The model cannot be loaded or failed.
     """
     report = StageReport()
     scope = {"generation": generation.id, "model": generation.model}
@@ -82,21 +82,21 @@ def _embed(
     """Store one batch while the next is being computed."""
     waiting: list[tuple[tuple[tuple[bytes, str], ...], Future[NDArray[np.float32]]]] = []
 
-    def keep_oldest() -> None:
+    def store_oldest() -> None:
         batch, vectors = waiting.pop(0)
-        _keep(writer, generation.model, [text_hash for text_hash, _ in batch], vectors.result())
+        _store(writer, generation.model, [text_hash for text_hash, _ in batch], vectors.result())
         report.count("computed", len(batch))
         progress(report.extra["computed"], total)
 
     for batch in batches:
         waiting.append((batch, embedder.submit([text for _, text in batch])))
         if len(waiting) > 1:
-            keep_oldest()
+            store_oldest()
     while waiting:
-        keep_oldest()
+        store_oldest()
 
 
-def _keep(writer: Connection, model: str, text_hashes: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+def _store(writer: Connection, model: str, text_hashes: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
     if not np.isfinite(vectors).all():
         message = "the embedding model returned a vector that is not finite"
         raise FloatingPointError(message)

@@ -12,10 +12,9 @@ from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_compression_ratio, get_suppressed_tokens, merge_punctuations
 
 from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, Heard, Word
-from sourcebook.speech.engines.punctuation import BEFORE_WORDS, BEHIND_WORDS
-from sourcebook.speech.engines.timestamps import text_tokens
-from sourcebook.speech.samples import Samples
+from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
 
 _BATCH = 4
 """Pieces at once: with 8 it took as long, at 0.5 GB more memory."""

@@ -13,11 +13,10 @@ from whisper.tokenizer import get_tokenizer
 from whisper.utils import compression_ratio
 
 from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, Heard, Word
-from sourcebook.speech.engines.punctuation import BEFORE_WORDS, BEHIND_WORDS
 from sourcebook.speech.engines.shared_audio import BatchedDecoding
-from sourcebook.speech.engines.timestamps import text_tokens
-from sourcebook.speech.samples import Samples
+from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
 
 _OTHER_TEMPERATURE = 0.4
 """In a second try tokens are drawn by their probability, from numbers that are the same each time."""

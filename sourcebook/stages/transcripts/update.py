@@ -1,7 +1,13 @@
-"""The stage `transcripts`: what was said in a collection's recordings.
+"""The stage `transcripts`: transcribes the recordings of a collection.
 
-A transcript belongs to the sound, not to the file: a recording that was renamed, copied or given other tags costs
-nothing. It is written window by window, so that a run which is killed goes on where it was.
+Reads: `raw_file` rows of sound and video, the files themselves, and the collection's speech settings.
+Writes: `recording` (description by the file's SHA-256), `transcript` and its windows (by the sound's SHA-256 and the
+engine's identity), and the transcript or failure of each file.
+Stale: a file whose present bytes have no finished transcript by the present engine, model and language, or whose last
+try failed and is due again.
+
+A transcript belongs to the sound, not to the file: a recording that was renamed, copied or given other tags is not
+transcribed again. It is written window by window, so a killed run resumes after its last window.
 """
 
 import os
@@ -40,15 +46,15 @@ def update_transcripts(
 ) -> StageReport:
     """Transcribe every recording of a collection that has no transcript of its present bytes by its engine.
 
-    A recording that cannot be read is reported as failed, and keeps what an earlier success made; so do all of them
-    where the engine cannot be loaded.
+    A recording that cannot be read is reported as failed, and keeps its earlier transcript. If the engine cannot be
+    loaded, every recording fails in this way.
 
     Args:
-        connection: in autocommit mode.
-        collection: whose recordings; the caller holds its lock.
-        selection: which of them; `force` transcribes them anew.
-        progress: told seconds of sound.
-        home: the folder for state.
+        connection: Connection in autocommit mode.
+        collection: Name of the collection; the caller holds its lock.
+        selection: Restriction to some recordings; `force` transcribes them again.
+        progress: Function that receives the seconds of sound done and in total.
+        home: State folder.
     """
     report = StageReport()
     scope = {"collection": collection}
@@ -66,7 +72,7 @@ def update_transcripts(
 
 
 class _Stage:
-    """One run over the recordings that are to be transcribed."""
+    """One run over the stale recordings."""
 
     def __init__(
         self,
@@ -99,7 +105,7 @@ class _Stage:
         done: set[bytes] = set()
         for file, recording in ready:
             try:
-                content_hash = self._transcribe(file, recording, anew=recording.sound_sha256 not in done)
+                content_hash = self._transcribe(file, recording, is_first=recording.sound_sha256 not in done)
             except (RecordingError, SpeechError) as error:
                 self._fail(file, str(error))
                 continue
@@ -109,22 +115,22 @@ class _Stage:
     def _probe(self, file: StaleRecording) -> Recording | None:
         try:
             recording = self._speech.probe(_place(file.uri))
-            _make_sure_it_is_the_same(file)
+            _check_unchanged(file)
         except (RecordingError, SpeechError) as error:
             self._fail(file, str(error))
             return None
         record_recording(self._connection, file.sha256, recording)
         return recording
 
-    def _transcribe(self, file: StaleRecording, recording: Recording, *, anew: bool) -> bytes:
-        """Make sure that a sound's transcript is finished; return the identity of the document's content."""
+    def _transcribe(self, file: StaleRecording, recording: Recording, *, is_first: bool) -> bytes:
+        """Finish the transcript of a file's sound; return the content hash of its document."""
         ledger = TranscriptLedger(self._connection, recording, self._engine)
-        if self._selection.force and anew:
+        if self._selection.force and is_first:
             ledger.forget()
         state = ledger.state()
         if state.finished:
             self._report.count("reused")
-            self._advance(recording.duration if anew else 0.0)
+            self._advance(recording.duration if is_first else 0.0)
             return ledger.content_hash()
         language = (
             None if state.language is None else Language(state.language, round(state.language_probability or 0.0, 4))
@@ -136,7 +142,7 @@ class _Stage:
             self._advance(window.end - start)
             start, language = window.end, window.language
         try:
-            _make_sure_it_is_the_same(file)
+            _check_unchanged(file)
         except RecordingError:
             ledger.forget()
             raise
@@ -179,8 +185,8 @@ class _Stage:
         self._report.fail(file.uri, reason)
 
 
-def _make_sure_it_is_the_same(file: StaleRecording) -> None:
-    """Raise RecordingError where a local file is not the one that was hashed: what was read is filed under its hash."""
+def _check_unchanged(file: StaleRecording) -> None:
+    """Raise `RecordingError` if a local file changed since it was hashed: its transcript is stored under that hash."""
     if not file.uri.startswith("file://"):
         return
     try:
@@ -192,5 +198,5 @@ def _make_sure_it_is_the_same(file: StaleRecording) -> None:
 
 
 def _place(uri: str) -> str:
-    """Return where to open a recording: a local path, or the URL itself."""
+    """Return the place of a recording: a local path, or the URL."""
     return local_path(uri) if uri.startswith("file://") else uri

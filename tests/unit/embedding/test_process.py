@@ -150,8 +150,9 @@ def test_the_child_leaves_when_its_parent_is_killed(wait: bool) -> None:
     """`kill -9` on the parent leaves nothing behind, also while the model is still loading."""
     parent, child = run_parent(wait=wait, then="time.sleep(60)")
     parent.kill()
-    parent.communicate()
+    parent.wait()
     assert seconds_until_gone(child) < 2.0
+    parent.communicate()
 
 
 def test_the_child_leaves_although_a_fork_of_its_parent_lives_on() -> None:

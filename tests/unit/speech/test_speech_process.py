@@ -194,8 +194,9 @@ def test_the_child_leaves_when_its_parent_is_killed(first: str, home: Path, reco
     """`kill -9` on the parent leaves nothing behind, also in the middle of a recording."""
     parent, child = run_parent(first, "time.sleep(60)", home, recording)
     parent.kill()
-    parent.communicate()
+    parent.wait()
     seconds_until_gone(child)
+    parent.communicate()
 
 
 @needs_clips

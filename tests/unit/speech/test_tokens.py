@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.speech.engines.timestamps import text_tokens
+from sourcebook.speech.engines.tokens import text_tokens
 
 STAMP, END = 50364, 50257
 A, B, C = 11, 12, 13

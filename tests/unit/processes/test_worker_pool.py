@@ -1,0 +1,151 @@
+"""The kit of child processes: every task ends, and no child outlives its pool."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures.process import BrokenProcessPool
+
+import psutil
+import pytest
+from pebble import ProcessExpired
+
+from sourcebook.processes.child import memory_limit
+from sourcebook.processes.worker_pool import WorkerPool
+from tests.waiting import seconds_until_gone, wait_until, workers
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children import the tasks from this module by its name."""
+    monkeypatch.syspath_prepend(os.getcwd())  # noqa: PTH109 - a string is wanted
+
+
+def sleep(seconds: float) -> str:
+    time.sleep(seconds)  # the task itself
+    return "slept"
+
+
+def fill(size: int, limit: int) -> int:
+    with memory_limit(limit):
+        return len(b"x" * size)
+
+
+def crash(status: int) -> None:
+    print("the last words", file=sys.stderr, flush=True)
+    os._exit(status)
+
+
+def priority() -> int:
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def test_a_task_past_its_deadline_fails_alone() -> None:
+    """The next task gets another child."""
+    with_deadline = WorkerPool()
+    try:
+        slow = with_deadline.schedule(0.5, sleep, 60.0)
+        quick = with_deadline.schedule(None, sleep, 0.0)
+        before = time.monotonic()
+        with pytest.raises(TimeoutError):
+            slow.result(30)
+        assert time.monotonic() - before < 20
+        assert quick.result(30) == "slept"
+    finally:
+        with_deadline.close()
+
+
+def test_a_task_beyond_its_memory_limit_fails_alone() -> None:
+    """The limit ends with the task: the next one may take more."""
+    pool = WorkerPool()
+    try:
+        with pytest.raises(MemoryError):
+            pool.schedule(None, fill, 600_000_000, 500_000_000).result(30)
+        assert pool.schedule(None, fill, 600_000_000, 2_000_000_000).result(30) == 600_000_000
+    finally:
+        pool.close()
+
+
+def test_a_crash_is_described() -> None:
+    """The sentence has the exit status and the last line of stderr."""
+    pool = WorkerPool()
+    try:
+        with pytest.raises(ProcessExpired) as caught:
+            pool.schedule(None, crash, 3).result(30)
+        assert pool.describe_end("the child", caught.value, advice="free some") == (
+            "the child ended with exit status 3: the last words"
+        )
+        killed = ProcessExpired("", code=-signal.SIGKILL)  # type: ignore[no-untyped-call]
+        assert pool.describe_end("the child", killed, advice="free some") == (
+            "the child was ended by SIGKILL (often a lack of memory: free some): the last words"
+        )
+        assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
+    finally:
+        pool.close()
+
+
+def test_children_give_way_to_searches() -> None:
+    """Their priority is lower than that of this process."""
+    pool = WorkerPool()
+    try:
+        assert pool.schedule(None, priority).result(30) >= min(priority() + 10, 19)
+    finally:
+        pool.close()
+
+
+def test_every_future_ends_when_a_child_dies_without_a_task() -> None:
+    """The pool is broken, whether it knows the tasks already or not, and says so."""
+    others = workers()
+    pool = WorkerPool()
+    try:
+        assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
+        (child,) = workers() - others
+        os.kill(child, signal.SIGKILL)
+        futures = [pool.schedule(None, sleep, 60.0) for _ in range(20)]
+        for future in futures:
+            with pytest.raises((BrokenProcessPool, ProcessExpired)):
+                future.result(30)
+            if pool.is_active:  # the kill was seen during the first task: the next child goes on
+                pool.close()
+        assert not pool.is_active
+    finally:
+        pool.close()
+
+
+def test_closing_ends_the_children_and_fails_the_tasks() -> None:
+    """It is prompt, and may be repeated."""
+    others = workers()
+    pool = WorkerPool(2)
+    tasks = [pool.schedule(None, sleep, 60.0) for _ in range(4)]
+    wait_until(lambda: len(workers() - others) == 2)
+    before = time.monotonic()
+    pool.close()
+    pool.close()
+    assert time.monotonic() - before < 5
+    assert workers() == others
+    for task in tasks:
+        with pytest.raises(BrokenProcessPool):
+            task.result(5)
+
+
+def test_children_leave_when_their_parent_is_killed() -> None:
+    """A parent that cannot say good-bye leaves no child, in the middle of a task either."""
+    code = (
+        "import time\n"
+        "from sourcebook.processes.worker_pool import WorkerPool\n"
+        "pool = WorkerPool()\n"
+        "task = pool.schedule(None, time.sleep, 60.0)\n"
+        "while not task.running(): time.sleep(0.05)\n"
+        "time.sleep(1)\n"
+        "print('busy', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "busy\n"
+    (child,) = workers(psutil.Process(parent.pid))
+    parent.kill()
+    parent.wait()
+    assert seconds_until_gone(child) < 3  # asked before its output is read: its end closes that
+    parent.communicate()
