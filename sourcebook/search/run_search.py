@@ -15,7 +15,7 @@ from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.reading import read_results
+from sourcebook.search.read_results import read_results
 from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
 from sourcebook.search.reranking.reranker import Reranker

@@ -13,7 +13,7 @@ from psycopg import sql
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 from sourcebook.search.fusion import Candidate
-from sourcebook.search.reading import read_results
+from sourcebook.search.read_results import read_results
 from sourcebook.search.results import SearchResult
 from tests.integration.published_passages import publish_passages
 from tests.integration.stages import Stages

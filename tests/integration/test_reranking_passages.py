@@ -7,7 +7,7 @@ from sentence_transformers import CrossEncoder
 
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.ordering import read_texts, rerank
-from sourcebook.search.reading import read_results
+from sourcebook.search.read_results import read_results
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.reranking.settings import Reranking
 from tests.integration.published_passages import publish_passages
