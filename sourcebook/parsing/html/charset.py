@@ -64,7 +64,7 @@ def decode_page(body: bytes, content_type: str = "") -> DecodedText:
 def codec_name(label: str) -> str | None:
     """Return Python's codec for the label of an encoding as browsers understand it; None for what is no web encoding.
 
-    UTF-16 is None too: without a byte order mark it is told by its bytes.
+    UTF-16 gives None, too: without a byte order mark the bytes reveal it.
     """
     label = label.strip().lower()
     try:

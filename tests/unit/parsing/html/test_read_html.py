@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
@@ -98,3 +99,28 @@ def test_bottomless_nesting_takes_no_minutes(tag: str) -> None:
     document = parse_page(f"<{tag}>".encode() * 5_000 + b"text" + f"</{tag}>".encode() * 5_000)
     assert time.process_time() - started < 10
     assert "text" in document.markdown
+
+
+def test_menus_are_kept_where_everything_is() -> None:
+    """The main content leaves the menu out; the setting keeps it."""
+    page = b"<nav><a href='/a'>Tides</a></nav><main><h1>Hours</h1><p>Open daily from nine.</p></main>"
+    assert parse_page(page).markdown == "# Hours\n\nOpen daily from nine.\n"
+    whole = parse(page, name="page.html", media_type="text/html", settings=ParsingSettings(html="everything"))
+    assert whole.markdown.startswith("[Tides](/a)")
+    assert whole.markdown.endswith("# Hours\n\nOpen daily from nine.\n")
+
+
+def test_links_are_relative_to_the_address_that_a_page_names() -> None:
+    """A canonical link gives the address; without one, links stay as written."""
+    link = '<p><a href="prices">Prices</a> of the ferry</p>'
+    canonical = '<head><link rel="canonical" href="https://example.org/ferry/"></head>'
+    assert parse_page(link.encode()).markdown == "[Prices](prices) of the ferry\n"
+    absolute = "[Prices](https://example.org/ferry/prices) of the ferry\n"
+    assert parse_page((canonical + link).encode()).markdown == absolute
+
+
+def test_lists_and_images_stay_in_their_cells() -> None:
+    """A cell is one line: list items are marked within it, images leave their text."""
+    row = "<td><img alt='Monday'></td><td><ul><li>nine<li>ten</ul></td>"
+    page = f"<table><tr><th>day</th><th>open</th></tr><tr>{row}</tr></table>"
+    assert texts(parse_page(page.encode())) == ["| day | open |\n| --- | --- |\n| Monday | - nine - ten |"]
