@@ -117,7 +117,7 @@ class TranscriptLedger:
         return found or TranscriptState(False, 0.0, None, None)
 
     def forget(self) -> None:
-        """Drop its windows, so that it is made anew."""
+        """Delete the windows, so that the sound is transcribed again."""
         self._connection.execute(queries["forget_transcript"], self._key)
 
     def add(self, start: float, window: Window) -> None:
@@ -151,8 +151,8 @@ class TranscriptLedger:
 
     def content_hash(self) -> bytes:
         """Return the identity of what a document is made of: sha256 over title, language and segments."""
-        told = [self.title, self.state().language, [astuple(segment) for segment in self.segments()]]
-        return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).digest()
+        content = [self.title, self.state().language, [astuple(segment) for segment in self.segments()]]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).digest()
 
     def _record_language(self, language: Language | None) -> None:
         self._connection.execute(
