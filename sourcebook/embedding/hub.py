@@ -6,21 +6,21 @@ from sourcebook.embedding.weights import BUNDLED_NAME, weights_sha256
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 
-# Exports for other frameworks, which sentence-transformers does not read and which can be gigabytes.
 _OTHER_EXPORTS = ["onnx/*", "openvino/*", "coreml/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf"]
+"""Patterns of files that are not downloaded: exports for other frameworks, which can have gigabytes."""
 
 
 def find_snapshot(name: str) -> Path:
-    """Find or download the folder of a model on the Hugging Face hub.
+    """Find a model of the Hugging Face hub in the local cache, or download it.
 
     Args:
-        name: `organisation/model`; a name without organisation is looked for under `sentence-transformers/` first.
+        name: `organisation/model`; without an organisation, `sentence-transformers/` is searched first.
 
     Returns:
         The folder of the cached snapshot, with its weights in it.
 
     Raises:
-        ModelError: It is not in the cache, and cannot or may not be downloaded; says what was tried.
+        ModelError: The model is not in the cache, and cannot or may not be downloaded; the message lists the attempts.
     """
     try:
         from huggingface_hub import constants
@@ -48,7 +48,7 @@ def find_snapshot(name: str) -> Path:
 
 
 def _snapshot(name: str, *, local_files_only: bool) -> Path | str:
-    """Return the folder of a snapshot with weights, or why there is none."""
+    """Return the folder of a snapshot with weights, or the reason why there is none."""
     from huggingface_hub import snapshot_download
 
     try:

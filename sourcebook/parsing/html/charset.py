@@ -1,4 +1,4 @@
-"""From the bytes of a page to its text: what it says of its encoding is believed as far as its bytes bear it out."""
+"""Decode the bytes of an HTML page; a declared encoding counts only if the bytes agree with it."""
 
 import codecs
 import re
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from sourcebook.parsing.text.decode import DecodedText, clean, decode
 
 _HEAD = 4096
-"""Browsers look for a <meta charset> in the first 1,024 bytes; some pages put long comments before it."""
+"""Bytes that are searched for a declaration: browsers search 1,024, but some pages put long comments before it."""
 _PARAMETER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(rb"<meta\s[^>]*?charset\s*=\s*[\"']?\s*([^\s\"'/>;]+)", re.IGNORECASE)
 _XML = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([^\s\"'>]+)", re.IGNORECASE)
 _MOST_DAMAGE = 200
-"""A declaration is believed where fewer than one character in this many cannot be read."""
+"""Characters per undecodable one, below which a declared encoding is wrong."""
 
-# What browsers read where a page names the encoding on the left (https://encoding.spec.whatwg.org/#names-and-labels).
+# Python codecs by the declared encoding that browsers decode with them (https://encoding.spec.whatwg.org/#names-and-labels).
 _READ_AS = {
     "ascii": "cp1252",
     "big5": "big5hkscs",
@@ -50,7 +50,7 @@ def decode_page(body: bytes, content_type: str = "") -> DecodedText:
     """Decode an HTML page; never fails.
 
     The order is: byte order mark, the charset of Content-Type, of <meta> or of the XML declaration, UTF-8 where the
-    bytes are valid UTF-8, and then what the bytes look like. A declaration that the bytes contradict is passed over.
+    bytes are valid UTF-8, and then detection from the bytes. A declaration that contradicts the bytes is ignored.
     """
     if body.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return decode(body)
@@ -62,9 +62,9 @@ def decode_page(body: bytes, content_type: str = "") -> DecodedText:
 
 
 def codec_name(label: str) -> str | None:
-    """Return Python's codec for the label of an encoding as browsers understand it; None for what is no web encoding.
+    """Return the Python codec that reads an encoding label as browsers do; None if it is no web encoding.
 
-    UTF-16 gives None, too: without a byte order mark the bytes reveal it.
+    UTF-16 gives None as well: without a byte order mark it is detected from the bytes.
     """
     label = label.strip().lower()
     try:
@@ -91,13 +91,13 @@ def _declared(body: bytes, content_type: str) -> Iterator[str]:
 
 
 def _read(body: bytes, encoding: str) -> str | None:
-    """Decode the body, or return None where the encoding cannot be what was written."""
+    """Decode the body; return None if the bytes contradict the encoding."""
     if encoding == "utf-8" or encoding in _SINGLE_BYTE:
         try:
             # Text of a single-byte encoding is valid UTF-8 by accident only where all of it is ASCII.
             return body.decode("utf-8")
         except UnicodeDecodeError:
             if encoding == "utf-8":
-                return None  # `decode` tells damaged UTF-8 from another encoding
+                return None  # `decode` distinguishes damaged UTF-8 from other encodings
     text = body.decode(encoding, errors="replace")
     return text if text.count("\ufffd") * _MOST_DAMAGE <= len(text) else None

@@ -1,4 +1,4 @@
-"""faster-whisper: Whisper by CTranslate2, with weights in eight bits."""
+"""The engine faster-whisper: Whisper on CTranslate2, with 8-bit weights."""
 
 import os
 from collections import defaultdict
@@ -17,22 +17,23 @@ from sourcebook.speech.engine import BEAMS, Heard, Word
 from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
 
 _BATCH = 4
-"""Pieces at once: with 8 it took as long, at 0.5 GB more memory."""
+"""Pieces per batch; 8 took as long and 0.5 GB more memory."""
 _LONGEST_REPETITION = 3
-"""Tokens that may not come twice in a row of so many, in a second try."""
+"""Tokens of a sequence that must not occur twice in a second try."""
 _FRAMES_A_SECOND = 100
+"""Frames of the spectrogram per second of sound."""
 _LATEST_BEGINNING = 50
-"""Steps of 20 ms: text begins within the first second, as in Whisper's own decoding."""
+"""Latest first time stamp, in steps of 20 ms: one second, as in Whisper's own decoding."""
 
 
 class FasterWhisper:
-    """See `Engine`.
+    """faster-whisper as an `Engine`.
 
-    `WhisperModel.transcribe` takes one piece at a time, and its batched pipeline loses what is said behind an early
-    end: so this uses the model's steps below them.
+    `WhisperModel.transcribe` takes one piece at a time, and its batched pipeline loses the speech after an early end.
+    This class therefore calls the lower steps of the model.
 
     Args:
-        model: a folder in CTranslate2's format, or the name of a model that is downloaded.
+        model: Folder in CTranslate2's format, or the name of a model to download.
     """
 
     def __init__(self, model: str) -> None:
@@ -40,7 +41,7 @@ class FasterWhisper:
         self._model = WhisperModel(model, device="cpu", compute_type="int8", cpu_threads=threads)
 
     def detect_language(self, pieces: Sequence[Samples]) -> dict[str, float]:
-        """See `Engine`."""
+        """See the method of `Engine`."""
         if not self._model.model.is_multilingual:
             return {"en": 1.0}
         total: defaultdict[str, float] = defaultdict(float)
@@ -51,7 +52,7 @@ class FasterWhisper:
         return dict(total)
 
     def transcribe(self, pieces: Sequence[Samples], language: str, *, again: bool = False) -> list[Heard]:
-        """See `Engine`."""
+        """See the method of `Engine`."""
         heard: list[Heard] = []
         for first in range(0, len(pieces), _BATCH):
             heard += self._transcribe(pieces[first : first + _BATCH], language, again=again)
@@ -66,7 +67,7 @@ class FasterWhisper:
             encoded,
             [self._model.get_prompt(tokenizer, [], without_timestamps=False)] * len(pieces),
             beam_size=BEAMS,
-            # Drawing tokens instead, as openai-whisper does, would give another text each time.
+            # Sampling tokens, as openai-whisper does, would give another text each time.
             no_repeat_ngram_size=_LONGEST_REPETITION if again else 0,
             length_penalty=1,
             max_length=self._model.max_length,
@@ -104,5 +105,5 @@ class FasterWhisper:
 
 
 def _per_token(score: float, tokens: int) -> float:
-    """Return Whisper's average: the end of text counts as one more token, which CTranslate2's leaves out."""
+    """Return the average log probability per token; Whisper counts the end of text as a token, CTranslate2 does not."""
     return score * tokens / (tokens + 1)

@@ -1,4 +1,4 @@
-"""Load the engine that settings name, and make what it needs of packaged weights."""
+"""Load a collection's engine, and convert packaged weights for it."""
 
 import os
 import shutil
@@ -16,15 +16,17 @@ from sourcebook.speech.engine import Engine
 from sourcebook.speech.weights import Weights, find_weights, join_parts
 
 _MAKING = ".making-"
+"""Prefix of folders with unfinished weights."""
 _SECONDS_TO_MAKE = 3600
+"""Seconds after which an unfinished folder belongs to a killed process and is removed."""
 
 
 def load_engine(settings: SpeechSettings, home: Path) -> Engine:
     """Load an engine with its model; takes seconds, and minutes where the engine downloads the model.
 
     Raises:
-        SpeechError: the model cannot be found or loaded.
-        MissingDependencyError: the engine is not installed.
+        SpeechError: The model cannot be found or loaded.
+        MissingDependencyError: The engine is not installed.
     """
     package = settings.engine.replace("openai-", "").replace("-", "_")
     if find_spec(package) is None:
@@ -49,7 +51,7 @@ def load_engine(settings: SpeechSettings, home: Path) -> Engine:
 
 
 def ctranslate2_model(weights: Weights, home: Path) -> Path | None:
-    """Return a model's folder in CTranslate2's format, made once of packaged weights; None where it is downloaded."""
+    """Return a model's folder in CTranslate2's format, made once from packaged weights; None for a download."""
     if not weights.parts:
         return weights.path
 
@@ -61,7 +63,7 @@ def ctranslate2_model(weights: Weights, home: Path) -> Path | None:
 
 
 def openai_checkpoint(weights: Weights, home: Path) -> Path | None:
-    """Return a checkpoint, made once of weights in CTranslate2's format; None where it is downloaded."""
+    """Return a checkpoint, made once from weights in CTranslate2's format; None for a download."""
     if weights.path is not None and weights.path.is_file():
         return weights.path
     if weights.path is None and not weights.parts:
@@ -78,19 +80,19 @@ def openai_checkpoint(weights: Weights, home: Path) -> Path | None:
 
 
 def _clear_away(folder: Path) -> None:
-    """Remove what processes have left that were killed while they made something."""
+    """Remove the unfinished folders of killed processes."""
     for left in folder.glob(f"{_MAKING}*"):
         if time.time() - left.stat().st_mtime > _SECONDS_TO_MAKE:
             shutil.rmtree(left, ignore_errors=True)
 
 
 def _made_once(target: Path, make: Callable[[Path], None]) -> Path:
-    """Make a file or folder under another name and move it into place, so that it is whole or not there.
+    """Make a file or folder under a temporary name and move it into place, so that it is never incomplete.
 
-    Two processes may do it at once: the later one's work is dropped.
+    Two processes may do so at once: the result of the later one is dropped.
 
     Raises:
-        SpeechError: the folder cannot be written.
+        SpeechError: The folder cannot be written.
     """
     if target.exists():
         return target
@@ -101,7 +103,7 @@ def _made_once(target: Path, make: Callable[[Path], None]) -> Path:
             made = Path(name) / target.name
             make(made)
             try:
-                os.replace(made, target)  # noqa: PTH105 - says which of the two it is about
+                os.replace(made, target)  # noqa: PTH105 - its error names the path at fault
             except OSError:
                 if not target.exists():
                     raise

@@ -1,4 +1,4 @@
-"""openai-whisper: the reference implementation, by torch, in float32."""
+"""The engine openai-whisper: the reference implementation, on torch, in float32."""
 
 import warnings
 from collections import defaultdict
@@ -19,29 +19,29 @@ from sourcebook.speech.engines.shared_audio import BatchedDecoding
 from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
 
 _OTHER_TEMPERATURE = 0.4
-"""In a second try tokens are drawn by their probability, from numbers that are the same each time."""
+"""Temperature of a second try, which samples tokens; the random seed is constant."""
 _BATCH = 4
-"""Pieces at once: with 4 it took a third less time than with 2, at 0.2 GB more memory."""
+"""Pieces per batch; 4 took a third less time than 2, and 0.2 GB more memory."""
 
 
 class OpenAiWhisper:
-    """See `Engine`.
+    """openai-whisper as an `Engine`.
 
     Args:
-        model: a checkpoint, or the name of a model that is downloaded.
-        name: what the configuration calls it; where that is a model of OpenAI's, words are aligned by the attention
-            heads that are known to follow the sound best.
+        model: Path of a checkpoint, or the name of a model to download.
+        name: Name of the model in the configuration; a model of OpenAI's has known attention heads that align words
+            with the sound best.
     """
 
     def __init__(self, model: str, *, name: str) -> None:
         self._model = whisper.load_model(model, device="cpu")
-        heads = whisper._ALIGNMENT_HEADS.get(name)  # noqa: SLF001 - a checkpoint's path does not tell them
+        heads = whisper._ALIGNMENT_HEADS.get(name)  # noqa: SLF001 - a checkpoint does not name them
         if heads is not None:
             self._model.set_alignment_heads(heads)
 
     @torch.inference_mode()
     def detect_language(self, pieces: Sequence[Samples]) -> dict[str, float]:
-        """See `Engine`."""
+        """See the method of `Engine`."""
         total: defaultdict[str, float] = defaultdict(float)
         if not self._model.is_multilingual:
             return {"en": 1.0}
@@ -54,7 +54,7 @@ class OpenAiWhisper:
 
     @torch.inference_mode()
     def transcribe(self, pieces: Sequence[Samples], language: str, *, again: bool = False) -> list[Heard]:
-        """See `Engine`."""
+        """See the method of `Engine`."""
         options = DecodingOptions(
             language=language,
             temperature=_OTHER_TEMPERATURE if again else 0.0,
@@ -86,7 +86,7 @@ class OpenAiWhisper:
         length = len(piece) / SAMPLE_RATE
         tokens, end = text_tokens(result.tokens, tokenizer.timestamp_begin, tokenizer.eot, length)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that no GPU aligns them
+            warnings.simplefilter("ignore")  # whisper warns that alignment runs without a GPU
             words = find_alignment(self._model, tokenizer, tokens, spectrogram, len(piece) // HOP_LENGTH)
         merge_punctuations(words, BEFORE_WORDS, BEHIND_WORDS)
         return Heard(

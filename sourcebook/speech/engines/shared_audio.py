@@ -1,8 +1,8 @@
-"""Beam search over several pieces at once, by openai-whisper's own decoding task.
+"""Beam search over several pieces at once, with openai-whisper's decoding task.
 
-Its own step of the decoder takes one piece at a time, and copies the 1,500 keys and values of the piece's sound for
-each beam, again for each token. Here the beams of a piece are several queries over one set of them: cross-attention has
-no mask, so the result is the same, in a fraction of the time.
+openai-whisper decodes one piece at a time, and for each token it copies the 1,500 keys and values of the piece's sound
+to each beam. Here the beams of a piece are several queries over one set of keys and values. Cross-attention has no
+mask, so the result is equal, in a fraction of the time.
 """
 
 from collections.abc import Sequence
@@ -14,22 +14,22 @@ from whisper.decoding import DecodingOptions, DecodingTask, Inference
 from whisper.model import Whisper
 
 
-class BatchedDecoding(DecodingTask):  # type: ignore[misc]  # whisper tells no types
-    """Decodes several pieces that have one language.
+class BatchedDecoding(DecodingTask):  # type: ignore[misc]  # whisper has no types
+    """Decodes several pieces in one language.
 
     Args:
-        model: on the CPU, in float32.
-        options: with a language.
+        model: Model on the CPU, in float32.
+        options: Options that name a language.
     """
 
     def __init__(self, model: Whisper, options: DecodingOptions) -> None:
         super().__init__(model, options)
         self.inference = SharedAudioInference(model, self.n_group)
-        if hasattr(self.decoder, "inference"):  # a beam search moves what is cached
+        if hasattr(self.decoder, "inference"):  # a beam search reorders the cache
             self.decoder.inference = self.inference
 
     def _get_audio_features(self, mel: Tensor) -> Tensor:
-        """Return the features of each piece once for each of its beams, as the task counts them."""
+        """Return the features of each piece, repeated for each of its beams."""
         features: Tensor = super()._get_audio_features(mel)
         return features.repeat_interleave(self.n_group, dim=0)
 
@@ -38,11 +38,11 @@ class BatchedDecoding(DecodingTask):  # type: ignore[misc]  # whisper tells no t
 
 
 class SharedAudioInference(Inference):  # type: ignore[misc]
-    """One step of the text decoder for every beam of every piece; what it has computed before is kept.
+    """One step of the text decoder for every beam of every piece, with a cache of keys and values.
 
     Args:
-        model: whose decoder it is.
-        beams: of a piece, which follow each other in the batch.
+        model: Model with the decoder.
+        beams: Number of beams per piece; they are consecutive in the batch.
     """
 
     def __init__(self, model: Whisper, beams: int) -> None:
@@ -51,14 +51,14 @@ class SharedAudioInference(Inference):  # type: ignore[misc]
         self.cleanup_caching()
 
     def cleanup_caching(self) -> None:
-        """Forget the pieces."""
+        """Empty the cache."""
         self._sound: list[tuple[Tensor, Tensor]] = []
         self._keys: list[Tensor] = []
         self._values: list[Tensor] = []
         self._length = 0
 
     def rearrange_kv_cache(self, source_indices: Sequence[int]) -> None:
-        """Let each beam go on from another one of its piece."""
+        """Continue each beam from another beam of its piece."""
         if list(source_indices) == list(range(len(source_indices))):
             return
         chosen = torch.tensor(source_indices)
@@ -66,7 +66,7 @@ class SharedAudioInference(Inference):  # type: ignore[misc]
         self._values = [values.index_select(0, chosen) for values in self._values]
 
     def logits(self, tokens: Tensor, audio_features: Tensor) -> Tensor:
-        """Return the logits of the tokens that are new, shape (beams of all pieces, new tokens, vocabulary)."""
+        """Return the logits of the new tokens, shape (beams of all pieces, new tokens, vocabulary)."""
         decoder = self._decoder
         if not self._sound:
             features = audio_features[:: self._beams]

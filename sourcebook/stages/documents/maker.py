@@ -37,7 +37,7 @@ RECORDED_EACH_SECONDS = 5.0
 _NOTHING_TO_READ = {
     "file": "it holds no text",
     "page": "it holds no text",
-    "recording": "no speech: nobody is heard to speak in it",
+    "recording": "no speech was recognised in it",
 }
 
 
