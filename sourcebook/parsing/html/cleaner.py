@@ -70,8 +70,9 @@ def clean_page(body: bytes, *, url: str = "", content_type: str = "", keep: Html
     if keep == "main":
         written = _main_content(page_body, head, base)
         needs_scripts = scripted and lacks_text(page_body, written.markdown)
-        if not _has_words(written.markdown) and (whole := readable_body(text)) is not None:
-            written = _write_whole(whole, base, split_dates=True)
+        for split_dates in (True, False):  # a page may be all navigation, or hold only a date
+            if not _has_words(written.markdown) and (whole := readable_body(text)) is not None:
+                written = _write_whole(whole, base, split_dates=split_dates)
     else:
         written = write_everything(page_body, base_url=base)
         needs_scripts = scripted and _lacks_main_content(text, head, base)

@@ -1,15 +1,18 @@
 """Tables of a page: data tables without spans, and layout tables as plain blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from itertools import islice
 
-from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement
+from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, subelement
 from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED
 
 _PARTS = ("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col", "center")
 _MOST_FILLED = 8
 _SMALL = 10_000
 """Spans are filled in a table that then has at most 8 times its cells and 10,000 more."""
+_MOST_REPEATED = 50
+"""Elements of a cell whose content is repeated in the slots that it spans; its copies would cost much otherwise."""
 
 _Slots = list[tuple[Element, bool]]
 """Cells of a row by column, each with the flag whether the cell begins there."""
@@ -58,15 +61,17 @@ def _fill_spans(table: Element) -> None:
         item.text = f"- {item.text or ''}"
         item.tail = f" {item.tail or ''}"
     slots = _slots(rows)
+    repeated = {id(cell): _template(cell) for cells in slots for cell, begins in cells if begins and _spans(cell)}
     written: list[Element] = []
     headers = 0
     for row, cells in zip(rows, slots, strict=True):
-        if not any(plain_text(cell) for cell, _ in cells):
+        if not (plain_text(row) or any(plain_text(repeated[id(cell)]) for cell, begins in cells if not begins)):
             drop(row)
             continue
-        is_header = next(row.iterancestors("thead"), None) is not None or all(cell.tag == "th" for cell in row)
-        headers += is_header and headers == len(written)
-        _write_row(row, cells)
+        own = (cell for cell, begins in cells if begins)
+        is_header = next(row.iterancestors("thead"), None) is not None or all(cell.tag == "th" for cell in own)
+        headers += bool(cells) and is_header and headers == len(written)
+        _write_row(row, cells, repeated)
         written.append(row)
     if headers > 1:
         _join(written[:headers])
@@ -74,7 +79,8 @@ def _fill_spans(table: Element) -> None:
 
 def _slots(rows: Sequence[Element]) -> list[_Slots]:
     """Return the cells of each row by column, spans filled."""
-    cells = [[cell for cell in row if cell.tag in {"td", "th"}] for row in rows]
+    # An element around the cells, as in `<tr><form><td>`, hides none of them.
+    cells = [[cell for cell in row.iter("td", "th") if next(cell.iterancestors("tr"), None) is row] for row in rows]
     spans = {id(cell): (_span(cell, "colspan"), _span(cell, "rowspan")) for row in cells for cell in row}
     filled = sum(
         spans[id(cell)][0] * min(spans[id(cell)][1], len(rows) - number)
@@ -101,7 +107,25 @@ def _span(cell: Element, name: str) -> int:
     return min(max(int(value), 1), 1000) if value.isascii() and value.isdecimal() and len(value) < 10 else 1
 
 
-def _write_row(row: Element, cells: _Slots) -> None:
+def _spans(cell: Element) -> bool:
+    return _span(cell, "colspan") > 1 or _span(cell, "rowspan") > 1
+
+
+def _template(cell: Element) -> Element:
+    """Return a copy of a cell for the other slots that it spans, without its content where that is long."""
+    is_long = (
+        len(plain_text(cell)) > LONGEST_REPEATED or next(islice(cell.iter(), _MOST_REPEATED, None), None) is not None
+    )
+    template = subelement(cell, cell.tag) if is_long else deepcopy(cell)
+    if is_long:
+        cell.remove(template)
+    template.tail = None
+    template.set("colspan", "1")
+    template.set("rowspan", "1")
+    return template
+
+
+def _write_row(row: Element, cells: _Slots, repeated: Mapping[int, Element]) -> None:
     written: list[Element] = []
     for cell, begins in cells:
         if begins:
@@ -109,11 +133,7 @@ def _write_row(row: Element, cells: _Slots) -> None:
             cell.set("colspan", "1")
             cell.set("rowspan", "1")
         else:
-            copy = deepcopy(cell)
-            copy.tail = None
-            if len(plain_text(copy)) > LONGEST_REPEATED:
-                replace_content(copy, "")
-            written.append(copy)
+            written.append(deepcopy(repeated[id(cell)]))
     for cell in written:
         row.append(cell)
 

@@ -27,6 +27,8 @@ _BLOCK_TAG = re.compile(r"</?(?:main|article|nav|header|footer|aside|h[1-6]|pre|
 _NESTING_TAG = re.compile(rf"</?(?!(?:{_KEPT_TAGS})[\s/>])([a-z][^\s/>]*)(?:\s[^>]*|/)?>", re.IGNORECASE)
 # libxml2 takes quadratic time in the attributes of an element.
 _TAG = re.compile(r"""<([a-z][^\s/>]*+)((?:[^"'>]++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+)(?:>|\Z)""", re.IGNORECASE)
+_DEEPEST = 500
+"""Depth of elements that is converted; html-to-markdown drops the text of elements that are more than 1,023 deep."""
 _LONG_PAGE = 100_000
 _MOST_ATTRIBUTES = 2000
 _INLINE = re.compile(r"a|b|big|code|em|font|i|small|span|strong|su[bp]|tt|u", re.IGNORECASE)
@@ -71,6 +73,7 @@ def parse_page(text: str) -> Element | None:
     if not complete:
         text = _NESTING_TAG.sub(_flat, text)
         tree, complete = _parse(text, huge=True)
+        complete = complete and not _is_deep(tree)
     if not complete:
         tree, _ = _parse(_BLOCK_TAG.sub("<p>", text), huge=True)
     if tree is not None:
@@ -134,6 +137,15 @@ def _parse(text: str, *, huge: bool = False) -> tuple[Element | None, bool]:
     # The error log is empty for most pages; an exceeded limit is its last entry.
     log = parser.error_log
     return tree, not log or log[-1].type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+
+
+def _is_deep(tree: Element | None) -> bool:
+    """Whether elements are nested so deeply that html-to-markdown would leave out their text."""
+    depth, level = 0, [tree] if tree is not None else []
+    while level and depth <= _DEEPEST:
+        depth += 1
+        level = [child for element in level for child in element]
+    return bool(level)
 
 
 def _empty_head(tree: Element) -> None:

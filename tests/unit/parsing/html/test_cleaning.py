@@ -255,7 +255,10 @@ def test_xhtml_in_another_encoding() -> None:
         ("<h2>a</h2>" * 3_000 + "deep", "deep"),
         ("<a href=/x></a>" * 20_000 + "<h2>b</h2>" * 1_000 + "deep", "deep"),
         ("<p>one<p>two <b>three</p></div></body><p>four <i>", "four"),
+        ("<article>" * 1_500 + "deep", "deep"),
+        ("<nav>" * 2_000 + "deep", "deep"),
         ("<" * 50_000 + " deep", "deep"),
+        (f"<table><tr><td colspan=1000 rowspan=9>{'<b>x</b>' * 50_000}</td></tr>{'<tr><td>deep' * 9}</table>", "deep"),
         ("\0<p>de\0ep\x01 \x1b</p>&#0;&#1;&#xD800;", "deep"),
         ("<html><frameset><noframes>deep</noframes></frameset>", "deep"),
         ("deep", "deep"),
@@ -271,6 +274,28 @@ def test_bad_html_ends_well(html: str, text: str) -> None:
     assert time.process_time() - started < 10
     assert text in page.markdown
     assert_sound(page)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("<tr><form><td>one</td><td>two</td></form></tr>", "| one | two |"),
+        ("<tr><p>one</p></tr>", "one"),
+        ("<tr>one</tr>", "one"),
+    ],
+)
+def test_a_row_of_any_form_keeps_its_text(row: str, expected: str) -> None:
+    """A form around the cells of a row, or text outside of cells, is not taken for an empty row."""
+    html = f"<table>{row}<tr><td>three</td><td>four</td></tr></table>"
+    page = clean_page(html.encode(), url=URL, keep="everything")
+    assert expected in page.markdown
+    assert "| three | four |" in page.markdown
+
+
+@pytest.mark.parametrize("text", ["January 1, 2020", "Last updated: 2020-01-01"])
+def test_a_page_of_a_date_alone_is_not_empty(text: str) -> None:
+    """A line that holds only a date leaves the text, except where no other text is left."""
+    assert clean_page(f"<p>{text}</p>".encode(), url=URL).markdown == f"{text}\n"
 
 
 @pytest.mark.parametrize("body", [b"", b" \n", b"\0", b"<!doctype html>", b"<!-- only -->", b"<title></title>"])
