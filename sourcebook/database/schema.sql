@@ -1,8 +1,8 @@
--- The ledger: what was made from what. This file is the truth for a new database; migrations/ brings
--- older ones to it, and a test builds a database both ways and compares the catalogs.
+-- The ledger: the rows of every stage, with the inputs that they were made from. This file builds a new database;
+-- migrations/ brings older ones to the same state, and a test builds a database both ways and compares the catalogs.
 --
--- Every stage row keeps input_hash (what its last attempt was made from) and config_hash (the settings and
--- code version that made it). A row is stale where one of them differs from what is wanted now.
+-- Every stage row keeps input_hash (of the input of its last attempt) and config_hash (of the settings and the
+-- code version of that attempt). A row is stale where one of them differs from the current one.
 
 CREATE TABLE schema_migration (
     version integer PRIMARY KEY,
@@ -10,7 +10,7 @@ CREATE TABLE schema_migration (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 
--- A named body of knowledge. `settings` are those of the configuration file when it was last applied.
+-- A named body of knowledge. `settings` are a copy of the configuration file as it was last applied.
 CREATE TABLE collection (
     name text PRIMARY KEY,
     settings jsonb NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE collection (
     removed_at timestamptz
 );
 
--- One place a collection draws from.
+-- One folder, store or site that a collection reads.
 CREATE TABLE source (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
@@ -32,50 +32,50 @@ CREATE TABLE source (
     listed_at timestamptz,
     listing_error text,
     removed_at timestamptz,
-    settings jsonb NOT NULL DEFAULT '{}',  -- of a site: everything its entry in the configuration says
-    crawl_started_at timestamptz,      -- of a site: when the crawl began that is not finished yet
-    crawl_scope text,                  -- of a site: digest of the settings that decide what belongs to it
-    next_crawl_at timestamptz,         -- of a site: when it is looked at again; NULL until it was crawled once
+    settings jsonb NOT NULL DEFAULT '{}',  -- of a site: its entry in the configuration
+    crawl_started_at timestamptz,      -- of a site: start of the unfinished crawl
+    crawl_scope text,                  -- of a site: digest of the settings that select its URLs
+    next_crawl_at timestamptz,         -- of a site: time of the next crawl; NULL before the first one ends
     UNIQUE (collection, kind, location)
 );
 
--- The inventory: one row a file that was ever seen in a source.
--- A file that was seen in the source's last complete listing has removed_at NULL; source.listed_at says when.
+-- The inventory: one row for each file that a listing of a source ever had.
+-- A file in the source's last complete listing, at source.listed_at, has removed_at NULL.
 CREATE TABLE raw_file (
     source_id bigint NOT NULL REFERENCES source (id) ON DELETE CASCADE,
     uri text NOT NULL,
     size bigint NOT NULL,
-    modified text NOT NULL,            -- the store's own mark of change: mtime in nanoseconds, or an ETag
-    sha256 bytea,                      -- NULL while the content was never read
+    modified text NOT NULL,            -- version in the store: mtime in nanoseconds, or an ETag
+    sha256 bytea,                      -- NULL until the content has been read
     media_type text,
     hashed_at timestamptz,
     first_seen_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now(),
     removed_at timestamptz,
-    skip_reason text,                  -- why it is not read on purpose (unknown type, too large)
-    failure text,                      -- why it could not be read
+    skip_reason text,                  -- reason why it is deliberately not read (unknown type, too large)
+    failure text,                      -- reason why it could not be read
     excluded_at timestamptz,           -- when a person took it out with `sourcebook remove`; listing does not undo it
     attempts integer NOT NULL DEFAULT 0,
     next_retry_at timestamptz,
     PRIMARY KEY (source_id, uri)
 );
 
--- Every URL of a site that is known, and how far it is: what a crawl works through, and where it goes on after a crash.
+-- The known URLs of a site with their state: the queue of a crawl, which resumes from it after a crash.
 CREATE TABLE frontier (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source_id bigint NOT NULL REFERENCES source (id) ON DELETE CASCADE,
     url text NOT NULL,                 -- in normal form
     role text NOT NULL DEFAULT 'page' CHECK (role IN ('start', 'list', 'page')),  -- list: a sitemap or an llms.txt
     listed boolean NOT NULL DEFAULT false,  -- named by the configuration, a sitemap or an llms.txt, not only by a link
-    depth integer NOT NULL,            -- links from the start; what a list names has depth 0, a list itself -1
-    parent text,                       -- the page or list that names it
+    depth integer NOT NULL,            -- links from the start; 0 for the entries of a list, -1 for a list
+    parent text,                       -- the page or list with a link to it
     state text NOT NULL DEFAULT 'queued' CHECK (
         state IN ('queued', 'fetching', 'fetched', 'redirected', 'failed', 'gone', 'refused', 'beyond')),
     attempts integer NOT NULL DEFAULT 0,
     next_attempt_at timestamptz,
-    last_error text,                   -- why it failed, or was refused
+    last_error text,                   -- reason of the failure or refusal
     redirects_to text,
-    lastmod text,                      -- as the sitemap gives it
+    lastmod text,                      -- as in the sitemap
     discovered_at timestamptz NOT NULL DEFAULT now(),
     attempted_at timestamptz,
     UNIQUE (source_id, url)
@@ -84,7 +84,7 @@ CREATE INDEX frontier_queue ON frontier (source_id, depth, id) WHERE state = 'qu
 CREATE INDEX frontier_redirect ON frontier (url) WHERE redirects_to IS NOT NULL;
 CREATE INDEX frontier_retry ON frontier (source_id, next_attempt_at) WHERE state = 'failed';
 
--- The pages and linked documents of sites, as they were when they were last fetched with success.
+-- The pages and linked documents of sites, as of their last successful fetch.
 CREATE TABLE crawled_page (
     source_id bigint NOT NULL REFERENCES source (id) ON DELETE CASCADE,
     url text NOT NULL,
@@ -92,19 +92,19 @@ CREATE TABLE crawled_page (
     media_type text NOT NULL,
     etag text,
     last_modified text,
-    lastmod text,                      -- the sitemap's, when it was fetched
+    lastmod text,                      -- as in the sitemap when the page was fetched
     title text,
-    language text,                     -- as the page declares it
+    language text,                     -- as declared by the page
     metadata jsonb NOT NULL DEFAULT '{}',
-    canonical_url text,                -- where the page says it belongs, if that is elsewhere in the site
+    canonical_url text,                -- canonical link of the page, if it is another URL of the site
     markdown text,                     -- main content of an HTML page
     blocks jsonb,
-    content bytea,                     -- anything else: the bytes
+    content bytea,                     -- bytes of any other content
     size bigint NOT NULL,
-    sha256 bytea NOT NULL,             -- of the content without what changes by itself
+    sha256 bytea NOT NULL,             -- of the content, without parts that change at every request
     links text[] NOT NULL DEFAULT '{}',
     rendered boolean NOT NULL DEFAULT false,
-    cleaner text NOT NULL,             -- what turned the page into Markdown
+    cleaner text NOT NULL,             -- version of the cleaner that made the Markdown
     first_seen_at timestamptz NOT NULL DEFAULT now(),
     fetched_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now(),
@@ -117,27 +117,27 @@ ALTER TABLE crawled_page ALTER COLUMN content SET STORAGE EXTERNAL;
 CREATE INDEX crawled_page_url ON crawled_page (url);
 CREATE INDEX crawled_page_sha256 ON crawled_page (source_id, sha256) WHERE removed_at IS NULL;
 
--- What a file of sound or video holds, by the file's bytes: told without transcribing it.
+-- Files of sound or video, by the hash of their bytes: the findings of a probe, without transcription.
 CREATE TABLE recording (
     sha256 bytea PRIMARY KEY,
-    probe text NOT NULL,               -- what looked at it
-    sound_sha256 bytea NOT NULL,       -- of the encoded sound alone: other tags or another container change nothing
+    probe text NOT NULL,               -- version of the probe
+    sound_sha256 bytea NOT NULL,       -- of the encoded sound alone, independent of tags and container
     duration double precision NOT NULL,  -- seconds
     title text,                        -- from its tags
     metadata jsonb NOT NULL
 );
 
--- What was said in a sound: transcribed once, whatever files hold it.
+-- Transcripts by the hash of the encoded sound: files with equal sound share one.
 CREATE TABLE transcript (
     sound_sha256 bytea NOT NULL,
     engine text NOT NULL,              -- engine, weights, language and decoding options
-    language text,                     -- NULL where nobody speaks
+    language text,                     -- NULL where there is no speech
     language_probability real,
-    finished_at timestamptz,           -- NULL until its last window is there
+    finished_at timestamptz,           -- NULL until its last window is stored
     PRIMARY KEY (sound_sha256, engine)
 );
 
--- A part of a transcript, written as soon as it is done: a run that is killed goes on behind the last one.
+-- A part of a transcript, stored when it is complete: a killed run resumes after the last window.
 CREATE TABLE transcript_window (
     sound_sha256 bytea NOT NULL,
     engine text NOT NULL,
@@ -148,7 +148,7 @@ CREATE TABLE transcript_window (
     FOREIGN KEY (sound_sha256, engine) REFERENCES transcript (sound_sha256, engine) ON DELETE CASCADE
 );
 
--- Which transcript a file has. One row a file of sound or video.
+-- The transcript of a file. One row for each file of sound or video.
 CREATE TABLE transcribed_file (
     source_id bigint NOT NULL,
     uri text NOT NULL,
@@ -169,7 +169,7 @@ CREATE TABLE transcribed_file (
 CREATE INDEX transcribed_file_sha256 ON transcribed_file (sha256);
 CREATE INDEX transcribed_file_transcript ON transcribed_file (sound_sha256, engine);
 
--- Parsing, cached by content: the same bytes are parsed once, wherever they lie.
+-- Results of parsing, by content: equal bytes are parsed once, in whichever file they are.
 CREATE TABLE parsed_content (
     sha256 bytea NOT NULL,
     parser text NOT NULL,
@@ -181,11 +181,11 @@ CREATE TABLE parsed_content (
     metadata jsonb NOT NULL,
     content_hash bytea NOT NULL,       -- sha256 over Markdown, blocks and title
     parsed_at timestamptz NOT NULL DEFAULT now(),
-    nothing_to_read text,              -- why there is no text although nothing is wrong
+    nothing_to_read text,              -- reason why a document without an error has no text
     PRIMARY KEY (sha256, parser)
 );
 
--- The files within a parsed file, such as those that came with a message. Their bytes stay in there.
+-- The files within a parsed file, such as the attachments of a message. Their bytes stay in the container.
 CREATE TABLE attachment (
     container_sha256 bytea NOT NULL,
     container_parser text NOT NULL,
@@ -194,13 +194,13 @@ CREATE TABLE attachment (
     media_type text NOT NULL,
     size bigint NOT NULL,
     sha256 bytea NOT NULL,
-    skip_reason text,                  -- why it becomes no document
+    skip_reason text,                  -- reason why it becomes no document
     PRIMARY KEY (container_sha256, container_parser, number),
     FOREIGN KEY (container_sha256, container_parser) REFERENCES parsed_content (sha256, parser) ON DELETE CASCADE
 );
 
--- The moment that a text names in ISO 8601, from a lone year to a time with zone (UTC where it has none): the first
--- moment of what it names. NULL for any other text, and for dates that no calendar has.
+-- The first moment of a date in ISO 8601, from a year alone to a time with zone (UTC where it has none). NULL for any
+-- other text, and for dates that do not exist.
 CREATE FUNCTION moment(value text) RETURNS timestamptz
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -215,7 +215,7 @@ BEGIN
 END
 $$;
 
--- A document's own date: the first of these keys of its metadata that holds one.
+-- A document's own date: the first of these metadata keys with a date.
 CREATE FUNCTION own_date(metadata jsonb) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN coalesce(moment(metadata ->> 'date'), moment(metadata ->> 'published'), moment(metadata ->> 'sent'),
@@ -252,13 +252,13 @@ CREATE TABLE document (
 );
 CREATE INDEX document_content ON document (content_sha256, content_parser);
 CREATE INDEX document_source ON document (source_id);
--- What filters of a search look documents up by.
+-- Indexes for the filters of a search.
 CREATE INDEX document_dated_at ON document (dated_at);
 CREATE INDEX document_tags ON document USING gin (tags);
 CREATE INDEX document_metadata ON document USING gin (metadata jsonb_path_ops);
 CREATE INDEX document_uri ON document (uri text_pattern_ops);
 
--- One way of indexing a collection. Its settings never change.
+-- An index of a collection, with settings that never change.
 CREATE TABLE generation (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
@@ -269,8 +269,8 @@ CREATE TABLE generation (
     created_at timestamptz NOT NULL DEFAULT now(),
     entry_count bigint NOT NULL DEFAULT 0,  -- of the keyword leg: entries, and their length in lexemes
     total_length bigint NOT NULL DEFAULT 0,
-    average_length real,               -- that keyword_entry.weights were computed with
-    averaged_entries bigint            -- of how many entries that was the average
+    average_length real,               -- average length that keyword_entry.weights were computed with
+    averaged_entries bigint            -- number of entries of that average
 );
 CREATE INDEX generation_collection ON generation (collection);
 ALTER TABLE collection ADD CONSTRAINT collection_active_generation
@@ -292,32 +292,32 @@ CREATE TABLE chunk (
     token_count integer NOT NULL,
     hash bytea NOT NULL,               -- identity within the document: text, heading path, anchor, context
     embedding_hash bytea NOT NULL,     -- sha256 of context and text as embedded
-    start_seconds double precision,    -- of a recording: when the passage begins and ends
+    start_seconds double precision,    -- of a recording: start and end of the passage
     end_seconds double precision
 );
 CREATE INDEX chunk_document ON chunk (document_id, generation_id, ordinal);
 CREATE INDEX chunk_generation ON chunk (generation_id);
 CREATE INDEX chunk_embedding_hash ON chunk (embedding_hash);
 
--- What the index holds of each document, and what is prepared for it.
+-- The published and the prepared state of each document in the index.
 CREATE TABLE indexed_document (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
     document_id bigint NOT NULL REFERENCES document (id) ON DELETE CASCADE,
-    input_hash bytea NOT NULL,         -- document.content_hash the prepared chunks were cut from
+    input_hash bytea NOT NULL,         -- document.content_hash that the prepared chunks were cut from
     config_hash text NOT NULL,
     chunk_count integer NOT NULL,
-    published_hash bytea,              -- input_hash that is searchable now; NULL where nothing is
+    published_hash bytea,              -- input_hash that is searchable now; NULL if none is
     published_config text,
     published_version integer,
     published_title text,
     published_language text,
     published_at timestamptz,
-    uncovered integer NOT NULL DEFAULT 0,  -- characters of content that lie in no prepared chunk: none, or it is a fault
+    uncovered integer NOT NULL DEFAULT 0,  -- characters of content in no prepared chunk; more than 0 is a fault
     PRIMARY KEY (generation_id, document_id)
 );
 CREATE INDEX indexed_document_document ON indexed_document (document_id);
 
--- Vectors by content: the same text is embedded once by a model.
+-- Vectors by content: a model embeds equal texts once.
 CREATE TABLE embedding (
     model text NOT NULL,
     text_hash bytea NOT NULL,
@@ -327,7 +327,7 @@ CREATE TABLE embedding (
 );
 ALTER TABLE embedding ALTER COLUMN vector SET STORAGE PLAIN;
 
--- What is searched: one partition a generation, each with its own indexes.
+-- The searchable entries: one partition for each generation, with its own indexes.
 CREATE TABLE search_entry (
     generation_id bigint NOT NULL,
     chunk_id bigint NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
@@ -392,10 +392,10 @@ RETURN translate(
     normalize(regexp_replace(normalize(lexeme, NFD), '([A-Za-z\u0370-\u03ff])[\u0300-\u036f]+', '\1', 'g'), NFC),
     'ёøłđ', 'еold');
 
--- What a text is found by: its lexemes in the text-search configuration of its language. Before, what is another way to
--- write a letter becomes that letter (NFKC: ligatures, full-width letters, loose accents) and what nobody sees goes (soft
--- hyphens, spaces of no width); behind the stemmer, which may need them, accents are folded. Where letters with marks are
--- letters of their own, they stay.
+-- The lexemes of a text in the text-search configuration of its language. Before stemming, variants of a letter are
+-- normalised (NFKC: ligatures, full-width letters, combining accents) and invisible characters are removed (soft
+-- hyphens, zero-width spaces); after stemming, which may need them, accents are folded. Letters with marks that are
+-- letters of their own in the language stay.
 CREATE FUNCTION search_lexemes(configuration regconfig, content text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -420,24 +420,24 @@ BEGIN
 END
 $$;
 
--- What an entry is found by: its document's title (weight A), the headings above it (B), its text.
+-- The lexemes of an entry: of its document's title (weight A), the headings above it (B) and its text.
 CREATE FUNCTION entry_lexemes(configuration regconfig, title text, heading_path text[], content text) RETURNS tsvector
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN setweight(search_lexemes(configuration, coalesce(title, '')), 'A')
     || setweight(search_lexemes(configuration, array_to_string(heading_path, ' ')), 'B')
     || search_lexemes(configuration, content);
 
--- How many words a text has, those that repeat counted.
+-- The number of words of a text, repetitions included.
 CREATE FUNCTION keyword_length(lexemes tsvector) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(lexemes));
 
 -- The keyword leg. BM25 of an entry = sum over the query's lexemes of idf * weight (Robertson & Zaragoza 2009, k1 1.2,
--- b 0.75). The weight is the entry's alone: frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / average length)).
--- The idf is the query's: so a new document rewrites no old row. Triggers on search_entry keep all of this in the same
--- transaction.
+-- b 0.75). The weight depends on the entry alone: frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / average
+-- length)). The idf is computed per query, so a new document rewrites no old row. Triggers on search_entry update these
+-- tables in the same transaction.
 
--- How many entries of a generation were made with each text-search configuration.
+-- The number of entries of a generation for each text-search configuration.
 CREATE TABLE text_configuration (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
     name text NOT NULL,
@@ -449,20 +449,20 @@ CREATE TABLE text_configuration (
 CREATE TABLE lexeme (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
     token text COLLATE "C" NOT NULL,
-    id integer GENERATED ALWAYS AS IDENTITY,  -- its place in keyword_entry.weights
-    entries integer NOT NULL,          -- document frequency: how many entries hold it
+    id integer GENERATED ALWAYS AS IDENTITY,  -- its dimension in keyword_entry.weights
+    entries integer NOT NULL,          -- document frequency: number of entries with it
     PRIMARY KEY (generation_id, token)
 ) WITH (fillfactor = 70);
--- What ends with a text: of compounds and of misspelt words.
+-- Lexemes by their ending, for compounds and misspelt words.
 CREATE INDEX lexeme_reversed ON lexeme (generation_id, reverse(token) COLLATE "C");
 
--- The lexemes of an entry as one vector. Entries that stand in a block are found there first.
+-- The lexemes of an entry as one vector. Entries in a block are searched through the block first.
 CREATE TABLE keyword_entry (
     generation_id bigint NOT NULL,
     chunk_id bigint NOT NULL,
     length integer NOT NULL,           -- in lexemes, repetitions counted
     weights sparsevec NOT NULL,        -- lexeme id → weight
-    block integer,                     -- NULL: in none yet
+    block integer,                     -- NULL: not in a block yet
     slot integer,                      -- place in the block, counted from 1
     PRIMARY KEY (generation_id, chunk_id)
 ) PARTITION BY LIST (generation_id);
@@ -470,8 +470,8 @@ ALTER TABLE keyword_entry ALTER COLUMN weights SET STORAGE EXTERNAL;
 CREATE INDEX keyword_entry_loose ON keyword_entry (generation_id, chunk_id) WHERE block IS NULL;
 CREATE UNIQUE INDEX keyword_entry_slot ON keyword_entry (generation_id, block, slot) WHERE block IS NOT NULL;
 
--- The other way round, of 8,000 entries at a time: which of them hold a lexeme, with what weight. Never changed; an entry
--- that is gone leaves its slot empty.
+-- The inverse of keyword_entry for blocks of 8,000 entries: the weights of a lexeme in the entries of a block. Rows
+-- never change; a deleted entry leaves its slot empty.
 CREATE TABLE keyword_block (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
     lexeme_id integer NOT NULL,
@@ -498,7 +498,7 @@ BEGIN ATOMIC
     JOIN lexeme ON lexeme.generation_id = of_generation AND lexeme.token = word.lexeme;
 END;
 
--- The same, one row an entry.
+-- The weights of lexeme_weights, one row for each entry.
 CREATE FUNCTION keyword_weights(of_generation bigint, chunks bigint[])
 RETURNS TABLE (chunk_id bigint, length integer, weights sparsevec)
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -509,7 +509,8 @@ BEGIN ATOMIC
     GROUP BY posting.chunk_id;
 END;
 
--- What is known of words follows what is published, in the same transaction, whatever publishes or removes it.
+-- Keep the vocabulary and the weights in step with the published entries, in the transaction that publishes or removes
+-- them.
 CREATE FUNCTION follow_search_entries() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
@@ -567,13 +568,14 @@ CREATE TRIGGER entries_changed AFTER UPDATE ON search_entry REFERENCING OLD TABL
 CREATE TRIGGER entries_gone AFTER DELETE ON search_entry REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION follow_search_entries();
 
--- Adds up vectors: of a block, the scores of all its entries at once.
+-- The sum of vectors: applied to a block, it gives the scores of all its entries at once.
 CREATE AGGREGATE vector_total (vector) (SFUNC = vector_add, STYPE = vector, PARALLEL = SAFE);
 
--- The entries in blocks that score highest: those with at least the score of the one at `depth`, and some more.
--- A lexeme of a block is added to the scores of its 8,000 entries as one vector, scaled by its idf; the score that enough
--- entries reach is searched for, counting in bits which ones exceed it. Scores here are sums of 4-byte floats: who
--- calls computes them anew, and for their rounding the line is drawn a little lower.
+-- The entries in blocks with the highest scores: every entry with at least the score of the one at rank `depth`, and
+-- some more. A lexeme of a block is added to the scores of its 8,000 entries as one vector, scaled by its idf; then the
+-- function searches for the highest score that enough entries reach, with bit strings of the entries above it. Scores
+-- here are sums of 4-byte floats: the caller computes them again, and the threshold is slightly lower to allow for
+-- rounding.
 CREATE FUNCTION block_candidates(of_generation bigint, lexeme_ids integer[], idfs real[], depth integer)
 RETURNS TABLE (chunk_id bigint)
 LANGUAGE plpgsql STABLE SET search_path = sourcebook, public
@@ -642,12 +644,12 @@ BEGIN
 END
 $$;
 
--- The pages that ought to be documents now: where several URLs of a site hold one content, the canonical one, or else
--- the one that was known first; `also_at` names the others.
+-- The pages that become documents: where several URLs of a site have equal content, the canonical URL, or else the one
+-- that was found first; `also_at` lists the others.
 CREATE VIEW present_page AS
 SELECT collection, url, source_id, sha256, media_type, size, tags, is_html,
     CASE WHEN is_html AND holders > 1 THEN metadata || jsonb_build_object('also_at', array_remove(urls, url))
-         WHEN is_html THEN metadata END AS metadata  -- that of other documents is what their parser finds
+         WHEN is_html THEN metadata END AS metadata  -- for other documents the parser finds the metadata
 FROM (
     SELECT source.collection, page.url, page.source_id, page.sha256, page.media_type, page.size, source.tags, page.metadata,
         page.markdown IS NOT NULL AS is_html,
@@ -668,12 +670,12 @@ FROM (
 ) page
 WHERE place = 1 AND NOT excluded;
 
--- Whether a file of this type is a recording, which is transcribed and not parsed.
+-- Whether a media type is a recording, which is transcribed and not parsed.
 CREATE FUNCTION is_recording(media_type text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN media_type LIKE 'audio/%' OR media_type LIKE 'video/%';
 
--- What came with the messages that are there: of a message that changed and cannot be read, what the last one read held.
+-- The attachments of live messages; if a changed message cannot be read, the attachments of its last readable version.
 CREATE VIEW present_attachment AS
 SELECT document.collection, document.uri || '/' || attachment.path AS uri, file.source_id, attachment.sha256,
     attachment.media_type, attachment.size, source.tags, attachment.skip_reason, document.uri AS container, attachment.number
@@ -687,9 +689,9 @@ WHERE file.removed_at IS NULL
   AND file.excluded_at IS NULL
   AND source.removed_at IS NULL;
 
--- The items that ought to be documents now. One that two overlapping sources hold is there twice.
--- `format` tells the parser: the media type, `page` for an HTML page, of which the crawl kept the main content, or
--- `transcript` for a recording, of which the words are kept.
+-- The items that become documents. An item in two overlapping sources has two rows.
+-- `format` selects the parser: the media type, `page` for an HTML page that a crawl has converted to Markdown, or
+-- `transcript` for a recording.
 CREATE VIEW present_item AS
 SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
     source.tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata,
@@ -726,12 +728,12 @@ SELECT collection, uri, source_id, sha256, media_type, size, tags, 'file', media
 FROM present_attachment
 WHERE skip_reason IS NULL;
 
--- The same, one row a collection and URI: the first source that holds an item provides it. An object store may hold both
--- a message and a file under the name of what came with it: the file it is.
+-- The items that become documents, one row for each collection and URI: the first source with an item provides it. In
+-- an object store an attachment and a file may have one URI: the file is chosen.
 CREATE VIEW live_item AS
 SELECT DISTINCT ON (collection, uri) * FROM present_item ORDER BY collection, uri, source_id, container NULLS FIRST;
 
--- How each file and each URL of a site stands that may be, or may have become, a document.
+-- The state of each file and of each URL of a site that may be, or may have become, a document.
 CREATE VIEW source_item AS
 SELECT file.source_id, file.uri, CASE WHEN is_recording(file.media_type) THEN 'recording' ELSE 'file' END AS kind,
     file.media_type, coalesce(file.failure, transcribed.failure) AS failure, file.skip_reason, file.excluded_at,
@@ -754,7 +756,7 @@ SELECT source_id, uri, 'file', media_type, NULL, skip_reason, NULL, 0, NULL
 FROM present_attachment
 WHERE skip_reason IS NOT NULL;
 
--- Everything a person may ask about: documents, and files and pages that did not become one.
+-- The items of `sourcebook documents`: documents, and files and pages that did not become one.
 CREATE VIEW item AS
 SELECT
     document.id AS document_id, document.collection, document.source_id, document.uri, document.title, document.kind,
