@@ -209,7 +209,7 @@ def test_what_a_library_prints_does_not_get_between_the_answers(model: Embedding
         "    threading.Timer(3.0, chatter).start()\n"
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(tmp_path)
+        patch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
         with EmbeddingProcess(model, "float32") as chatty:
             assert chatty.embed(mixed_texts(5)).shape == (5, 384)
     assert (tmp_path / "printed").exists()

@@ -297,10 +297,8 @@ def test_processes_leave_when_their_parent_is_killed(tmp_path: Path) -> None:
     finally:
         parent.kill()
         parent.wait()
-    _, alive = psutil.wait_procs(workers, timeout=30)
-    for process in alive:
-        process.kill()
-    assert not alive
+    for worker in workers:
+        seconds_until_gone(worker.pid, 30)
     wait_until(lambda: not list(folder.iterdir()), what="the document's file is removed")
 
 
