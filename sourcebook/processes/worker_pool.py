@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from fcntl import F_GETFL, F_SETFL, fcntl
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -15,7 +16,8 @@ from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, Signals, pthread_sigmask
 from threading import Lock, Thread
 from typing import BinaryIO, Final, ParamSpec, TypeVar, cast
 
-from loky.backend import get_context  # type: ignore[import-untyped] # has no stubs
+from loky.backend.context import LokyContext  # type: ignore[import-untyped] # has no stubs
+from loky.backend.process import LokyProcess  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired, ProcessPool
 
 from sourcebook.processes.child import enter_child
@@ -26,6 +28,8 @@ _ABORT_SECONDS: Final = 0.1
 """Seconds that a broken pool gets to fail the tasks that it knows."""
 _ERROR_BYTES: Final = 4_000
 """Bytes from the end of stderr that are searched for the last line."""
+_MOST_ERROR_BYTES: Final = 1_000_000
+"""Bytes of stderr that are kept after a task that succeeded: libraries may print about every document."""
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -44,6 +48,9 @@ class WorkerPool:
         folder: Temporary folder that the last one to end removes if this process is killed.
         initializer: Function that a child calls before its first task.
         arguments: Arguments of `initializer`.
+
+    Raises:
+        OSError: No child process can be created.
     """
 
     def __init__(
@@ -65,10 +72,13 @@ class WorkerPool:
             max_tasks=max_tasks,
             initializer=_begin,
             initargs=(os.getpid(), self._errors_for_child, folder, initializer, arguments),
-            # Children of the standard library's contexts import the main module; Dagster's takes two seconds.
-            context=get_context("loky"),
+            context=_context(),
         )
-        self._start()
+        try:
+            self._start()
+        except BrokenProcessPool as error:  # pebble's, where no process can be created
+            self.close()
+            raise error.__cause__ if isinstance(error.__cause__, OSError) else OSError(str(error)) from None
         atexit.register(self.close)
 
     @property
@@ -109,10 +119,11 @@ class WorkerPool:
 
     def last_error_line(self) -> str:
         """Return the last line that any child wrote to stderr; empty where there is none."""
-        if self._errors.closed:
-            return ""
-        size = os.fstat(self._errors.fileno()).st_size  # 0 for the null device
-        written = os.pread(self._errors.fileno(), _ERROR_BYTES, max(size - _ERROR_BYTES, 0))
+        with self._lock:
+            if self._errors.closed:
+                return ""
+            size = os.fstat(self._errors.fileno()).st_size  # 0 for the null device
+            written = os.pread(self._errors.fileno(), _ERROR_BYTES, max(size - _ERROR_BYTES, 0))
         return written.decode(errors="replace").strip().rpartition("\n")[2]
 
     def describe_end(self, subject: str, error: ProcessExpired | BrokenProcessPool, *, advice: str) -> str:
@@ -139,8 +150,9 @@ class WorkerPool:
         self._pool.stop()  # type: ignore[no-untyped-call] # pebble declares arguments only
         self._pool.join()
         self._fail_waiting()
-        self._errors_for_child.close()
-        self._errors.close()
+        with self._lock:
+            self._errors_for_child.close()
+            self._errors.close()
 
     def _start(self) -> None:
         """Start the pool with SIGINT blocked, so that children ignore Ctrl-C from their first instruction on."""
@@ -172,6 +184,13 @@ class WorkerPool:
             self._settle(outcome, None, error)
         else:
             self._settle(outcome, task.result(), None)
+            self._shorten_errors()
+
+    def _shorten_errors(self) -> None:
+        """Empty the file of stderr where it has grown long."""
+        with self._lock:
+            if not self._errors.closed and os.fstat(self._errors.fileno()).st_size > _MOST_ERROR_BYTES:
+                self._errors.truncate(0)
 
     def _settle(self, outcome: "Future[Result]", result: Result | None, error: BaseException | None) -> None:
         """Set a future's outcome, unless it has one."""
@@ -185,12 +204,23 @@ class WorkerPool:
             outcome.set_result(result)  # type: ignore[arg-type] # None stands for a result only where there is none
 
 
+def _context() -> LokyContext:
+    """Return loky's context: children of the standard library's import the main module; Dagster's takes two seconds."""
+    context = LokyContext()
+    # A module of the current folder, such as a queue.py, must not take the place of the standard library's.
+    context.Process = partial(LokyProcess, env={"PYTHONSAFEPATH": "1"})
+    return context
+
+
 def _error_file() -> BinaryIO:
     """Return the file that takes stderr; without a temporary folder, stderr is discarded."""
     try:
-        return cast("BinaryIO", tempfile.TemporaryFile())
+        errors = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - open as long as the pool
     except OSError:
         return Path(os.devnull).open("w+b")
+    # Children share the open file: after it was emptied, they write at its start.
+    fcntl(errors, F_SETFL, fcntl(errors, F_GETFL) | os.O_APPEND)
+    return errors
 
 
 def _begin(

@@ -20,8 +20,8 @@ class _Setup(NamedTuple):
 
 _setup: _Setup
 _engine: Engine | None = None
-_windows: Iterator[Window] = iter(())
-"""Remaining windows of the recording in progress."""
+_windows: Iterator[Window] | None = None
+"""Remaining windows of the recording in progress; None in a child that has begun none."""
 
 
 def configure(settings: SpeechSettings, home: Path) -> None:
@@ -53,6 +53,8 @@ def begin(place: str, start: float, language: Language | None) -> None:
 def next_window() -> Window | None:
     """Return the next window of the recording; None after the last."""
     with _speech_errors():
+        if _windows is None:  # this child took the place of the one that began
+            raise RecordingError("the process that reads it ended between two windows")
         return next(_windows, None)
 
 

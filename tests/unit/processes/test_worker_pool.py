@@ -1,14 +1,18 @@
 """The kit of child processes: every task ends, and no child outlives its pool."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
+from itertools import count
+from pathlib import Path
 
 import psutil
 import pytest
+from loky.backend.fork_exec import fork_exec  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired
 
 from sourcebook.processes.child import memory_limit
@@ -35,6 +39,10 @@ def fill(size: int, limit: int) -> int:
 def crash(status: int) -> None:
     print("the last words", file=sys.stderr, flush=True)
     os._exit(status)
+
+
+def print_much(size: int) -> None:
+    os.write(2, b"a warning about this document\n" * (size // 30))
 
 
 def priority() -> int:
@@ -83,6 +91,51 @@ def test_a_crash_is_described() -> None:
         assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
     finally:
         pool.close()
+
+
+def test_what_libraries_print_does_not_fill_the_disk() -> None:
+    """The file of stderr is emptied after a task that printed much; a later crash is described all the same."""
+    pool = WorkerPool()
+    try:
+        for _ in range(5):
+            pool.schedule(None, print_much, 3_000_000).result(30)
+        with pytest.raises(ProcessExpired) as caught:
+            pool.schedule(None, crash, 3).result(30)
+        assert os.fstat(pool._errors.fileno()).st_size < 6_100_000
+        assert pool.describe_end("the child", caught.value, advice="") == (
+            "the child ended with exit status 3: the last words"
+        )
+    finally:
+        pool.close()
+
+
+def test_modules_of_the_current_folder_do_not_replace_the_standard_library_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An ingest may be started in a folder of programs."""
+    (tmp_path / "queue.py").write_text("raise SystemExit('not the queue that was meant')")
+    monkeypatch.chdir(tmp_path)
+    pool = WorkerPool()
+    try:
+        assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
+    finally:
+        pool.close()
+
+
+def test_a_child_that_cannot_be_created_is_an_os_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes and memory may be scarce; children that were created already are ended."""
+    others = workers()
+    calls = count()
+
+    def scarce(*args: object, **kwargs: object) -> int:
+        if next(calls):
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        return int(fork_exec(*args, **kwargs))
+
+    monkeypatch.setattr("loky.backend.fork_exec.fork_exec", scarce)
+    with pytest.raises(OSError, match="temporarily unavailable"):
+        WorkerPool(2)
+    assert workers() == others
 
 
 def test_children_give_way_to_searches() -> None:
