@@ -23,7 +23,10 @@ _TEXTS_PER_ITEM: Final = 4
 
 
 class EmbedderPool:
-    """Model processes and opened exports, by their settings. Whoever creates a pool closes it."""
+    """The model process and the opened export of the latest settings. Whoever creates a pool closes it.
+
+    Collections of other settings follow one another: the former model leaves the memory before the next is loaded.
+    """
 
     def __init__(self) -> None:
         self._processes: dict[EmbeddingSettings, EmbeddingProcess] = {}
@@ -61,6 +64,7 @@ class EmbedderPool:
             export = _usable_export(find_model(settings.model), home)
             if export is None:
                 return self._process(settings)
+            self._close_others(settings)
             try:
                 self._opened[settings] = open_exported(export, threads=usable_cores())
             except ModelError:  # the next search reports it
@@ -112,14 +116,25 @@ class EmbedderPool:
         self.close()
 
     def _process(self, settings: EmbeddingSettings) -> "EmbeddingProcess":
-        """Return the process of a model; start it where there is none."""
-        if settings not in self._processes:
+        """Return the process of a model; start it where there is none, or where its child has died."""
+        process = self._processes.get(settings)
+        if process is None or not process.is_active:
+            self._close_others(settings)
+            if process is not None:
+                process.close()
             from sourcebook.embedding.process import EmbeddingProcess  # not with the code location: takes 0.2 s
 
             process = EmbeddingProcess(find_model(settings.model), settings.precision)
             process.start()
             self._processes[settings] = process
         return self._processes[settings]
+
+    def _close_others(self, settings: EmbeddingSettings) -> None:
+        """End the process and drop the opened export of every other model."""
+        for other in [other for other in self._processes if other != settings]:
+            self._processes.pop(other).close()
+        for other in [other for other in self._opened if other != settings]:
+            self._opened.pop(other).close()
 
 
 def _usable_export(model: EmbeddingModel, home: Path) -> Export | None:

@@ -45,6 +45,12 @@ class EmbeddingProcess:
         """The model that the vectors come from."""
         return self._model
 
+    @property
+    def is_active(self) -> bool:
+        """Whether the child takes tasks, or can still be started."""
+        with self._lock:
+            return self._end is None and (self._pool is None or self._pool.is_active)
+
     def start(self) -> None:
         """Start the child, unless it runs already, and return at once: the model loads there.
 

@@ -1,5 +1,7 @@
 """Export a sentence-transformers model to ONNX, once, and compare it with its source."""
 
+import errno
+import os
 import shutil
 import tempfile
 import warnings
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 MOST_WEIGHT_BYTES: Final = 1_900_000_000
 """Bytes of weights: one ONNX file holds less than 2 GiB."""
+_BYTES_BESIDE: Final = 50_000_000
+"""Bytes of free disk space for the graph and the vocabulary, beside the weights."""
 _OPSET: Final = 18
 _SMALLEST_OUTSIDE: Final = "1024"
 """Bytes of a tensor that goes to the file of the weights, which is mapped into memory, not read."""
@@ -110,13 +114,17 @@ def _export(folder: Path, model: EmbeddingModel, source: Path) -> ExportRecord |
 
 def _write(transformer: "SentenceTransformer", model: EmbeddingModel, made_of: str, target: Path) -> ExportRecord:
     _check_supported(transformer)
+    weights = sum(weights.numel() for weights in transformer.parameters())
+    needed = weights * 4 * 2 + _BYTES_BESIDE  # float32, traced and simplified
+    if shutil.disk_usage(target).free < needed:  # onnxruntime's error would not name the disk: a refusal for ever
+        raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: {needed / 1e6:.0f} MB are needed")
     tokenizer = _fast_tokenizer(transformer)
     tokenizer.backend_tokenizer.save(str(target / TOKENIZER))
     record = ExportRecord(
         identity=model.identity,
         name=model.name,
         dimensions=model.dimensions,
-        weights=sum(weights.numel() for weights in transformer.parameters()),
+        weights=weights,
         tokens=TokenSettings(
             max_tokens=int(min(tokenizer.model_max_length, UNLIMITED_TOKENS)),
             truncation_side=cast("Literal['left', 'right']", tokenizer.truncation_side),

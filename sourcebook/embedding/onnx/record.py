@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 EXPORT: Final = "export.json"
 REFUSAL: Final = "refused.json"
@@ -92,6 +92,15 @@ class ExportRecord(BaseModel):
     probe: tuple[str, tuple[float, ...]] = ("", ())
     folder: str
     files: dict[str, ExportedFile] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_format_1(cls, record: Any) -> Any:
+        """Convert a record of format 1: searches use its export until the next ingest with new texts replaces it."""
+        if not isinstance(record, dict) or record.get("format") != 1:
+            return record
+        known = {name: value for name, value in record.items() if name in cls.model_fields}
+        return {**known, "format": FORMAT, "config_hash": record.get("settings_sha256")}
 
 
 class Refusal(BaseModel):

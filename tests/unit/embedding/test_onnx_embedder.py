@@ -106,6 +106,25 @@ def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel)
         process.embed(["battery"])
 
 
+def test_one_model_is_in_memory_at_a_time(tmp_path: Path) -> None:
+    """Collections of other settings follow one another; a child that died, as during an export, is replaced."""
+    first, second = EmbeddingSettings(precision="float32"), EmbeddingSettings(precision="bfloat16")
+    with EmbedderPool() as pool:
+        former = pool.for_texts(first, tmp_path, texts=1)
+        assert isinstance(former, EmbeddingProcess)
+        latter = pool.for_texts(second, tmp_path, texts=1)
+        assert isinstance(latter, EmbeddingProcess)
+        assert not former.is_active
+        with pytest.raises(ModelError, match="has been closed"):
+            former.embed(["battery"])
+        assert pool.for_texts(second, tmp_path, texts=1) is latter
+        latter.close()
+        replacement = pool.for_texts(second, tmp_path, texts=1)
+        assert replacement is not latter
+        assert isinstance(replacement, EmbeddingProcess)
+        assert replacement.is_active
+
+
 def test_the_process_that_embedded_a_generation_exports_its_model(tmp_path: Path) -> None:
     """The first ingest starts a process for however few items, which exports the model once it has embedded them."""
     folder = tiny_model(tmp_path / "tiny")

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -219,6 +220,16 @@ def test_a_home_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     reason = export_model(tmp_path, model)
     assert reason is not None
     assert reason.startswith(f"the exported model cannot be kept in {tmp_path / 'models'}: ")
+
+
+def test_a_full_disk_is_no_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine is at fault, not the model: the next ingest exports it."""
+    model = find_model(str(tiny_model(tmp_path / "tiny")))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=1_000))
+    assert "No space left on device" in str(export_model(tmp_path, model))
+    monkeypatch.undo()
+    assert needs_export(tmp_path, model)
+    exported(tmp_path, model)
 
 
 def test_searching_needs_neither_the_model_s_folder_nor_torch(tmp_path: Path) -> None:

@@ -78,6 +78,22 @@ def test_truncated_and_missing_files_are_recognised(home: Path, tiny: EmbeddingM
     assert isinstance(find_export(home, tiny.identity), Export)
 
 
+def test_searches_go_on_with_an_export_of_the_former_format(home: Path, tiny: EmbeddingModel, export: Export) -> None:
+    """A collection may have nothing to ingest for long after an upgrade; the next texts replace the export."""
+    former = export.record.model_dump(mode="json", exclude={"config_hash"}) | {
+        "format": 1,
+        "pooling": ["mean"],
+        "settings_sha256": "00ff",
+        "versions": {"torch": "2.8.0"},
+        "seconds": 9.5,
+    }
+    (model_folder(home, tiny.identity) / "export.json").write_text(json.dumps(former))
+    found = find_export(home, tiny.identity)
+    assert isinstance(found, Export)
+    assert open_exported(found).embed_query("battery").shape == (32,)
+    assert needs_export(home, tiny)
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}', '{"format": 2, "identity": 5}'])
 def test_a_record_that_cannot_be_read_is_recognised(home: Path, tiny: EmbeddingModel, content: str) -> None:
     """Neither an empty nor a foreign record is trusted; it is made anew."""
