@@ -1,4 +1,4 @@
-"""Where this Sourcebook was installed from, and the command that installs more of it."""
+"""The source of this installation, and the command that installs further extras."""
 
 import json
 import shlex
@@ -21,7 +21,7 @@ def code_location() -> Path | None:
 
 
 def is_checkout() -> bool:
-    """Return whether the library is that of a checkout, which has the pipeline beside it."""
+    """Return whether the library is part of a checkout, which has the pipeline beside it."""
     return code_location() == _ROOT.parent
 
 

@@ -1,4 +1,4 @@
-"""How many processor cores this process may really use: fewer than the machine has, in a container."""
+"""Number of processor cores that this process may use; a container may have fewer than the machine."""
 
 import os
 from math import ceil

@@ -30,7 +30,7 @@ class LegExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a search went; made with `explain=True`."""
+    """Words, weights, times and plans of a search, made with `explain=True`."""
 
     query: str
     """The query as it was understood."""

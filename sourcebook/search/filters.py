@@ -52,9 +52,9 @@ class Filters:
     media_types: Texts | None = None
     """Media types such as `application/pdf`; `image/*` is every image."""
     tags_any: Texts | None = None
-    """Tags of which the document has at least one."""
+    """Tags; the document has at least one of them."""
     tags_all: Texts | None = None
-    """Tags of which the document has each."""
+    """Tags; the document has all of them."""
     languages: Texts | None = None
     """ISO 639-1 codes, such as `de`."""
     uri_prefix: str | None = None

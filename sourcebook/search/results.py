@@ -109,7 +109,7 @@ class SearchResults(Sequence[SearchResult]):
     notes: tuple[str, ...] = ()
     """Sentences about a search that did not go as asked; empty otherwise."""
     explanation: Explanation | None = None
-    """How the search went; with `explain=True`."""
+    """Words, weights, times and plans of the search; only with `explain=True`."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...

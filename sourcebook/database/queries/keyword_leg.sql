@@ -101,7 +101,7 @@ SELECT entry.chunk_id FROM search_entry entry
 WHERE entry.generation_id = %(generation)s AND entry.chunk_id = ANY(%(chunks)s) AND ({condition});
 
 -- name: best_matching_keyword_entries
--- Return the entries with the highest BM25 scores among those that fulfil a condition, each of which is scored.
+-- Return the entries with the highest BM25 scores among those that fulfil a condition; each of those is scored.
 WITH matching AS MATERIALIZED (
     SELECT entry.chunk_id FROM search_entry entry WHERE entry.generation_id = %(generation)s AND ({condition})
 )

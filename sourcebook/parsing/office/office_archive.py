@@ -1,4 +1,4 @@
-"""Checks of .docx, .pptx and .xlsx files before they are parsed: intact, safe to unpack, and of which format."""
+"""Checks of .docx, .pptx and .xlsx files before they are parsed: integrity, size after unpacking, and format."""
 
 import re
 import zlib

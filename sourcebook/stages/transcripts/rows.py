@@ -35,7 +35,7 @@ class StaleRecording:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptState:
-    """How far a transcript is."""
+    """Progress of a transcript."""
 
     finished: bool
     heard: float

@@ -29,7 +29,7 @@ def table_rows(lines: list[str], *, delimiter: str, attributes: Mapping[str, str
     Args:
         lines: Lines between the delimiters `|===`.
         delimiter: First character of the delimiters.
-        attributes: Attributes of the block, of which `cols`, `format` and `separator` are used.
+        attributes: Attributes of the block; `cols`, `format` and `separator` are used.
     """
     kind = attributes.get("format", {",": "csv", ":": "dsv"}.get(delimiter, "psv"))
     if kind in {"csv", "tsv", "dsv"}:
