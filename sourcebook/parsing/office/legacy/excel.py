@@ -24,6 +24,10 @@ _DAMAGED: Final = (ValueError, LookupError, TypeError, AttributeError, Assertion
 _VISIBILITY: Final = ("visible", "hidden", "veryHidden")
 _LONGEST_CELL: Final = 32_767
 """Characters that Excel stores in a cell."""
+_MOST_MERGED: Final = 10_000
+"""Merged cells of one range beyond which the range ends with the last cell that has a value; it costs memory."""
+_NOT_IN_NAMES: Final = re.compile(r"[\\*?:/\[\]]")
+"""Characters that Excel refuses in the name of a sheet, and other programs write."""
 _PROPERTIES: Final = {
     "title": "title",
     "author": "author",
@@ -46,12 +50,13 @@ def xlsx_of_xls(content: bytes) -> bytes:
         ParseError: The file is damaged or protected by a password.
     """
     try:
-        book = xlrd.open_workbook(file_contents=content, formatting_info=True, logfile=StringIO())
+        book = xlrd.open_workbook(file_contents=content, formatting_info=True, ragged_rows=True, logfile=StringIO())
         written = Workbook(iso_dates=False)
-        written.remove(written.active)
+        if any(sheet.visibility == 0 for sheet in book.sheets()):  # a chart, which is left out, may be all that shows
+            written.remove(written.active)
         written.epoch = MAC_EPOCH if book.datemode else WINDOWS_EPOCH
         for sheet in book.sheets():
-            _copy(book, sheet, written.create_sheet(_printable(sheet.name)))
+            _copy(book, sheet, written.create_sheet(_NOT_IN_NAMES.sub(" ", _printable(sheet.name))))
         target = BytesIO()
         written.save(target)
     except (xlrd.XLRDError, xlrd.compdoc.CompDocError, *_DAMAGED) as error:
@@ -97,7 +102,10 @@ def _copy(book: Any, sheet: Any, target: Any) -> None:
             written.hyperlink = _printable(link.url_or_path)
     for (row, column), note in sheet.cell_note_map.items():
         target.cell(row + 1, column + 1).comment = Comment(_printable(note.text), _printable(note.author or ""))
+    last_row, last_column = target.max_row, target.max_column
     for top, bottom, left, right in sheet.merged_cells:
+        if (bottom - top) * (right - left) > _MOST_MERGED:
+            bottom, right = max(min(bottom, last_row), top + 1), max(min(right, last_column), left + 1)
         target.merge_cells(start_row=top + 1, end_row=bottom, start_column=left + 1, end_column=right)
 
 

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from io import BytesIO
+from time import process_time
 
 import pytest
 import xlwt  # type: ignore[import-untyped] # has no types
@@ -40,6 +41,10 @@ def workbook() -> bytes:
         hidden = book.add_sheet(name)
         hidden.write(0, 0, f"in {name}")
         hidden.visibility = visibility
+    return saved(book)
+
+
+def saved(book: xlwt.Workbook) -> bytes:
     target = BytesIO()
     book.save(target)
     return target.getvalue()
@@ -72,6 +77,38 @@ def test_values_show_as_the_program_shows_them(media_type: str) -> None:
 def test_the_time_of_reading_is_no_metadata() -> None:
     """A workbook without properties has none."""
     assert read(WORKBOOK).metadata == {}
+
+
+def test_a_sheet_of_any_name_is_read() -> None:
+    """Programs other than Excel write names with a colon or a slash."""
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Sheet")
+    sheet.name = "2024/05: [in] EUR?"
+    sheet.write(0, 0, "paid")
+    assert "paid" in read(saved(book)).markdown
+
+
+def test_a_hidden_sheet_alone_is_read() -> None:
+    """A chart may be the only sheet that shows."""
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Data")
+    sheet.write(0, 0, "paid")
+    sheet.visibility = 1
+    assert read(saved(book)).markdown == "## Data (hidden)\n\npaid\n"
+
+
+def test_cells_far_apart_and_large_merged_ranges_cost_little() -> None:
+    """The empty cells between two values, and those of a merged range, are not read one by one."""
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Sheet")
+    sheet.write(0, 0, "near")
+    sheet.write(60_000, 255, "far")
+    merged = book.add_sheet("Merged")
+    merged.write_merge(0, 20_000, 0, 20, "wide")
+    started = process_time()
+    document = read(saved(book))
+    assert process_time() - started < 10
+    assert all(word in document.markdown for word in ("near", "far", "wide"))
 
 
 @settings(deadline=None, max_examples=60)
