@@ -62,9 +62,9 @@ class Filters:
     date: Dates | None = None
     """The document's own date from its metadata; documents without a date are left out."""
     added: Dates | None = None
-    """Time at which the document was first taken in."""
+    """Time at which the document was first ingested."""
     changed: Dates | None = None
-    """Time at which the document was last taken in, removed or put back."""
+    """Time at which the document was last changed, removed or restored."""
     metadata: Mapping[MetadataKey, Any] | None = None
     """By key: a value, a list of alternative values, a range `{"gte": …, "lt": …}`, or `{"exists": …}`."""
     _conditions: tuple[DocumentCondition | AnyOf, ...] = field(init=False, repr=False, compare=False)
