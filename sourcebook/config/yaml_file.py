@@ -128,7 +128,7 @@ class _Reader:
     def value(self, node: "Node", at: KeyPath) -> object:
         from ruamel.yaml.nodes import MappingNode, SequenceNode
 
-        empty = node.start_mark.index == node.end_mark.index  # the mark of an empty node is that of the next node
+        empty = node.start_mark.index == node.end_mark.index  # an empty node has the mark of the next node
         self.values[at] = self.keys.get(at, _position(node)) if empty else _position(node)
         if len(self.values) > MOST_VALUES:
             refuse(self.path, _position(node), f"there are more than {MOST_VALUES:,} values (aliases count each time)")

@@ -87,7 +87,7 @@ def detect_media_type(name: str, head: bytes) -> str:
 
     A signature in the content decides. The name selects among ZIP archives (.docx is one) and among types of text.
     Text named as PDF or image is `text/plain`; text named as recording keeps the recording's type and is refused
-    when it is opened, because nobody searches for a server's error message.
+    when it is opened, because a server's error message is no document.
 
     Args:
         name: File name, path or URI.

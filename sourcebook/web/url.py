@@ -96,7 +96,7 @@ def registered_domain(host: str) -> str:
     """Return the registered domain of a host, such as `example.co.uk` of `docs.example.co.uk`.
 
     Each name under a shared suffix such as `github.io` is a registered domain. An address, `localhost` and a public
-    suffix are their own domain. The list of public suffixes is that of the package tldextract.
+    suffix are their own domain. The list of public suffixes comes from the package tldextract.
 
     Args:
         host: host as `host_of` returns it; a port is ignored.

@@ -91,7 +91,7 @@ _END_SECONDS: Final = 3.0
 
 
 def find_chromium() -> Path | None:
-    """Return the path of a Chromium or a browser based on it: that of `SOURCEBOOK_CHROMIUM`, else an installed one.
+    """Return the path of a Chromium-based browser: `SOURCEBOOK_CHROMIUM` if set, else an installed one.
 
     The path of the variable is not checked; a wrong one fails at the start of the browser.
     """

@@ -103,7 +103,7 @@ class BrowserProxy:
         )
 
     def close_port(self, port: int) -> None:
-        """Refuse a port of this machine in any case, such as that of a browser's DevTools."""
+        """Refuse a port of this machine in any case, such as the DevTools port of a browser."""
         self._closed_ports.add(port)
 
     async def start(self) -> None:
