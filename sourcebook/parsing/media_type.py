@@ -42,10 +42,10 @@ _RENAMED = {
 }
 """Media types of the package filetype, each with the name used here."""
 _NEVER_TEXT = frozenset(
-    {"application/postscript", "application/vnd.ms-cab-compressed", "application/x-brotli",
+    {"application/dicom", "application/postscript", "application/vnd.ms-cab-compressed", "application/x-brotli",
      "application/x-google-chrome-extension", "application/x-lzip", "application/x-msdownload",
      "application/x-nintendo-nes-rom", "application/x-shockwave-flash", "application/x-sqlite3",
-     "application/x-unix-archive", "image/bmp"}
+     "application/x-unix-archive", "audio/midi", "image/bmp", "image/vnd.adobe.photoshop", "image/vnd.dwg"}
 )  # fmt: skip
 """Media types of filetype whose short signature may also begin a text, such as "BM" or "MZ"."""
 _MORE_SIGNATURES = (
@@ -71,6 +71,16 @@ _SOUND_OR_VIDEO = {
     "video/x-ms-wmv": ("video/x-ms-asf", "audio/x-ms-wma", "video/x-ms-wmv"),
 }
 """Media types of containers of sound or video; the file name selects one, by default the first."""
+_BRANDS = {
+    b"M4A ": "audio/mp4",
+    b"M4B ": "audio/mp4",
+    b"M4P ": "audio/mp4",
+    b"heic": "image/heic",
+    b"heix": "image/heic",
+    b"mif1": "image/heic",
+    b"qt  ": "video/quicktime",
+}
+"""Media types by the major brand of an ISO media file; filetype also reads the compatible brands, which say less."""
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _OFFICE_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
@@ -132,6 +142,8 @@ def _of_signature(head: bytes, named: str | None) -> str | None:
         return named if named in {DOC, PPT, XLS, OUTLOOK} else OLE
     if (frame := _audio_frame(head)) is not None:
         return frame if named in {frame, None} else None
+    if head[4:8] == b"ftyp" and head[8:12] in _BRANDS:
+        return _BRANDS[head[8:12]]
     guessed = filetype.guess_mime(head)
     if guessed in _NEVER_TEXT and looks_like_text(head):
         guessed = None
@@ -150,7 +162,7 @@ def _framed(head: bytes, named: str | None) -> str | None:
     if head[:4] == b"FORM" and head[8:12] == b"AIFC":
         return "audio/aiff"
     if head[4:8] == b"ftyp":
-        return "audio/mp4" if head[8:12] in {b"M4B ", b"M4P "} else "video/mp4"
+        return "video/mp4"
     return PDF if named == PDF and b"%PDF-" in head[:1024] else None
 
 
