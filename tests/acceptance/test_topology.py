@@ -121,6 +121,7 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
         yield Deployment(deployed, web_port)
 
 
+@pytest.mark.alone  # beside others, a run takes longer than the code server gets to stop
 @pytest.mark.timeout(900)
 def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment: Deployment) -> None:
     workplace = deployment.workplace
