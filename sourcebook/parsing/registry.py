@@ -95,7 +95,7 @@ PARSERS = (
     Parser("toml", "text.fenced:parse_toml", (), (TOML,), detects_language=False),
     Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 3, _MARKUP),
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 1, ("markdown-it-py",)),
-    Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 1, ("markdown-it-py", "pylatexenc")),
+    Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 2, ("markdown-it-py", "pylatexenc")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 2, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 2, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),

@@ -1,6 +1,7 @@
 """Expansion of the macros that a LaTeX document defines; comments are removed, other files are never read."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,8 +15,14 @@ _NEW = frozenset({"newcommand", "renewcommand", "providecommand", "DeclareRobust
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _PARAMETER = re.compile(r"#([1-9])")
 _SPACE = re.compile(r"\s*")
-_MOST_EXPANDED = 2_000_000
-"""Characters that macros may add to a document, so that a recursive macro ends."""
+_MOST_EXPANDED = 30_000
+"""Characters that macros may add to any document; real documents add at most 2.6 per character of their own."""
+_MOST_EXPANDED_PER_CHARACTER = 8
+"""Characters that macros may add per character of the document, besides `_MOST_EXPANDED`."""
+_MOST_NESTED = 8
+"""Levels of a macro in its own arguments or, through other macros, in its own body; deeper ones stay as written."""
+_COST_OF_EXPANSION = 10
+"""Characters that an expansion counts for, besides those of its result."""
 _LONGEST_ARGUMENT = 20_000
 """Characters of a macro's argument or definition."""
 
@@ -25,6 +32,8 @@ class _Macro:
     body: str
     arguments: int = 0
     default: str | None = None
+    levels: int = _MOST_NESTED
+    """Expansions of the macro that may be open at once; 1 where its body names it, for no condition would end it."""
 
 
 def expanded(text: str) -> str:
@@ -37,9 +46,12 @@ class _Expansion:
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
-        self._waiting: list[tuple[str, int]] = []
+        self._waiting: list[tuple[str, int, str]] = []
+        """Text, offset and name of a macro: where to continue after the macro's expansion."""
+        self._open: Counter[str] = Counter()
+        """Number of expansions of each macro that are being read."""
         self._macros: dict[str, _Macro] = {}
-        self._left = _MOST_EXPANDED
+        self._left = _MOST_EXPANDED + _MOST_EXPANDED_PER_CHARACTER * len(text)
 
     def pieces(self) -> Iterator[str]:
         while True:
@@ -48,7 +60,7 @@ class _Expansion:
                 yield self._text[self._at :]
                 if not self._waiting:
                     return
-                self._text, self._at = self._waiting.pop()
+                self._leave()
                 continue
             yield self._text[self._at : token.start()]
             self._at = token.end()
@@ -61,8 +73,8 @@ class _Expansion:
             elif name in _NEW or name == "def":
                 definition = self._definition(name)
                 yield "" if definition else token[0]
-            elif name in self._macros and self._left > 0:
-                self._expand(self._macros[name])
+            elif name in self._macros and self._left > 0 and self._open[name] < self._macros[name].levels:
+                self._expand(name, self._macros[name])
             else:
                 yield token[0]
 
@@ -88,20 +100,26 @@ class _Expansion:
             count, default = int(found) if (found := self._option()) and found.isdigit() else 0, self._option()
         body = self._group()
         if len(body) <= _LONGEST_ARGUMENT:
-            self._macros[name[1:]] = _Macro(body, min(count, 9), default)
+            names_itself = re.search(rf"{re.escape(name)}(?![a-zA-Z@])", body) is not None
+            self._macros[name[1:]] = _Macro(body, min(count, 9), default, 1 if names_itself else _MOST_NESTED)
         return True
 
-    def _expand(self, macro: _Macro) -> None:
+    def _expand(self, name: str, macro: _Macro) -> None:
         arguments: list[str] = []
         if macro.default is not None and macro.arguments:
             option = self._option()
             arguments.append(macro.default if option is None else option)
         arguments += [self._group() for _ in range(macro.arguments - len(arguments))]
         body = _PARAMETER.sub(lambda found: "".join(arguments[int(found[1]) - 1 : int(found[1])]), macro.body)
-        self._left -= len(body) + sum(map(len, arguments)) + 10
-        if self._at < len(self._text):
-            self._waiting.append((self._text, self._at))
+        self._left -= len(body) + sum(map(len, arguments)) + _COST_OF_EXPANSION
+        self._waiting.append((self._text, self._at, name))
+        self._open[name] += 1
         self._text, self._at = body, 0
+
+    def _leave(self) -> None:
+        """Continue after the macro whose expansion has been read."""
+        self._text, self._at, name = self._waiting.pop()
+        self._open[name] -= 1
 
     def _group(self) -> str:
         """Consume and return the next argument: the content of braces, or one command or character."""
@@ -115,6 +133,7 @@ class _Expansion:
                 found = self._text[self._at + 1 : brace.start()]
                 self._at = brace.end()
                 return found
+        self._left -= min(len(self._text) - self._at, _LONGEST_ARGUMENT)  # the characters searched in vain
         self._at += 1
         return ""
 
@@ -143,4 +162,4 @@ class _Expansion:
             self._at = space.end() if space else self._at
             if self._at < len(self._text) or not self._waiting:
                 return
-            self._text, self._at = self._waiting.pop()
+            self._leave()

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.model.document import ParsedDocument
@@ -31,6 +31,12 @@ def read(source: str) -> ParsedDocument:
     document = parse(source.encode(), name="a.adoc", media_type=ASCIIDOC)
     assert_blocks_cover(document)
     return document
+
+
+@pytest.fixture(scope="module", autouse=True)
+def reader() -> None:
+    """Import the reader and load its language model, so that no example of a test pays for them."""
+    read("A sentence of prose that is long enough for its language to be identified.")
 
 
 def markdown(source: str) -> str:
@@ -159,7 +165,6 @@ def test_hostile_sources_end(source: str) -> None:
     assert time.process_time() - begun < 10
 
 
-@settings(deadline=None)  # the first example imports the reader
 @given(st.lists(st.sampled_from([*"*_`.=-+|[]{}:<> a1\n\n\n", "----\n", "====\n", "|===\n", "\n* ", "\n. ", "::",
                                  "\n+\n", "[source]\n", "include::x[]\n", "____\n", "NOTE: "]),
                 max_size=60))  # fmt: skip
