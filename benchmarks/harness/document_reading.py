@@ -11,14 +11,11 @@ import pypdfium2  # type: ignore[import-untyped] # has no stubs
 
 from benchmarks.corpora.document_samples import Sample
 from benchmarks.harness.document_scores import headings, order_similarity, share_found, table_cells, words
-from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.registry import parser_for
 
-_WHOLE = ParsingSettings(html="everything")
-"""Settings for web pages: their expected Markdown holds the menus, too."""
 _TEXT_LAYER = 0.5
 """Smallest share of the expected words in the text stream of a PDF; one with less counts as a scan."""
 
@@ -117,7 +114,7 @@ def plain_text(content: bytes) -> str | None:
 def _parse(sample: Sample) -> tuple[ParsedDocument | None, str, float]:
     started = time.perf_counter()
     try:
-        document, reason = parse(sample.content, name=sample.name, media_type=sample.media_type, settings=_WHOLE), ""
+        document, reason = parse(sample.content, name=sample.name, media_type=sample.media_type), ""
     except (ParseError, MissingDependencyError) as error:
         document, reason = None, str(error)
     return document, reason, time.perf_counter() - started

@@ -9,15 +9,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _PLACEHOLDER = re.compile(r"<!--.*?-->", re.DOTALL)
-_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?: \"[^\"]*\")?\)")
 _ENTITY = re.compile(r"&#?\w+;")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PUNCTUATION = ".,:;!?… "
 
 
 def words(markdown: str) -> list[str]:
-    r"""Return the words (`\w+`) in their order, without image placeholders, link targets, HTML entities and escapes."""
-    text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _LINK_TARGET.sub("]", _PLACEHOLDER.sub(" ", markdown)))
+    r"""Return the words (`\w+`) in their order, without image placeholders, HTML entities and escapes."""
+    text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _PLACEHOLDER.sub(" ", markdown))
     return re.findall(r"\w+", _ESCAPE.sub(r"\1", text))
 
 

@@ -8,8 +8,10 @@ from pydantic import Field
 from sourcebook.config.field_types import ByteCount, Duration, FilePath, Settings
 
 PdfParser = Literal["sourcebook", "docling"]
-HtmlPart = Literal["main", "everything"]
-"""Part of a web page that becomes text: its main content, or all that a reader sees."""
+HtmlPart = Literal["main", "body", "everything"]
+"""Part of a web page that becomes text: its main content; its body without site menus and footers; or all of it."""
+SAVED_PAGE: HtmlPart = "body"
+"""Part of a saved page that is kept where no setting names one."""
 
 
 class ParsingSettings(Settings):
@@ -20,7 +22,9 @@ class ParsingSettings(Settings):
         default=None, description="the folder of docling's models; without it docling downloads them"
     )
     ocr: bool = Field(default=True, strict=True, description="true or false")
-    html: HtmlPart = Field(default="main", description="main or everything")
+    html: Literal["auto", "main", "body", "everything"] = Field(
+        default="auto", description="auto, main, body or everything"
+    )
     timeout: Duration = Field(
         default=timedelta(seconds=120), description="a duration such as 120s; each page of a document adds a second"
     )

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
-from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
 from sourcebook.model.media_types import (
     ASCIIDOC,
     BINARY,
@@ -93,7 +93,7 @@ PARSERS = (
     Parser("jsonl", "text.fenced:parse_json_lines", (), (JSON_LINES,), detects_language=False),
     Parser("yaml", "text.fenced:parse_yaml", (), (YAML,), detects_language=False),
     Parser("toml", "text.fenced:parse_toml", (), (TOML,), detects_language=False),
-    Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 3, _MARKUP),
+    Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 4, _MARKUP),
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 1, ("markdown-it-py",)),
     Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 2, ("markdown-it-py", "pylatexenc")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 2, (*_DOCLING, "python-docx")),
@@ -215,7 +215,7 @@ def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
     if parser.name == "docling" and settings.models:
         return f"models-{settings.models}"
-    return settings.html if parser.name == "html" and settings.html != _DEFAULT.html else ""
+    return settings.html if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else ""
 
 
 @cache

@@ -4,12 +4,14 @@ import json
 from dataclasses import replace
 from email.message import EmailMessage
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.parsing import HtmlPart, ParsingSettings
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.media_types import EMAIL, EPUB, HTML
+from sourcebook.model.selection import Selection
 from sourcebook.parsing.parse import parse
 from tests.checkout import EXAMPLES, SHARED_DATA
 from tests.integration.stages import Row, Stages
@@ -50,7 +52,7 @@ def contents(stages: Stages, kind: str) -> Row:
     return row
 
 
-@pytest.mark.parametrize("part", ["main", "everything"])
+@pytest.mark.parametrize("part", get_args(HtmlPart))
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_a_saved_page_and_a_crawled_page_give_the_same_passages(stages: Stages, path: Path, part: str) -> None:
     """Markdown, blocks, title, language, headings and anchors are equal, whichever part of the page is kept."""
@@ -68,6 +70,23 @@ def test_a_saved_page_and_a_crawled_page_give_the_same_passages(stages: Stages, 
     assert contents(stages, "file") == contents(stages, "page")
     assert passages(stages, "file") == passages(stages, "page")
     assert len(passages(stages, "file")) > 0
+
+
+def test_the_kept_part_goes_by_the_origin_where_no_setting_names_one(stages: Stages) -> None:
+    """A saved page keeps its body, a crawled one its main content."""
+    path = PAGES / "news_with_banner.html"
+    stages.web.page(f"/{path.name}", path.read_bytes(), content_type="text/html")
+    url = stages.address(f"/{path.name}")
+    stages.write("page.html", path.read_bytes())
+    site = {"url": url, "requests_per_second": "unlimited", "render": "never", "max_depth": 0, "respect_robots": False}
+    collection = {"files": [{"root": f"./{stages.root.name}"}], "sites": [site]}
+    found = {}
+    for part in ("auto", *get_args(HtmlPart)):
+        stages.configure(json.dumps({"collections": {stages.collection: {**collection, "parsing": {"html": part}}}}))
+        stages.run(Selection(force=True))
+        found[part] = {kind: contents(stages, kind)["markdown"] for kind in ("file", "page")}
+    assert len({markdown["page"] for markdown in found.values()}) == 3
+    assert found["auto"] == {"file": found["body"]["file"], "page": found["main"]["page"]}
 
 
 def parsed(content: bytes, media_type: str) -> ParsedDocument:

@@ -95,6 +95,24 @@ def prune(root: Element) -> None:
             drop(element)
 
 
+def drop_site_frame(body: Element) -> None:
+    """Remove what a site puts around its pages: menus and banners above the first heading, and footers.
+
+    An element with a heading or with more than half of the text outside links is kept. A page without headings loses
+    its footers only.
+    """
+    most = _prose(body) // 2
+    elements = list(body.iter())[1:]
+    first = next((place for place, element in enumerate(elements) if element.tag in HEADINGS), 0)
+    for place, element in enumerate(elements):
+        if element.tag == "footer" or element.get("role") == "contentinfo":
+            is_frame = not _in_section(element)
+        else:
+            is_frame = place < first and _verdict(element, dict(element.items()), within_body=True) == "boilerplate"
+        if is_frame and next(element.iter(*HEADINGS), None) is None and not _holds_more(element, most):
+            drop(element)
+
+
 def strip_unreadable(tree: Element) -> None:
     """Remove scripts, styles, form controls and embedded objects from a page."""
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own

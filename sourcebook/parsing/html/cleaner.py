@@ -8,7 +8,7 @@ from itertools import islice
 from sourcebook.config.parsing import HtmlPart
 from sourcebook.model.document import Block, JsonValue
 from sourcebook.parsing.html.anchors import anchor_of
-from sourcebook.parsing.html.boilerplate import main_content, prune, strip_unreadable
+from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
@@ -19,7 +19,7 @@ from sourcebook.parsing.html.tidying import unwrap_local_links
 from sourcebook.parsing.html.tree import Element, body_of, parse_page, plain_text, subelement
 from sourcebook.parsing.text.titles import document_title
 
-CLEANER = f"cleaner/2+html-to-markdown-{version('html-to-markdown')}"
+CLEANER = f"cleaner/3+html-to-markdown-{version('html-to-markdown')}"
 """Identity of the cleaner; it changes when the output for an unchanged page may change."""
 
 
@@ -53,9 +53,11 @@ def clean_page(body: bytes, *, url: str = "", content_type: str = "", keep: Html
 
     Args:
         body: the decompressed body.
-        url: address of the page, the base of its relative links; where empty, the address that the page declares.
+        url: address of the page, the base of its relative links; where empty, the address from which a browser saved
+            it; without either, links stay as written.
         content_type: value of the header Content-Type; `text/html; charset=utf-8` for a rendered page.
-        keep: the main content, or everything. A page whose main content is empty is kept whole.
+        keep: the part that is kept. A page whose main content is empty, or only a title, keeps its body; one whose
+            body is no more than that is kept whole.
     """
     text = decode_page(body, content_type).text
     tree = parse_page(text)
@@ -70,12 +72,11 @@ def clean_page(body: bytes, *, url: str = "", content_type: str = "", keep: Html
     if keep == "main":
         written = _main_content(page_body, head, base)
         needs_scripts = scripted and lacks_text(page_body, written.markdown)
-        for split_dates in (True, False):  # a page may be all navigation, or hold only a date
-            if not _has_words(written.markdown) and (whole := readable_body(text)) is not None:
-                written = _write_whole(whole, base, split_dates=split_dates)
     else:
-        written = write_everything(page_body, base_url=base)
+        written = _write_part(page_body, base, keep, split_dates=False)
         needs_scripts = scripted and _lacks_main_content(text, head, base)
+    if keep != "everything" and _is_title(written.markdown):
+        written = _write_more(written, text, base, split_dates=keep == "main")
     blocks = written.blocks()
     return CleanedPage(
         markdown=written.markdown,
@@ -115,12 +116,30 @@ def write_everything(body: Element, *, base_url: str | None) -> WrittenPage:
     """
     if base_url is None:
         unwrap_local_links(body)
-    return _write_whole(body, base_url or "", split_dates=False)
+    return _write_part(body, base_url or "", "everything", split_dates=False)
 
 
-def _write_whole(body: Element, base: str, *, split_dates: bool) -> WrittenPage:
+def _write_part(body: Element, base: str, part: HtmlPart, *, split_dates: bool) -> WrittenPage:
+    """Convert a body, without its site frame where only that is wanted."""
+    if part == "body":
+        drop_site_frame(body)
     flatten_code(body)
     return write_markdown(body, base_url=base, split_dates=split_dates)
+
+
+def _write_more(written: WrittenPage, text: str, base: str, *, split_dates: bool) -> WrittenPage:
+    """Return a wider part of a page of which nothing but a title was written, such as a page of navigation.
+
+    A page that has no more than its title keeps it; one that has only a date keeps the date.
+    """
+    parts: tuple[HtmlPart, ...] = ("body", "everything")
+    for part in parts:
+        body = readable_body(text)
+        wider = written if body is None else _write_part(body, base, part, split_dates=split_dates)
+        if not _is_title(wider.markdown):
+            return wider
+    body = None if _has_words(written.markdown) else readable_body(text)
+    return written if body is None else _write_part(body, base, "everything", split_dates=False)
 
 
 def _main_content(body: Element, head: PageHead, base: str) -> WrittenPage:
@@ -155,6 +174,11 @@ def _lacks_main_content(text: str, head: PageHead, base: str) -> bool:
     """Whether the main content is empty; menus around it do not count, even where they are kept."""
     body = readable_body(text)
     return body is None or lacks_text(body, _main_content(body, head, base).markdown)
+
+
+def _is_title(markdown: str) -> bool:
+    """Whether Markdown has no words, or those of one heading only."""
+    return not _has_words(markdown) or (markdown.startswith("#") and "\n" not in markdown.strip())
 
 
 def _has_words(markdown: str) -> bool:

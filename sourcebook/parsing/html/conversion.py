@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from sourcebook.parsing.html.tree import CODE_NEWLINE, Element
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from html_to_markdown import ConversionOptions
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_TARGET = re.compile(r"link-target-(\d+)-of-page")
+_UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\"$<>\[\]\\^`{|}]")
+"""Characters of a link target that Markdown does not take as they are."""
+_UNSAFE_OR_BRACKET = re.compile(rf"{_UNSAFE.pattern}|[()]")
 _FENCE_OR_TAG = re.compile(
     r"^(?P<indent>[ >]*)(?P<fence>`{3,})[^`\n]*\n(?:.*\n)*?(?P=indent)(?P=fence)[ ]*$"
     r"|^(?P<before>[ >]*(?:(?:[-*+]|\d+\.)[ ]+)*)(?P<tag><(?=[a-z/!?])(?!https?:|mailto:))",
@@ -28,12 +33,32 @@ def convert_tree(root: Element, *, base_url: str | None = None) -> str:
     from html_to_markdown import convert
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
+    targets = _take_lettered_targets(root) if base_url is None else []
     html: str = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
     # A line end in running text is white space; as a line end, it would start a Markdown block.
     html = html.replace("\n", " ").replace(CODE_NEWLINE, "\n")
     options = _options() if base_url is None else replace(_options(), base_url=base_url)
     markdown = (convert(html, options).content or "").replace("\u00a0", " ")
+    if targets:
+        markdown = _TARGET.sub(lambda found: _numbered(targets, found), markdown)
     return _INVISIBLE.sub("", _FENCE_OR_TAG.sub(_escaped_tag, markdown))
+
+
+def _take_lettered_targets(root: Element) -> list[str]:
+    """Replace link targets with letters beyond ASCII, which conversion would encode, by their numbers."""
+    targets: list[str] = []
+    for link in root.iter("a"):
+        target = link.get("href") or ""
+        if not target.isascii():
+            link.set("href", f"link-target-{len(targets)}-of-page")
+            balanced = target.count("(") == target.count(")")
+            unsafe = _UNSAFE if balanced else _UNSAFE_OR_BRACKET
+            targets.append(unsafe.sub(lambda found: quote(found[0], safe=""), target))
+    return targets
+
+
+def _numbered(targets: list[str], found: re.Match[str]) -> str:
+    return targets[int(found[1])] if int(found[1]) < len(targets) else found[0]
 
 
 def _escaped_tag(found: re.Match[str]) -> str:

@@ -68,12 +68,12 @@ def read_head(tree: Element, *, base: str) -> PageHead:
 
 
 def page_address(tree: Element, text: str) -> str:
-    """Return the web address that a saved page declares, "" where it declares none.
+    """Return the web address from which a browser saved a page, its note `saved from url`; "" without one.
 
-    A browser's note `saved from url` comes first, the canonical link second.
+    The canonical link is no such address: relative links need not be relative to it.
     """
     saved = _SAVED_FROM.search(text[:_LONGEST_VALUE])
-    return (saved and absolute("", saved[1])) or _canonical(tree, "") or ""
+    return (saved and absolute("", saved[1])) or ""
 
 
 def page_title(head: PageHead, heading: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
 from sourcebook.model.document import Block, JsonValue, ParsedDocument
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.parsing.language import detect_language
@@ -14,9 +14,9 @@ def parse_html(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
 
     Args:
         content: the whole file.
-        settings: `html` chooses its main content or everything.
+        settings: `html` chooses the part that is kept; `auto` is `SAVED_PAGE`.
     """
-    page = clean_page(content, keep=settings.html)
+    page = clean_page(content, keep=SAVED_PAGE if settings.html == "auto" else settings.html)
     metadata = dict(page.metadata)
     if page.canonical:
         metadata["canonical"] = page.canonical

@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from sourcebook.config.loading import load_configuration
-from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.parsing import HtmlPart, ParsingSettings
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.media_types import DOCX, HTML, PDF, PLAIN_TEXT
 from sourcebook.parsing.registry import parser_identities
@@ -31,7 +32,7 @@ def test_nothing_has_to_be_set(tmp_path: Path) -> None:
     """The default needs no models and reads scans too."""
     parsing = read(tmp_path)
     assert (parsing.parser, parsing.models, parsing.ocr) == ("sourcebook", None, True)
-    assert parsing.html == "main"
+    assert parsing.html == "auto"
     assert (parsing.timeout, parsing.memory) == (timedelta(minutes=2), 4_000_000_000)
 
 
@@ -39,6 +40,8 @@ def test_nothing_has_to_be_set(tmp_path: Path) -> None:
     ("line", "name", "value"),
     [
         ("parser: docling", "parser", "docling"),
+        ("html: main", "html", "main"),
+        ("html: body", "html", "body"),
         ("html: everything", "html", "everything"),
         ("ocr: false", "ocr", False),
         ("timeout: 10m", "timeout", timedelta(minutes=10)),
@@ -60,6 +63,7 @@ def test_a_folder_of_models_is_relative_to_the_file(tmp_path: Path) -> None:
     ("line", "place", "allowed"),
     [
         ("parser: tika", "papers.parsing.parser", "sourcebook or docling"),
+        ("html: all", "papers.parsing.html", "auto, main, body or everything"),
         ("ocr: maybe", "papers.parsing.ocr", "true or false"),
         ("timeout: soon", "papers.parsing.timeout", "a duration such as 120s"),
         ("timeout: 0s", "papers.parsing.timeout", "a duration such as 120s"),
@@ -89,6 +93,8 @@ def test_what_a_setting_changes_is_read_again() -> None:
     assert len({default[PDF], without[PDF], models[PDF], elsewhere[PDF]}) == 4
     assert default["image/png"] != without["image/png"]
     assert patient == default
-    assert default[HTML] != parser_identities(ParsingSettings(html="everything"))[HTML]
+    parts = {part: parser_identities(ParsingSettings(html=part))[HTML] for part in get_args(HtmlPart)}
+    assert len(set(parts.values())) == 3
+    assert default[HTML] == parts["body"]
     for media_type in (DOCX, PLAIN_TEXT):
         assert default[media_type] == without[media_type] == models[media_type]

@@ -6,7 +6,6 @@ from functools import cache
 import pytest
 
 from benchmarks.harness.document_scores import order_similarity, words
-from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.media_type import detect_media_type
@@ -18,15 +17,11 @@ DOCUMENTS = SHARED_DATA / "documents"
 pytestmark = pytest.mark.skipif(not DOCUMENTS.is_dir(), reason=f"the shared data is not at {DOCUMENTS}")
 
 
-WHOLE = ParsingSettings(html="everything")
-"""The expected Markdown of a web page holds its menus, too."""
-
-
 @cache
 def read(path: str) -> ParsedDocument:
     file = DOCUMENTS / path
     content = file.read_bytes()
-    return parse(content, name=file.name, media_type=detect_media_type(file.name, content[:4096]), settings=WHOLE)
+    return parse(content, name=file.name, media_type=detect_media_type(file.name, content[:4096]))
 
 
 def expected(path: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sourcebook.config.parsing import HtmlPart
 from sourcebook.parsing.html.boilerplate import main_content
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.parsing.html.names import meaning
@@ -12,6 +13,10 @@ PROSE = "<p>The ferry leaves at nine and takes an hour to the island, weather pe
 
 def cleaned(body: str) -> str:
     return clean_page(f"<!doctype html><body>{body}</body>".encode(), url="https://site.example/").markdown
+
+
+def body_of(body: str, part: HtmlPart) -> str:
+    return clean_page(f"<!doctype html><body>{body}</body>".encode(), keep=part).markdown
 
 
 def root_of(body: str) -> dict[str, str]:
@@ -98,6 +103,41 @@ def test_a_page_of_contents_keeps_them() -> None:
 def test_a_page_of_navigation_is_still_a_page() -> None:
     """Where nothing would be left, everything readable is kept."""
     assert cleaned('<nav><a href="/a">Alpha</a></nav>') == "[Alpha](https://site.example/a)\n"
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "<header><a href=/>Ferries</a></header>{}<footer>Imprint</footer>", "<main>{}</main>"]
+)
+def test_a_page_of_navigation_below_its_title_keeps_it(around: str) -> None:
+    """Where nothing but the title would be left, the body is kept, still without the site's menu and footer."""
+    listed = "<h1>Site map</h1><nav><ul><li><a href=/a>Alpha</a></li><li><a href=/b>Beta</a></li></ul></nav>"
+    links = "- [Alpha](https://site.example/a)\n- [Beta](https://site.example/b)\n"
+    assert cleaned(around.format(listed)) == f"# Site map\n\n{links}"
+
+
+def test_a_title_below_navigation_comes_with_it() -> None:
+    """A page that is its menu, title and footer is kept whole; a page of one title alone stays that."""
+    frame = "<nav><a href='/a'>Alpha</a></nav>{}<footer>Imprint</footer>"
+    assert cleaned(frame.format("<h1>Site map</h1>")).splitlines()[::2] == [
+        "[Alpha](https://site.example/a)",
+        "# Site map",
+        "Imprint",
+    ]
+    assert cleaned("<h1>Site map</h1>") == "# Site map\n"
+    assert cleaned(frame.format("<h1>Hours</h1><p>Closed.</p>")) == "# Hours\n\nClosed.\n"
+
+
+@pytest.mark.parametrize("part", ["body", "everything"])
+def test_the_frame_of_a_site_is_what_stands_above_and_below(part: HtmlPart) -> None:
+    """Menus above the first heading and footers are no body; what holds a heading or most of the text is."""
+    frame = "<header><a href=/>Ferries</a></header>", "<footer>Imprint</footer>"
+    kept = (
+        f"<p>Intro.</p><nav><h2>Contents</h2><a href=/a>Alpha</a></nav>{PROSE}<article>{PROSE}<footer>Note</footer>"
+        "</article><nav><a href=/b>Beta</a></nav><footer><h2>Contact</h2>Quay 1</footer>"
+    )
+    assert body_of(frame[0] + kept + frame[1], "body") == body_of(kept, "everything")
+    assert body_of(f"<header>{PROSE * 3}</header><h1>Title</h1>Text", part).startswith("The ferry")
+    assert body_of("<nav><a href=/a>Alpha</a></nav><p>Text</p>", part).startswith("[Alpha]")
 
 
 @pytest.mark.parametrize(

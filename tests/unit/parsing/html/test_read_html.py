@@ -1,10 +1,11 @@
 """Web pages lose their machinery and keep their text."""
 
 import time
+from typing import get_args
 
 import pytest
 
-from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.parsing import HtmlPart, ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
@@ -101,6 +102,20 @@ def test_bottomless_nesting_takes_no_minutes(tag: str) -> None:
     assert "text" in document.markdown
 
 
+def test_a_saved_page_keeps_its_body() -> None:
+    """All text stays but the menu above the first heading and the footer; the setting chooses less or more."""
+    page = (
+        b"<header><nav><a href='/a'>Tides</a></nav></header><p>Harbour news</p><main><h1>Hours</h1><p>Open daily.</p>"
+        b"</main><aside><h2>See also</h2><a href='/b'>Boats</a></aside><footer>Imprint</footer>"
+    )
+    body = "Harbour news\n\n# Hours\n\nOpen daily.\n\n## See also\n\n[Boats](/b)\n"
+    assert parse_page(page).markdown == body
+    expected = {"main": "# Hours\n\nOpen daily.\n", "body": body, "everything": f"[Tides](/a)\n\n{body}\nImprint\n"}
+    for part in get_args(HtmlPart):
+        document = parse(page, name="page.html", media_type="text/html", settings=ParsingSettings(html=part))
+        assert document.markdown == expected[part]
+
+
 def test_menus_are_kept_where_everything_is() -> None:
     """The main content leaves the menu out; the setting keeps it."""
     page = b"<nav><a href='/a'>Tides</a></nav><main><h1>Hours</h1><p>Open daily from nine.</p></main>"
@@ -110,13 +125,23 @@ def test_menus_are_kept_where_everything_is() -> None:
     assert whole.markdown.endswith("# Hours\n\nOpen daily from nine.\n")
 
 
-def test_links_are_relative_to_the_address_that_a_page_names() -> None:
-    """A canonical link gives the address; without one, links stay as written."""
+def test_links_stay_as_written_without_the_address_of_the_page() -> None:
+    """A browser's note and <base> give the address; a canonical link names a page, not the base of relative links."""
     link = '<p><a href="prices">Prices</a> of the ferry</p>'
+    letters = '<p><a href="/Утка – 1?a=ö&amp;b=[x]#Č">Ente</a></p>'
+    assert parse_page(letters.encode()).markdown == "[Ente](/Утка%20–%201?a=ö&b=%5Bx%5D#Č)\n"
+    assert parse_page("<a href='ö(1'>Ente</a> link-target-7-of-page".encode()).markdown == (
+        "[Ente](ö%281) link-target-7-of-page\n"
+    )
     canonical = '<head><link rel="canonical" href="https://example.org/ferry/"></head>'
     assert parse_page(link.encode()).markdown == "[Prices](prices) of the ferry\n"
+    assert parse_page((canonical + link).encode()).markdown == "[Prices](prices) of the ferry\n"
     absolute = "[Prices](https://example.org/ferry/prices) of the ferry\n"
-    assert parse_page((canonical + link).encode()).markdown == absolute
+    for named in (
+        "<!-- saved from url=(0026)https://example.org/ferry/ -->",
+        "<base href='https://example.org/ferry/'>",
+    ):
+        assert parse_page((named + link).encode()).markdown == absolute
 
 
 def test_lists_and_images_stay_in_their_cells() -> None:
