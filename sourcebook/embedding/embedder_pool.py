@@ -74,11 +74,17 @@ class EmbedderPool:
     def export_beside(self, settings: EmbeddingSettings, home: Path) -> None:
         """Begin the export of a loaded model, if it is due, while this process goes on.
 
-        A model without a process is not exported: loading torch would delay an ingest that does not need it.
+        A model without a process is not exported: loading torch would delay an ingest that does not need it. Where the
+        process has ended, `wait_for_exports` gives that as the reason.
         """
         process = self._processes.get(settings)
         if process is not None and settings not in self._exports and needs_export(home, process.model):
-            self._exports[settings] = process.export(home)
+            try:
+                self._exports[settings] = process.export(home)
+            except ModelError as error:
+                failed: Future[str | None] = Future()
+                failed.set_result(str(error))
+                self._exports[settings] = failed
 
     def wait_for_exports(self) -> dict[str, str]:
         """Wait until the exports in progress are complete.

@@ -14,6 +14,7 @@ from signal import Signals
 from types import TracebackType
 from typing import Final, Self
 
+from loky.backend import resource_tracker  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired
 
 from sourcebook.config.parsing import ParsingSettings
@@ -110,6 +111,7 @@ class ParserPool:
             folder, self._folder = self._folder, None
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
+                resource_tracker.unregister(str(folder), "folder")
 
     def __enter__(self) -> Self:
         """Start nothing yet."""
@@ -126,11 +128,9 @@ class ParserPool:
         if self._pool is not None and (self._pool is instead_of or not self._pool.is_active):
             self._end_pool()
         if self._pool is None:
-            folder = self._temporary_folder()
             self._pool = WorkerPool(
                 self._processes,
                 max_tasks=self._documents_a_process,
-                folder=folder,
                 initializer=share_cores,
                 arguments=(self._processes,),
             )
@@ -142,12 +142,17 @@ class ParserPool:
             pool.close()
 
     def _temporary_folder(self) -> Path | None:
-        """Return the folder for large content; None if no folder can be created."""
+        """Return the folder for large content; None if no folder can be created.
+
+        loky's resource tracker, a process that outlives this one, removes it if this process is killed.
+        """
         if self._folder is None:
             try:
+                resource_tracker.ensure_running()
                 self._folder = Path(tempfile.mkdtemp(prefix="sourcebook-"))
             except OSError:
                 return None
+            resource_tracker.register(str(self._folder), "folder")
         return self._folder
 
     def _lay_down(self, content: bytes) -> Path:

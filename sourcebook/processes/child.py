@@ -1,28 +1,23 @@
-"""The child's side of a `WorkerPool`: priority, signals, output, memory limit, and the end with its parent."""
+"""The child's side of a `WorkerPool`: priority, signals, output and memory limit."""
 
 import gc
 import multiprocessing
 import os
 import resource
-import shutil
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from pathlib import Path
-from threading import Thread
 from typing import Final
 
 from sourcebook.errors import SourcebookError
+from sourcebook.processes.parent_death import end_with_parent
 
 _NICENESS: Final = 10
 """Steps of Linux's priority; a search gets nine times the processor share of a child where cores are scarce."""
-_PARENT_CHECK_SECONDS: Final = 0.5
-"""Seconds between two checks whether the parent process still runs."""
 
 
-def enter_child(parent: int, errors: Connection, folder: Path | None) -> None:
+def enter_child(parent: int, errors: Connection) -> None:
     """Set up a child process before its first task.
 
     Libraries' output never reaches the terminal: stdout is discarded, and the last line of stderr explains a crash.
@@ -30,9 +25,8 @@ def enter_child(parent: int, errors: Connection, folder: Path | None) -> None:
     Args:
         parent: Process id of the parent.
         errors: File that receives stderr.
-        folder: Temporary folder to remove if the parent is killed.
     """
-    Thread(target=_leave_with_parent, args=(parent, folder), daemon=True).start()
+    end_with_parent(parent)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a child holds nothing that must be saved
     nothing = os.open(os.devnull, os.O_RDWR)
     for source, target in ((nothing, 0), (nothing, 1), (errors.fileno(), 2)):
@@ -74,12 +68,3 @@ def memory_limit(size: int) -> Iterator[None]:
 def reason_of(error: Exception) -> str:
     """Return the sentence that the parent reports for an error in the child."""
     return str(error) if isinstance(error, SourcebookError) else f"{type(error).__name__}: {error}"
-
-
-def _leave_with_parent(parent: int, folder: Path | None) -> None:
-    """End this process when its parent is gone, even if a fork of the parent still holds the pipes open."""
-    while os.getppid() == parent:
-        time.sleep(_PARENT_CHECK_SECONDS)
-    if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
-    os._exit(0)

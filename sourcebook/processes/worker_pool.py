@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
-from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, Signals, pthread_sigmask
+from signal import SIG_BLOCK, SIGINT, Signals, pthread_sigmask
 from threading import Lock, Thread
 from typing import BinaryIO, Final, ParamSpec, TypeVar, cast
 
@@ -31,6 +32,11 @@ _ERROR_BYTES: Final = 4_000
 _MOST_ERROR_BYTES: Final = 1_000_000
 """Bytes of stderr that are kept after a task that succeeded: libraries may print about every document."""
 
+_EXIT_IN_ORDER: Final = 79
+"""Exit status by which a child says that it ends in order."""
+_EXIT_ZERO: Final = 256
+"""Reported exit status of a child that ended with status 0 although nothing asked it to; no process has this one."""
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
@@ -45,7 +51,6 @@ class WorkerPool:
     Args:
         processes: Number of child processes.
         max_tasks: Tasks per child before another takes its place; 0 for no limit.
-        folder: Temporary folder that the last one to end removes if this process is killed.
         initializer: Function that a child calls before its first task.
         arguments: Arguments of `initializer`.
 
@@ -58,7 +63,6 @@ class WorkerPool:
         processes: int = 1,
         *,
         max_tasks: int = 0,
-        folder: Path | None = None,
         initializer: Callable[..., None] | None = None,
         arguments: tuple[object, ...] = (),
     ) -> None:
@@ -71,7 +75,7 @@ class WorkerPool:
             max_workers=processes,
             max_tasks=max_tasks,
             initializer=_begin,
-            initargs=(os.getpid(), self._errors_for_child, folder, initializer, arguments),
+            initargs=(os.getpid(), self._errors_for_child, initializer, arguments),
             context=_context(),
         )
         try:
@@ -155,17 +159,21 @@ class WorkerPool:
             self._errors.close()
 
     def _start(self) -> None:
-        """Start the pool with SIGINT blocked, so that children ignore Ctrl-C from their first instruction on."""
-        resource_tracker.ensure_running()  # its start would unblock the signal
-        signals = pthread_sigmask(SIG_BLOCK, {SIGINT})
+        """Start the pool in a thread that lives as long as the pool: a child ends with the thread that started it."""
+        resource_tracker.ensure_running()  # its start would unblock SIGINT
+        started: Future[None] = Future()
+        Thread(target=self._start_and_watch, args=(started,), daemon=True).start()
+        started.result()
+
+    def _start_and_watch(self, started: "Future[None]") -> None:
+        """Start the pool; fail the waiting tasks when it breaks: pebble forgets the ones that no child has received."""
+        pthread_sigmask(SIG_BLOCK, {SIGINT})  # children, and threads that start more of them, inherit it
         try:
             self._pool.active  # noqa: B018 - starts it
-        finally:
-            pthread_sigmask(SIG_SETMASK, signals)
-        Thread(target=self._watch, daemon=True).start()
-
-    def _watch(self) -> None:
-        """Fail the waiting tasks when the pool breaks: pebble forgets the ones that no child has received."""
+        except BaseException as error:  # noqa: BLE001 - the caller of `_start` raises it
+            started.set_exception(error)
+            return
+        started.set_result(None)
         while self._pool.active:
             time.sleep(_CHECK_SECONDS)
         time.sleep(_ABORT_SECONDS)
@@ -181,6 +189,8 @@ class WorkerPool:
         if task.cancelled():
             self._settle(outcome, None, BrokenProcessPool())
         elif (error := task.exception()) is not None:
+            if isinstance(error, ProcessExpired) and error.exitcode == _EXIT_ZERO:
+                error.exitcode = 0
             self._settle(outcome, None, error)
         else:
             self._settle(outcome, task.result(), None)
@@ -208,8 +218,26 @@ def _context() -> LokyContext:
     """Return loky's context: children of the standard library's import the main module; Dagster's takes two seconds."""
     context = LokyContext()
     # A module of the current folder, such as a queue.py, must not take the place of the standard library's.
-    context.Process = partial(LokyProcess, env={"PYTHONSAFEPATH": "1"})
+    context.Process = partial(_WorkerProcess, env={"PYTHONSAFEPATH": "1"})
     return context
+
+
+class _WorkerProcess(LokyProcess):  # type: ignore[misc] # has no types
+    """A child whose exit status 0 is an error unless its work was done: pebble takes every 0 for that.
+
+    A library's `exit(0)` during a task would leave the task's future open for ever.
+    """
+
+    def run(self) -> None:
+        """Take tasks, and end in order."""
+        super().run()
+        sys.exit(_EXIT_IN_ORDER)
+
+    @property
+    def exitcode(self) -> int | None:
+        """Exit status; 0 after an end in order, and `_EXIT_ZERO` after a 0 that came otherwise."""
+        status: int | None = super().exitcode
+        return {_EXIT_IN_ORDER: 0, 0: _EXIT_ZERO}.get(status, status) if status is not None else None
 
 
 def _error_file() -> BinaryIO:
@@ -226,10 +254,9 @@ def _error_file() -> BinaryIO:
 def _begin(
     parent: int,
     errors: Connection,
-    folder: Path | None,
     initializer: Callable[..., None] | None,
     arguments: tuple[object, ...],
 ) -> None:
-    enter_child(parent, errors, folder)
+    enter_child(parent, errors)
     if initializer is not None:
         initializer(*arguments)

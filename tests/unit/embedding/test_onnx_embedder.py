@@ -1,3 +1,5 @@
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
+from tests.waiting import workers
 
 
 def test_threads_may_share_it(minilm: Export) -> None:
@@ -141,6 +144,23 @@ def test_the_process_that_embedded_a_generation_exports_its_model(tmp_path: Path
         exported = find_export(tmp_path, model.identity)
         assert isinstance(exported, Export)
         assert (open_exported(exported).embed(["battery"]) * vectors.result()).sum() >= 0.999
+
+
+def test_an_export_whose_process_has_died_is_a_reason_and_no_error(tmp_path: Path) -> None:
+    """The vectors are there; searches go on without the export, and the next ingest makes it."""
+    settings = EmbeddingSettings(model=str(tiny_model(tmp_path / "tiny")))
+    others = workers()
+    with EmbedderPool() as pool:
+        process = pool.for_texts(settings, tmp_path, texts=1)
+        assert isinstance(process, EmbeddingProcess)
+        process.wait_until_ready()
+        (child,) = workers() - others
+        os.kill(child, signal.SIGKILL)
+        with pytest.raises(ModelError, match="was ended"):
+            process.embed(["battery"])
+        pool.export_beside(settings, tmp_path)
+        (reason,) = pool.wait_for_exports().values()
+    assert "was ended" in reason
 
 
 def test_a_refusal_reaches_the_owner_of_the_pool(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The kit of child processes: every task ends, and no child outlives its pool."""
 
+import ctypes
 import errno
 import os
 import signal
@@ -9,6 +10,7 @@ import time
 from concurrent.futures.process import BrokenProcessPool
 from itertools import count
 from pathlib import Path
+from threading import Thread
 
 import psutil
 import pytest
@@ -39,6 +41,11 @@ def fill(size: int, limit: int) -> int:
 def crash(status: int) -> None:
     print("the last words", file=sys.stderr, flush=True)
     os._exit(status)
+
+
+def crash_soon(status: int) -> None:
+    time.sleep(0.5)  # the parent knows by then that the task runs
+    ctypes.CDLL(None).exit(status)
 
 
 def print_much(size: int) -> None:
@@ -89,6 +96,19 @@ def test_a_crash_is_described() -> None:
             "the child was ended by SIGKILL (often a lack of memory: free some): the last words"
         )
         assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
+    finally:
+        pool.close()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_library_s_exit_with_status_0_fails_the_task(processes: int) -> None:
+    """A task without a deadline whose library calls `exit(0)` has no result; the pool goes on."""
+    pool = WorkerPool(processes, max_tasks=1)
+    try:
+        with pytest.raises(ProcessExpired) as caught:
+            pool.schedule(None, crash_soon, 0).result(30)
+        assert pool.describe_end("the child", caught.value, advice="").startswith("the child ended with exit status 0:")
+        assert [pool.schedule(None, sleep, 0.0).result(30) for _ in range(3)] == ["slept"] * 3
     finally:
         pool.close()
 
@@ -182,13 +202,17 @@ def test_closing_ends_the_children_and_fails_the_tasks() -> None:
             task.result(5)
 
 
-def test_children_leave_when_their_parent_is_killed() -> None:
-    """A parent that cannot say good-bye leaves no child, in the middle of a task either."""
+HOLD_THE_INTERPRETER_LOCK = "import ctypes; ctypes.PyDLL(None).sleep(60)"
+
+
+@pytest.mark.parametrize("task", ["time.sleep, 60.0", f"exec, {HOLD_THE_INTERPRETER_LOCK!r}"], ids=["sleep", "C code"])
+def test_children_leave_when_their_parent_is_killed(task: str) -> None:
+    """A parent that cannot say good-bye leaves no child, in the middle of a task either, nor of a long call in C."""
     code = (
         "import time\n"
         "from sourcebook.processes.worker_pool import WorkerPool\n"
         "pool = WorkerPool()\n"
-        "task = pool.schedule(None, time.sleep, 60.0)\n"
+        f"task = pool.schedule(None, {task})\n"
         "while not task.running(): time.sleep(0.05)\n"
         "time.sleep(1)\n"
         "print('busy', flush=True)\n"
@@ -202,3 +226,17 @@ def test_children_leave_when_their_parent_is_killed() -> None:
     parent.wait()
     assert seconds_until_gone(child) < 3  # asked before its output is read: its end closes that
     parent.communicate()
+
+
+def test_children_stay_when_the_thread_ends_that_started_their_pool() -> None:
+    """Linux reports the end of a thread as a parent's death; the first child and its successor know better."""
+    pools: list[WorkerPool] = []
+    starter = Thread(target=lambda: pools.append(WorkerPool(max_tasks=2)))
+    starter.start()
+    starter.join()
+    (pool,) = pools
+    try:
+        children = [pool.schedule(None, os.getpid).result(30) for _ in range(4)]
+        assert children[0] == children[1] != children[2] == children[3]
+    finally:
+        pool.close()
