@@ -88,7 +88,7 @@ class HttpFetcher:
         if self._strategy is None:
             raise RuntimeError("a fetcher is used within `async with`")
         url = self._checked_url(request.url)
-        return await self._strategy.exchange(request.url, url.raw_host or "", self._headers(url, request), sent)
+        return await self._strategy.send(request.url, url.raw_host or "", self._headers(url, request), sent)
 
     def _checked_url(self, text: str) -> URL:
         try:

@@ -23,7 +23,7 @@ _HEADER_BYTES = 65_536
 
 
 @dataclass(slots=True)
-class _Exchange:
+class _Request:
     """A request in transit through crawl4ai, and its state."""
 
     url: str
@@ -50,7 +50,7 @@ class _Answered(Exception):  # noqa: N818 - not an error
         self.response = response
 
 
-_exchange: ContextVar[_Exchange] = ContextVar("exchange")
+_current_request: ContextVar[_Request] = ContextVar("current_request")
 
 
 class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
@@ -91,13 +91,13 @@ class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
         # Otherwise aiohttp retries on a broken keep-alive connection, outside the rate limit.
         self._session._retry_connection = False  # noqa: SLF001
 
-    async def exchange(self, url: str, host: str, headers: Mapping[str, str], sent: Callable[[], None]) -> Response:
+    async def send(self, url: str, host: str, headers: Mapping[str, str], sent: Callable[[], None]) -> Response:
         """Send a request through crawl4ai, call `sent` when it is sent, and return the response.
 
         Raises:
             FetchError: there was no response, or none within the limits.
         """
-        token = _exchange.set(_Exchange(url, host, headers, self._max_bytes, sent))
+        token = _current_request.set(_Request(url, host, headers, self._max_bytes, sent))
         try:
             await self.crawl(url, self._run)
         except (_Answered, FetchError) as outcome:
@@ -107,17 +107,17 @@ class HttpStrategy(AsyncHTTPCrawlerStrategy):  # type: ignore[misc]
                 return outcome.response
             raise
         finally:
-            _exchange.reset(token)
+            _current_request.reset(token)
         raise AssertionError("crawl4ai returned without reading the answer")
 
     def _prepare(self, _url: str, request: dict[str, Any]) -> None:
-        request.update(headers=_exchange.get().headers, timeout=self._timeout, ssl=self._tls)
+        request.update(headers=_current_request.get().headers, timeout=self._timeout, ssl=self._tls)
 
     def _explain(self, error: BaseException) -> NoReturn:
         if isinstance(error, _Answered | FetchError):
             raise error
-        exchange = _exchange.get()
-        reason = fetch_error(error, exchange.host, seconds=self._seconds, received=exchange.received)
+        request = _current_request.get()
+        reason = fetch_error(error, request.host, seconds=self._seconds, received=request.received)
         if reason is None:
             raise error
         raise reason from error
@@ -127,18 +127,18 @@ class _LimitedResponse(aiohttp.ClientResponse):
     """A response whose body is read only for a 2xx status, and only up to the limits."""
 
     async def read(self) -> NoReturn:
-        exchange = _exchange.get()
-        exchange.answered = True
+        request = _current_request.get()
+        request.answered = True
         content = b""
         if 200 <= self.status < 300:
             encoding = ", ".join(self.headers.getall("Content-Encoding", ()))
-            exchange.body = Body(encoding, self.content_length, exchange.max_bytes)
-            content = await exchange.body.read(self.content.iter_any())
-        raise _Answered(Response(exchange.url, self.status, _plain_headers(self), content))
+            request.body = Body(encoding, self.content_length, request.max_bytes)
+            content = await request.body.read(self.content.iter_any())
+        raise _Answered(Response(request.url, self.status, _plain_headers(self), content))
 
 
 async def _note_sent(*_: object) -> None:
-    _exchange.get().sent()
+    _current_request.get().sent()
 
 
 def _plain_headers(response: aiohttp.ClientResponse) -> dict[str, str]:
