@@ -158,6 +158,9 @@ class BrowserProxy:
         if method == "CONNECT":
             await self._tunnel(urlsplit(f"//{target}"), reader, writer)
             return
+        if head.asks_for_image():
+            # Images are not loaded; a request for the icon of a page that is being closed comes this far.
+            raise ConnectionRefusedError("images are not loaded")
         try:
             await self._forward(method, target, head, reader, writer)
         except _RefusedError as refused:

@@ -68,6 +68,12 @@ class Head:
         """Whether this is a request for a page, not for a resource of one."""
         return any(name == "accept" and "text/html" in line for name, line in self.fields)
 
+    def asks_for_image(self) -> bool:
+        """Whether this is a request for an image, such as the icon of a page."""
+        return any(
+            name == "accept" and line.partition(":")[2].lstrip().startswith("image/") for name, line in self.fields
+        )
+
     def is_interim(self) -> bool:
         """Whether this is an interim response (1xx)."""
         return self.first.partition(" ")[2].startswith("1")
