@@ -75,6 +75,10 @@ class QueryVectors:
         vector = self._cache.get_or_compute((generation.model, text), compute)
         return QueryVector(vector, language_weight(text, getattr(embedder, "count_tokens", None)), note)
 
+    def is_open(self, generation: ScopedGeneration) -> bool:
+        """Whether the model of a generation is loaded."""
+        return self._given is not None or generation.model in self._opened
+
     def open(self, generation: ScopedGeneration) -> "tuple[QueryEmbedder, str | None]":
         """Return the model of a generation, loaded where necessary, and a note where it is not opened the usual way."""
         if self._given is not None:

@@ -9,7 +9,7 @@ from itertools import chain
 
 from psycopg import Connection
 
-from sourcebook.database.database import Database
+from sourcebook.database.database import Database, HeldConnection
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.keyword_leg import KeywordLeg
@@ -39,13 +39,17 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
     """Return the page of results that a request asks for.
 
     A search checks out at most three connections: one that it holds, a second one for the keyword leg where one is
-    free, and the first one again after reranking. It never waits for a connection while it holds one.
+    free, and the first one again after reranking. A search that loads an embedding model checks out its own again
+    afterwards, and no second one. It never waits for a connection or loads a model while it holds a connection.
     """
     started = time.perf_counter()
     with resources.database.hold() as held:
         scope = find_scope(held.connection, request.collections)
+        has_loaded = _load_models(held, resources.vectors, scope, request)
+        if has_loaded:
+            scope = find_scope(held.connection, request.collections)  # it may have changed in the meantime
         condition, notes = _condition(held.connection, scope, request)
-        ranked, documents = _find(resources, held.connection, scope, request, condition)
+        ranked, documents = _find(resources, held.connection, scope, request, condition, in_turn=has_loaded)
         ordered = Ordered(ranked.candidates)
         if request.rerank or request.group_by or request.diversity:
             ordered = rerank_group_diversify(held, resources.reranker, scope, request, ordered.candidates, documents)
@@ -70,6 +74,22 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
     )
 
 
+def _load_models(held: HeldConnection, vectors: QueryVectors, scope: SearchScope, request: SearchRequest) -> bool:
+    """Load the embedding models of a search that are not loaded yet; return whether there were any."""
+    if not _asks_vectors(request) or not request.query.text:
+        return False
+    missing = [generations[0] for generations in scope.by_model().values() if not vectors.is_open(generations[0])]
+    if missing:
+        with held.given_back():
+            for generation in missing:
+                vectors.open(generation)
+    return bool(missing)
+
+
+def _asks_vectors(request: SearchRequest) -> bool:
+    return request.mode == "vector" or (request.mode == "hybrid" and request.fusion.vector > 0)
+
+
 def _condition(
     connection: Connection, scope: SearchScope, request: SearchRequest
 ) -> tuple[EntryCondition | None, list[str]]:
@@ -86,17 +106,22 @@ def _find(
     scope: SearchScope,
     request: SearchRequest,
     condition: EntryCondition | None,
+    *,
+    in_turn: bool,
 ) -> tuple[RankedList, dict[int, int]]:
-    """Return a ranked list that is long enough for the page, and the document ids of its candidates where grouped."""
+    """Return a ranked list that is long enough for the page, and the document ids of its candidates where grouped.
+
+    The legs run in turn, on one connection, where `in_turn` is true.
+    """
     vector = keyword = None
-    if request.mode == "vector" or (request.mode == "hybrid" and request.fusion.vector > 0):
+    if _asks_vectors(request):
         vector = VectorLeg(resources.vectors, scope, request.query.text, condition)
     if request.mode == "keyword" or (request.mode == "hybrid" and request.fusion.keyword > 0):
         keyword = KeywordLeg(scope, request.query.text, condition, typos=request.typos)
     shown = request.offset + request.limit + 1  # one more tells whether there is a next page
     least = max(shown, request.rerank.top if request.rerank else 0)
     documents: dict[int, int] = {}
-    with resources.database.spare_connection() if vector and keyword else nullcontext() as spare:
+    with resources.database.spare_connection() if vector and keyword and not in_turn else nullcontext() as spare:
         ranked = RankedList(_legs(resources.executor, connection, spare, vector, keyword), request.fusion)
         while scope.generations:
             known = len(ranked.candidates)

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sourcebook.database.database import Database
+from sourcebook.embedding.embedder import QueryEmbedder
 from sourcebook.errors import ModelError
 from sourcebook.search.fusion import Fusion
 from sourcebook.search.query_vectors import QueryVectors
@@ -20,6 +21,7 @@ from sourcebook.search.reranking.reranker import PairScores, Reranker
 from sourcebook.search.reranking.settings import Reranking
 from sourcebook.search.results import SearchResults
 from sourcebook.search.run_search import SearchResources, run_search
+from sourcebook.search.search_scope import ScopedGeneration
 from tests.integration.published_passages import publish_passages, unit_vectors
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
@@ -147,6 +149,33 @@ def test_no_connection_is_held_while_a_model_reranks(resources: SearchResources,
         few = replace(resources, database=database, reranker=Searching())
         assert search(few, rerank=cross_encoder)[0].rerank_score is not None
         few.reranker.close()
+
+
+def test_no_connection_is_held_while_an_embedding_model_loads(
+    resources: SearchResources, cross_encoder: Reranking
+) -> None:
+    """Another search on the only connection ends in the meantime; the one that loads checks out three at most."""
+    wanted = search(resources, rerank=cross_encoder).results
+    with Database(resources.database.location, max_connections=1) as database:
+
+        class Loading(QueryVectors):
+            loaded = False
+
+            def is_open(self, generation: ScopedGeneration) -> bool:
+                return self.loaded
+
+            def open(self, generation: ScopedGeneration) -> tuple[QueryEmbedder, str | None]:
+                if not self.loaded:
+                    self.loaded = True
+                    assert len(search(replace(resources, database=database), mode="keyword")) > 0
+                return super().open(generation)
+
+        vectors = Loading(Path(), OneVector())
+        few = replace(resources, database=database, vectors=vectors)
+        before = check_outs(database)
+        assert search(few, rerank=cross_encoder).results == wanted
+        assert vectors.loaded
+        assert check_outs(database) - before == 1 + 3
 
 
 def test_a_leg_that_fails_gives_every_connection_back(resources: SearchResources) -> None:
