@@ -46,7 +46,12 @@ def run(bench: Bench) -> list[Row]:
                 configure(library, database, f"{server.url}{START}", **settings)
                 done = crawl(library)
                 with database.connection() as connection:
-                    kept = dict(connection.execute("SELECT url, markdown FROM crawled_page WHERE rendered").fetchall())
+                    kept = dict(
+                        connection.execute(
+                            "SELECT url, markdown FROM crawled_page JOIN parsed_content USING (sha256, parser) "
+                            "WHERE rendered"
+                        ).fetchall()
+                    )
             bench.drop(library)
             without_text.append(sum(text not in kept.get(f"{server.url}{path}", "") for path, text in texts.items()))
             speeds.append((PAGES - without_text[-1]) / done.seconds)

@@ -84,6 +84,23 @@ CREATE INDEX frontier_queue ON frontier (source_id, depth, id) WHERE state = 'qu
 CREATE INDEX frontier_redirect ON frontier (url) WHERE redirects_to IS NOT NULL;
 CREATE INDEX frontier_retry ON frontier (source_id, next_attempt_at) WHERE state = 'failed';
 
+-- Results of parsing, by content: equal bytes are parsed once, in whichever file they are. A crawl stores the
+-- main content of HTML pages here.
+CREATE TABLE parsed_content (
+    sha256 bytea NOT NULL,
+    parser text NOT NULL,
+    markdown text NOT NULL,
+    blocks jsonb NOT NULL,
+    title text,
+    page_count integer,
+    language text,
+    metadata jsonb NOT NULL,
+    content_hash bytea NOT NULL,       -- sha256 over Markdown, blocks and title
+    parsed_at timestamptz NOT NULL DEFAULT now(),
+    nothing_to_read text,              -- reason why a document without an error has no text
+    PRIMARY KEY (sha256, parser)
+);
+
 -- The pages and linked documents of sites, as of their last successful fetch.
 CREATE TABLE crawled_page (
     source_id bigint NOT NULL REFERENCES source (id) ON DELETE CASCADE,
@@ -97,9 +114,7 @@ CREATE TABLE crawled_page (
     language text,                     -- as declared by the page
     metadata jsonb NOT NULL DEFAULT '{}',
     canonical_url text,                -- canonical link of the page, if it is another URL of the site
-    markdown text,                     -- main content of an HTML page
-    blocks jsonb,
-    content bytea,                     -- bytes of any other content
+    content bytea,                     -- bytes of any content but HTML
     size bigint NOT NULL,
     sha256 bytea NOT NULL,             -- of the content, without parts that change at every request
     links text[] NOT NULL DEFAULT '{}',
@@ -110,11 +125,14 @@ CREATE TABLE crawled_page (
     changed_at timestamptz NOT NULL DEFAULT now(),
     removed_at timestamptz,
     excluded_at timestamptz,           -- when a person took it out with `sourcebook remove`; a crawl does not undo it
+    parser text,                       -- with sha256: the parsed_content with the main content of an HTML page
     PRIMARY KEY (source_id, url),
-    CHECK ((markdown IS NULL) = (blocks IS NULL) AND (markdown IS NULL) <> (content IS NULL))
+    CHECK ((parser IS NULL) <> (content IS NULL)),
+    FOREIGN KEY (sha256, parser) REFERENCES parsed_content (sha256, parser)
 );
 ALTER TABLE crawled_page ALTER COLUMN content SET STORAGE EXTERNAL;
 CREATE INDEX crawled_page_url ON crawled_page (url);
+CREATE INDEX crawled_page_content ON crawled_page (sha256, parser);
 CREATE INDEX crawled_page_sha256 ON crawled_page (source_id, sha256) WHERE removed_at IS NULL;
 
 -- Files of sound or video, by the hash of their bytes: the findings of a probe, without transcription.
@@ -168,22 +186,6 @@ CREATE TABLE transcribed_file (
 );
 CREATE INDEX transcribed_file_sha256 ON transcribed_file (sha256);
 CREATE INDEX transcribed_file_transcript ON transcribed_file (sound_sha256, engine);
-
--- Results of parsing, by content: equal bytes are parsed once, in whichever file they are.
-CREATE TABLE parsed_content (
-    sha256 bytea NOT NULL,
-    parser text NOT NULL,
-    markdown text NOT NULL,
-    blocks jsonb NOT NULL,
-    title text,
-    page_count integer,
-    language text,
-    metadata jsonb NOT NULL,
-    content_hash bytea NOT NULL,       -- sha256 over Markdown, blocks and title
-    parsed_at timestamptz NOT NULL DEFAULT now(),
-    nothing_to_read text,              -- reason why a document without an error has no text
-    PRIMARY KEY (sha256, parser)
-);
 
 -- The files within a parsed file, such as the attachments of a message. Their bytes stay in the container.
 CREATE TABLE attachment (
@@ -652,7 +654,7 @@ SELECT collection, url, source_id, sha256, media_type, size, tags, is_html,
          WHEN is_html THEN metadata END AS metadata  -- for other documents the parser finds the metadata
 FROM (
     SELECT source.collection, page.url, page.source_id, page.sha256, page.media_type, page.size, source.tags, page.metadata,
-        page.markdown IS NOT NULL AS is_html,
+        page.parser IS NOT NULL AS is_html,
         row_number() OVER same_content AS place,
         count(*) OVER everywhere AS holders,
         array_agg(page.url) OVER everywhere AS urls,

@@ -211,6 +211,11 @@ def parser_identities(settings: ParsingSettings = _DEFAULT) -> dict[str, str]:
     return {format_: identity for format_, identity in found.items() if identity is not None} | without_type
 
 
+def page_identity() -> str:
+    """Return the identity of the parser of crawled HTML pages, which depends on no setting."""
+    return _identity(_BY_NAME[PAGE], ocr=False, option="")
+
+
 def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
     if parser.name == "docling" and settings.models:

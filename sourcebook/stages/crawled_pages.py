@@ -1,7 +1,8 @@
 """The stage `crawled_pages`: crawl the web sites of a collection.
 
 It reads the sites in `source` and the pages that their servers send. It writes the URLs of each site with their state
-to `frontier`, and the main content of HTML pages and the bytes of other documents to `crawled_page`. A site is due when
+to `frontier`, the main content of HTML pages to `parsed_content`, and the pages themselves, with the bytes of other
+documents, to `crawled_page`. A site is due when
 its refresh interval has passed, when its crawl was interrupted, or when its settings changed; a page is stale when its
 server or its sitemap does not confirm it, or when another cleaner made it.
 """

@@ -8,15 +8,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from psycopg import Connection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.batches import batched
+from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
-from sourcebook.model.block_rows import block_rows
+from sourcebook.model.content_hash import content_hash
+from sourcebook.parsing.html.read_html import page_document
+from sourcebook.parsing.registry import page_identity
 from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,
@@ -24,6 +27,7 @@ from sourcebook.web.outcome import (
     Gone,
     Listed,
     Outcome,
+    PageContent,
     Postponed,
     Redirected,
     Refused,
@@ -137,7 +141,10 @@ class Frontier:
 
     def _record_pages(self, stored: Sequence[Stored], cleaner: str) -> None:
         if stored:
+            # In the order of their keys, because two crawls that write equal contents wait for each other.
+            contents = [_content_row(outcome.page) for outcome in sorted(stored, key=lambda each: each.page.sha256)]
             with self._connection.cursor() as cursor:
+                cursor.executemany(queries["add_parsed_contents"], [row for row in contents if row is not None])
                 cursor.executemany(queries["record_pages"], [self._page_row(outcome, cleaner) for outcome in stored])
 
     def _page_row(self, outcome: Stored, cleaner: str) -> dict[str, object]:
@@ -154,8 +161,7 @@ class Frontier:
             "language": page.language,
             "metadata": Jsonb(dict(page.metadata or {})),
             "canonical_url": page.canonical_url,
-            "markdown": page.markdown,
-            "blocks": None if page.blocks is None else Jsonb(block_rows(page.blocks)),
+            "parser": None if page.markdown is None else page_identity(),
             "content": page.content,
             "size": page.size,
             "sha256": page.sha256,
@@ -247,6 +253,16 @@ class Frontier:
 
     def _run(self, query: str, **parameters: object) -> int:
         return self._connection.execute(queries[query], {**self._scope, **parameters}).rowcount
+
+
+def _content_row(page: PageContent) -> dict[str, Any] | None:
+    """Return the row of `parsed_content` of an HTML page, None for any other document."""
+    if page.markdown is None or page.blocks is None:
+        return None
+    document = page_document(page.markdown, page.blocks, title=page.title, language=page.language)
+    is_titled = document.title == page.title
+    digest = page.sha256 if is_titled else content_hash(document.markdown, document.blocks, document.title)
+    return parsed_content_row(page.sha256, page_identity(), document, digest)
 
 
 def _ids(outcomes: Iterable[Outcome]) -> list[int]:

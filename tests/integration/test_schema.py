@@ -7,11 +7,16 @@ import pytest
 from psycopg import Connection
 
 from sourcebook import KnowledgeBase
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.database import schema
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError
+from sourcebook.model.selection import EVERYTHING
+from sourcebook.parsing.registry import page_identity
+from sourcebook.stages.documents import update_documents
+from sourcebook.stages.documents.rows import stale_documents
 from tests.conftest import CreateDatabase
 from tests.integration.word_corpus import recount, statistics
 
@@ -123,6 +128,59 @@ def test_what_was_searchable_before_the_keyword_leg_is_found_by_it(
             assert statistics(connection, 1) == recount(connection, 1)
             assert statistics(connection, 1)["configurations"] == {"german": 1, "english": 1, "simple": 1}
         knowledge.release()
+
+
+_CRAWLED = """
+    INSERT INTO collection (name, settings) VALUES ('site', '{}');
+    INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)
+        VALUES ('site', 'site', 'https://site.example/', '{}', '{}', '{}', 1);
+    INSERT INTO crawled_page (source_id, url, status, media_type, title, language, markdown, blocks, size, sha256,
+                              cleaner)
+        SELECT id, 'https://site.example/' || path, 200, 'text/html', path, 'en', 'Text ' || path,
+               '[["paragraph", 0, 6, 0, "", null]]', 1, sha256(path::bytea), 'c'
+        FROM source, (VALUES ('a'), ('b'), ('c')) given (path);
+    INSERT INTO crawled_page (source_id, url, status, media_type, content, size, sha256, cleaner)
+        SELECT id, 'https://site.example/x.txt', 200, 'text/plain', 'bytes', 1, sha256('bytes'), 'c' FROM source;
+    INSERT INTO parsed_content (sha256, parser, markdown, blocks, title, language, metadata, content_hash)
+        SELECT sha256, %(parser)s, markdown, blocks, title, 'de', '{}', sha256 FROM crawled_page
+        WHERE title IN ('a', 'b');
+    UPDATE parsed_content SET markdown = 'Text of before' WHERE title = 'b';
+    INSERT INTO document (collection, source_id, uri, kind, media_type, tags, title, language, input_hash, config_hash,
+                          content_sha256, content_parser, content_hash, version)
+        SELECT 'site', page.source_id, page.url, 'page', 'text/html', '{}', page.title, 'de', sha256, %(parser)s,
+               sha256, %(parser)s, sha256, 1
+        FROM crawled_page page WHERE page.title = 'a';
+"""
+
+
+def test_pages_crawled_before_their_text_was_stored_once_stay_current(
+    create_database: CreateDatabase, tmp_path: Path
+) -> None:
+    """In a database of schema version 6 a page's document stays as it is; other pages are parsed from their text."""
+    url = create_database("template1")
+    with psycopg.connect(url, autocommit=True) as connection, psycopg.ClientCursor(connection) as cursor:
+        cursor.execute("CREATE EXTENSION vector WITH SCHEMA public; CREATE SCHEMA sourcebook")
+        cursor.execute("SET search_path TO sourcebook, public")
+        for migration in schema.migrations()[:6]:
+            cursor.execute(migration.text.encode())
+            cursor.execute(
+                "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [migration.version, migration.name]
+            )
+        cursor.execute(_CRAWLED, {"parser": page_identity()})
+    with Database(DatabaseLocation(tmp_path, url)) as database, database.connection() as connection:
+        before = connection.execute("SELECT * FROM document").fetchall()
+        stale = stale_documents(connection, "site", ParsingSettings(), EVERYTHING)
+        assert [item.uri.rpartition("/")[2] for item in stale] == ["b", "c", "x.txt"]
+        report = update_documents(connection, "site")
+        assert (report.added, report.changed, report.unchanged, report.failed) == (3, 0, 1, 0)
+        assert connection.execute("SELECT * FROM document WHERE title = 'a'").fetchall() == before
+        assert stale_documents(connection, "site", ParsingSettings(), EVERYTHING) == []
+        texts = connection.execute(
+            "SELECT page.title, parsed.markdown, page.parser = %s FROM crawled_page page "
+            "JOIN parsed_content parsed USING (sha256, parser) ORDER BY 1",
+            [page_identity()],
+        ).fetchall()
+    assert texts == [("a", "Text a", True), ("b", "Text of before", True), ("c", "Text c", True)]
 
 
 def test_migrations_are_numbered_from_one_without_a_gap() -> None:

@@ -1,16 +1,23 @@
+-- name: add_parsed_contents
+-- Insert the main content of HTML pages; equal content is already there.
+INSERT INTO parsed_content
+    (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash, nothing_to_read)
+VALUES (%(sha256)s, %(parser)s, %(markdown)s, %(blocks)s, %(title)s, %(page_count)s, %(language)s, %(metadata)s,
+        %(content_hash)s, %(nothing_to_read)s)
+ON CONFLICT (sha256, parser) DO NOTHING;
+
 -- name: record_pages
 -- Insert or update the rows of fetched pages.
 INSERT INTO crawled_page AS known
-    (source_id, url, status, media_type, etag, last_modified, lastmod, title, language, metadata, canonical_url, markdown,
-     blocks, content, size, sha256, links, rendered, cleaner)
+    (source_id, url, status, media_type, etag, last_modified, lastmod, title, language, metadata, canonical_url, parser,
+     content, size, sha256, links, rendered, cleaner)
 VALUES (%(source_id)s, %(url)s, %(status)s, %(media_type)s, %(etag)s, %(last_modified)s, %(lastmod)s, %(title)s, %(language)s,
-        %(metadata)s, %(canonical_url)s, %(markdown)s, %(blocks)s, %(content)s, %(size)s, %(sha256)s, %(links)s, %(rendered)s,
-        %(cleaner)s)
+        %(metadata)s, %(canonical_url)s, %(parser)s, %(content)s, %(size)s, %(sha256)s, %(links)s, %(rendered)s, %(cleaner)s)
 ON CONFLICT (source_id, url) DO UPDATE SET
     status = excluded.status, media_type = excluded.media_type, etag = excluded.etag,
     last_modified = excluded.last_modified, lastmod = excluded.lastmod, title = excluded.title,
     language = excluded.language, metadata = excluded.metadata, canonical_url = excluded.canonical_url,
-    markdown = excluded.markdown, blocks = excluded.blocks, content = excluded.content, size = excluded.size,
+    parser = excluded.parser, content = excluded.content, size = excluded.size,
     sha256 = excluded.sha256, links = excluded.links, rendered = excluded.rendered, cleaner = excluded.cleaner,
     fetched_at = now(), removed_at = NULL,
     changed_at = CASE WHEN known.sha256 <> excluded.sha256 THEN now() ELSE known.changed_at END;

@@ -85,7 +85,10 @@ ORDER BY item.uri;
 -- name: parsed_contents
 -- Return the parsed contents that exist for given pairs of sha256 and parser.
 SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,
-       parsed.markdown <> '' AS has_text, parsed.nothing_to_read
+       parsed.markdown <> '' AS has_text, parsed.nothing_to_read,
+       EXISTS (
+           SELECT FROM document
+           WHERE document.content_sha256 = parsed.sha256 AND document.content_parser = parsed.parser) AS has_document
 FROM parsed_content parsed
 JOIN unnest(%(sha256s)s::bytea[], %(parsers)s::text[]) AS wanted (sha256, parser)
     ON wanted.sha256 = parsed.sha256 AND wanted.parser = parsed.parser;
@@ -118,10 +121,21 @@ SELECT settings -> 'parsing' FROM collection WHERE name = %(collection)s;
 
 -- name: page_contents
 -- Return the stored content of crawled pages: the main content of an HTML page, the bytes of any other file.
-SELECT page.source_id, page.url, page.markdown, page.blocks, page.title, page.language, page.content
+SELECT page.source_id, page.url, parsed.markdown, parsed.blocks, page.title, page.language, page.content
 FROM crawled_page page
 JOIN unnest(%(source_ids)s::bigint[], %(urls)s::text[]) AS wanted (source_id, url)
-    ON wanted.source_id = page.source_id AND wanted.url = page.url;
+    ON wanted.source_id = page.source_id AND wanted.url = page.url
+LEFT JOIN parsed_content parsed ON parsed.sha256 = page.sha256 AND parsed.parser = page.parser;
+
+-- name: follow_page_parser
+-- Make the pages of a collection refer to the content of the current parser where it exists.
+-- After a change of the parser, the content of the former one is then needed by no page.
+UPDATE crawled_page page
+SET parser = parsed.parser
+FROM source, parsed_content parsed
+WHERE source.id = page.source_id AND source.collection = %(collection)s
+  AND page.parser <> %(parser)s
+  AND parsed.sha256 = page.sha256 AND parsed.parser = %(parser)s;
 
 -- name: record_documents
 -- Insert or update documents; the version counts up where the content hash changed.

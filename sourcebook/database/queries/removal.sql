@@ -112,9 +112,12 @@ SELECT
      JOIN document ON document.id = chunk.document_id
      JOIN collection ON collection.name = document.collection
      WHERE document.removed_at IS NOT NULL OR collection.removed_at IS NOT NULL) AS chunks,
-    (SELECT count(*) FROM parsed_content) - (
-        SELECT count(DISTINCT (content_sha256, content_parser)) FROM kept_document WHERE content_sha256 IS NOT NULL
-    ) AS parsed_contents,
+    (SELECT count(*) FROM parsed_content) - (SELECT count(*) FROM (
+        SELECT content_sha256, content_parser FROM kept_document WHERE content_sha256 IS NOT NULL
+        UNION
+        SELECT sha256, parser FROM crawled_page
+        WHERE parser IS NOT NULL AND removed_at IS NULL AND source_id NOT IN (SELECT id FROM doomed_source)
+    ) kept_content) AS parsed_contents,
     (SELECT count(*) FROM transcript
      WHERE NOT EXISTS (
          SELECT FROM transcribed_file transcribed
@@ -161,11 +164,13 @@ DELETE FROM raw_file WHERE removed_at IS NOT NULL;
 DELETE FROM crawled_page WHERE removed_at IS NOT NULL;
 
 -- name: delete_unreferenced_contents
--- Delete parsed contents that no document uses.
+-- Delete parsed contents that no document and no page uses.
 DELETE FROM parsed_content parsed
 WHERE NOT EXISTS (
     SELECT FROM document
-    WHERE document.content_sha256 = parsed.sha256 AND document.content_parser = parsed.parser);
+    WHERE document.content_sha256 = parsed.sha256 AND document.content_parser = parsed.parser)
+  AND NOT EXISTS (
+    SELECT FROM crawled_page page WHERE page.sha256 = parsed.sha256 AND page.parser = parsed.parser);
 
 -- name: delete_unreferenced_transcripts
 -- Delete transcripts that no file uses and that are not being made.

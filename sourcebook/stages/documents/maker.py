@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
+from dataclasses import replace
+from operator import attrgetter, itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -11,11 +12,11 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.database.batches import batched_by_size
+from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
 from sourcebook.errors import ParseError, SourcebookError
 from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
-from sourcebook.model.block_rows import block_rows
 from sourcebook.model.content_hash import content_hash
 from sourcebook.model.document import Attachment, ParsedDocument
 from sourcebook.model.media_types import is_recording
@@ -23,7 +24,7 @@ from sourcebook.model.report import StageReport
 from sourcebook.model.selection import Selection
 from sourcebook.model.transcript import Transcript
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.parsing.registry import PAGE, parser_for, skip_reason
 from sourcebook.stages.documents.reader import ItemReader, Parse
 from sourcebook.stages.documents.rows import Content, StaleDocument, known_contents, page_contents
 from sourcebook.stages.transcripts.rows import transcripts_of_files
@@ -102,7 +103,10 @@ class DocumentMaker:
         parses: dict[tuple[bytes, str], Parse] = {}
         for stale in batch:
             if stale.key in known:
-                self._take(stale, known[stale.key], outcome, returned)
+                content = known[stale.key]
+                # A page's content is there since its crawl; only another document makes it reused.
+                self._take(stale, content, outcome, returned, reused=stale.format != PAGE or content.has_document)
+                known[stale.key] = replace(content, has_document=True)
                 continue
             if stale.key in parses:
                 started.append((stale, parses[stale.key]))
@@ -202,9 +206,12 @@ class _Outcome:
         for item, other in self.moved:
             cursor.execute(queries["record_other_bytes"], {"source_id": item.source_id, "uri": item.uri, **other})
         if self._parsed:
-            cursor.executemany(
-                queries["record_parsed_contents"], [_content_row(key, *parsed) for key, parsed in self._parsed.items()]
-            )
+            # In the order of their keys, because two collections that write equal contents wait for each other.
+            rows = [
+                parsed_content_row(*key, document, content.content_hash)
+                for key, (document, content) in sorted(self._parsed.items(), key=itemgetter(0))
+            ]
+            cursor.executemany(queries["record_parsed_contents"], rows)
         for key, (document, _) in self._parsed.items():
             if document.attachments:
                 _record_attachments(cursor, key, document.attachments)
@@ -240,21 +247,6 @@ def _skip_reason(attachment: Attachment) -> str | None:
     if is_recording(attachment.media_type):
         return "recordings within messages are not transcribed; save it beside the message"
     return None if parser_for(attachment.media_type) is not None else skip_reason(attachment.media_type)
-
-
-def _content_row(key: tuple[bytes, str], document: ParsedDocument, content: Content) -> dict[str, Any]:
-    return {
-        "sha256": key[0],
-        "parser": key[1],
-        "markdown": document.markdown,
-        "blocks": Jsonb(block_rows(document.blocks)),
-        "title": document.title,
-        "page_count": document.page_count,
-        "language": document.language,
-        "metadata": Jsonb(content.metadata),
-        "content_hash": content.content_hash,
-        "nothing_to_read": document.nothing_to_read,
-    }
 
 
 def _identity(collection: str, item: StaleDocument) -> dict[str, Any]:

@@ -67,6 +67,8 @@ class Content:
     has_text: bool
     nothing_to_read: str | None
     """Reason why it holds no text, where the parser knows one."""
+    has_document: bool = False
+    """Whether a document, of any collection, has this content."""
 
 
 def parsing_settings(connection: Connection, collection: str) -> ParsingSettings:

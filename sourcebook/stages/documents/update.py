@@ -3,7 +3,8 @@
 It reads the live items (`raw_file`, `crawled_page`, `transcript`, and attachments of messages) and the bytes of files.
 It writes `parsed_content`, `attachment` and `document`. A document is stale when its item has other bytes, when another
 parser identity applies, or when the retry of a failure is due. Renames, removals and returns take one statement each;
-bytes that the same parser parsed before, in any collection, are not parsed again.
+bytes that the same parser parsed before, in any collection, are not parsed again. The content of an HTML page is stored
+by its crawl and parsed here only when the parser changes.
 """
 
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.parsing.registry import page_identity
 from sourcebook.stages.documents.maker import DocumentMaker
 from sourcebook.stages.documents.rows import parsing_settings, stale_documents
 from sourcebook.stages.raw_files import collection_sources
@@ -76,6 +78,7 @@ def update_documents(
             done += number
             progress(done, len(messages) + len(stale))
     scope = {"collection": collection}
+    connection.execute(queries["follow_page_parser"], {**scope, "parser": page_identity()})
     row = connection.execute(queries["count_live_documents"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed - report.failed, 0)
     refresh_statistics(connection, queries["analyze_documents"], report)
