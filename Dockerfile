@@ -31,4 +31,4 @@ USER sourcebook
 EXPOSE 3000 4000
 HEALTHCHECK --interval=30s --timeout=20s --start-period=60s --retries=3 \
     CMD ["dagster", "api", "grpc-health-check", "-p", "4000"]
-CMD ["dagster", "code-server", "start", "-h", "0.0.0.0", "-p", "4000", "-m", "orchestration.definitions"]
+CMD ["dagster", "api", "grpc", "-h", "0.0.0.0", "-p", "4000", "-m", "orchestration.definitions", "--location-name", "sourcebook"]

@@ -1,5 +1,6 @@
 """The commands that run the pipeline, for the `sourcebook` command. Dagster is imported only when one of them runs."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -64,7 +65,8 @@ def up(
 ) -> None:
     """Start the web page that shows the pipeline, and the daemon that keeps collections up to date; Ctrl-C stops both.
 
-    Sensors ingest changed files automatically; a schedule checks every collection at night.
+    Sensors ingest changed files automatically; a schedule checks every collection at night. A process that ends is
+    started again.
 
     Example: `sourcebook up --port 3000`
     """
@@ -85,4 +87,5 @@ def up(
     with context.open_database() as database:
         run_up(configuration, database, port=port, ready=ready)
     if not as_json:
-        typer.echo("Stopped.")
+        with suppress(OSError):  # the terminal may have been closed
+            typer.echo("Stopped.")

@@ -1,28 +1,24 @@
 """`sourcebook up`: embedded database, code server, web server and daemon, started and stopped together."""
 
 import gc
+import logging
 import os
 import signal
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Final
 
 import psutil
 
 from orchestration.instance import open_instance, prepare_dagster_home
+from orchestration.supervisor import Service, ServiceError, Supervisor, free_port, listens
+from orchestration.up_record import MARK, UpRecord
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
-from sourcebook.errors import SourcebookError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CODE_LOCATION = Path(__file__).resolve().parents[1]
 """Folder of `orchestration`, `assets`, `sensors` and `resources`: a checkout's, or one in the installed library."""
@@ -34,33 +30,17 @@ load_from:
       port: {port}
       location_name: sourcebook
 """
-_SECONDS_TO_START = 120.0
-_SECONDS_TO_STOP = 20.0
-
-
-class ServiceError(SourcebookError):
-    """A process did not start, or ended unexpectedly."""
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A process with its children, in a process group of its own."""
-
-    name: str
-    process: "subprocess.Popen[bytes]"
-    log: Path
-
-    def check(self) -> None:
-        """Raise `ServiceError` where the process has ended."""
-        code = self.process.poll()
-        if code is not None:
-            raise ServiceError(f"the {self.name} ended with exit code {code}; see its log {self.log}")
+_CHECK_SECONDS: Final = 0.5
+"""Seconds between two looks at the services."""
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that stop it in order: Ctrl-C, a service manager's, and that of a terminal that is closed."""
+_log = logging.getLogger(__name__)
 
 
 def up(
     configuration: Configuration, database: Database, *, port: int, ready: Callable[[str], None], host: str = _HOST
 ) -> None:
-    """Serve until SIGINT or SIGTERM, or until a process ends unexpectedly; leave no process behind.
+    """Serve until SIGINT, SIGTERM or SIGHUP, or until a process ends again and again; leave no process behind.
 
     Args:
         configuration: the configuration to serve.
@@ -70,56 +50,82 @@ def up(
         host: the address on which the web server listens.
 
     Raises:
-        ServiceError: the port is taken, or a process does not start or ends unexpectedly.
+        AlreadyUpError: another `sourcebook up` of the state folder is running.
+        ServiceError: the port is taken, or a process does not start or ends again and again.
     """
-    home = sourcebook_home(configuration.path)
-    folder = prepare_dagster_home(home, database)
-    open_instance(home, database).dispose()  # creates Dagster's tables before two processes try to
-    environment = {
-        **os.environ,
-        "SOURCEBOOK_CONFIG": str(configuration.path),
-        "SOURCEBOOK_HOME": str(home.absolute()),
-        "PYTHONUNBUFFERED": "1",
-    }
-    if not _is_free(host, port):
-        raise ServiceError(f"port {port} is taken: stop the process that listens there, or choose another with --port")
-    code_port = _free_port()
-    workspace = folder / "workspace.yaml"
-    workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
-    python = [sys.executable, "-m"]
-    gc.enable()
+    home = sourcebook_home(configuration.path).absolute()
     with _stopping_on_signals() as stopped, ExitStack() as running:
-        code = _start(running, "code server", folder, environment, [
-            *python, "dagster", "code-server", "start", "-h", _HOST, "-p", str(code_port),
-            "--use-python-environment-entry-point",
-            "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CODE_LOCATION),
-        ])  # fmt: skip
-        _wait(lambda: not _is_free(_HOST, code_port), [code], stopped)
-        web = _start(running, "web server", folder, environment, [
-            *python, "dagster_webserver", "-h", host, "-p", str(port), "-w", str(workspace),
-        ])  # fmt: skip
-        daemon = _start(
-            running, "daemon", folder, environment, [*python, "dagster._daemon", "run", "-w", str(workspace)]
+        record = running.enter_context(UpRecord(home / "dagster" / "up.json"))
+        running.enter_context(_logging_to(home / "dagster" / "up.log"))
+        record.claim(port=port, tell=_log.warning)
+        if listens(host, port):
+            raise ServiceError(_port_is_taken(port))
+        folder = prepare_dagster_home(home, database)
+        open_instance(home, database).dispose()  # creates Dagster's tables before two processes try to
+        gc.enable()
+        supervisor = running.enter_context(
+            Supervisor(
+                folder,
+                CODE_LOCATION,
+                {
+                    **os.environ,
+                    "SOURCEBOOK_CONFIG": str(configuration.path),
+                    "SOURCEBOOK_HOME": str(home),
+                    "PYTHONUNBUFFERED": "1",
+                    MARK: record.mark,
+                },
+                stopped,
+                record.record,
+            )
         )
-        services = [code, web, daemon]
-        _wait(lambda: not _is_free(host, port), services, stopped)
+        for service in dagster_services(folder / "workspace.yaml", host, port):
+            supervisor.start(service)
         if not stopped():
             ready(f"http://{host}:{port}")
         while not stopped():
-            for service in services:
-                service.check()
-            time.sleep(0.5)
+            supervisor.check()
+            time.sleep(_CHECK_SECONDS)
+
+
+def dagster_services(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
+    """Return Dagster's processes, in the order of their start.
+
+    Args:
+        workspace: Path of the workspace file, which is written.
+        host: Address on which the web server listens.
+        port: Port of the web server.
+    """
+    code_port = free_port(_HOST)
+    workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
+    python = (sys.executable, "-m")
+    return (
+        Service(
+            "code server",
+            # Not `dagster code-server start`: that is a proxy, which goes on when the process behind it has ended.
+            (*python, "dagster", "api", "grpc", "-h", _HOST, "-p", str(code_port),
+             "--use-python-environment-entry-point",
+             "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CODE_LOCATION)),
+            lambda: listens(_HOST, code_port),
+        ),
+        Service(
+            "web server",
+            (*python, "dagster_webserver", "-h", host, "-p", str(port), "-w", str(workspace)),
+            lambda: listens(host, port),
+        ),
+        Service("daemon", (*python, "dagster._daemon", "run", "-w", str(workspace))),
+    )  # fmt: skip
 
 
 @contextmanager
-def _stopping_on_signals() -> "Iterator[Callable[[], bool]]":
-    """Yield a function that returns whether SIGINT or SIGTERM has arrived, so that processes are stopped in order."""
+def _stopping_on_signals() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether a signal to stop has arrived, so that processes are stopped in order."""
     asked: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         asked.append(number)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    # `nohup` ignores SIGHUP: the command is to outlive its terminal.
+    before = {number: signal.signal(number, note) for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN}
     try:
         yield lambda: bool(asked)
     finally:
@@ -127,51 +133,39 @@ def _stopping_on_signals() -> "Iterator[Callable[[], bool]]":
             signal.signal(number, handler)
 
 
-def _start(running: ExitStack, name: str, folder: Path, environment: Mapping[str, str], command: list[str]) -> Service:
-    log = folder / f"{name.replace(' ', '_')}.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=CODE_LOCATION, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            start_new_session=True,
-        )  # fmt: skip
-    service = Service(name, process, log)
-    running.callback(_stop, service)
-    return service
-
-
-def _stop(service: Service) -> None:
-    """Stop a process and its children: SIGTERM first, SIGKILL after a while."""
+@contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    """Have the messages of this package go to a file, with their times, and to stderr."""
+    logger = logging.getLogger("orchestration")
+    file, terminal = logging.FileHandler(path, encoding="utf-8"), _Terminal()
+    file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    for handler in (file, terminal):
+        logger.addHandler(handler)
     try:
-        family = [psutil.Process(service.process.pid), *psutil.Process(service.process.pid).children(recursive=True)]
-    except psutil.NoSuchProcess:
-        family = []
-    for process in family[:1]:
-        process.terminate()
-    _, alive = psutil.wait_procs(family, timeout=_SECONDS_TO_STOP)
-    for process in alive:
-        process.kill()
-    psutil.wait_procs(alive, timeout=_SECONDS_TO_STOP)
-    service.process.wait()
+        yield
+    finally:
+        for handler in (file, terminal):
+            logger.removeHandler(handler)
+            handler.close()
 
 
-def _wait(reached: Callable[[], bool], services: list[Service], stopped: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _SECONDS_TO_START
-    while not reached() and not stopped():
-        for service in services:
-            service.check()
-        if time.monotonic() > deadline:
-            raise ServiceError(f"the {services[-1].name} does not answer after {_SECONDS_TO_START:.0f} s: "
-                               f"see {services[-1].log}")  # fmt: skip
-        time.sleep(0.1)
+class _Terminal(logging.Handler):
+    """Messages on stderr, as the command's other sentences; a terminal that is gone loses them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(OSError):
+            sys.stderr.write(f"sourcebook: {record.getMessage()}\n")
+            sys.stderr.flush()
 
 
-def _is_free(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex((host, port)) != 0
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        return int(probe.getsockname()[1])
+def _port_is_taken(port: int) -> str:
+    """Return the sentence about a port that something else listens on, with its name where the system tells it."""
+    name = ""
+    with suppress(psutil.Error):
+        listening = {
+            each.pid
+            for each in psutil.net_connections("tcp")
+            if each.status == psutil.CONN_LISTEN and each.laddr and each.laddr.port == port and each.pid is not None
+        }
+        name = "".join(f" ({psutil.Process(pid).name()}, process {pid})" for pid in sorted(listening)[:1])
+    return f"port {port} is taken by another program{name}: stop that program, or choose another port with --port"

@@ -49,6 +49,12 @@ class TestCompose:
             for needed, condition in service.get("depends_on", {}).items():
                 assert condition == {"condition": "service_healthy"}, (name, needed)
 
+    def test_a_service_whose_process_ends_is_started_again(self, services: Mapping[str, Any], dockerfile: str) -> None:
+        """The main process does the work: a proxy, as `dagster code-server start` is, would go on without it."""
+        assert {service["restart"] for service in services.values()} == {"unless-stopped"}
+        assert services["code"]["command"].startswith("dagster api grpc ")
+        assert 'CMD ["dagster", "api", "grpc",' in dockerfile
+
     def test_no_service_runs_as_root_or_can_become_it(self, services: Mapping[str, Any], dockerfile: str) -> None:
         """The image's user is not root, no service asks for another, and capabilities are dropped."""
         users = re.findall(r"^USER (\S+)$", dockerfile, re.MULTILINE)

@@ -3,7 +3,7 @@
 from tests.checkout import CHECKOUT
 
 UNIT = CHECKOUT / "tests" / "unit"
-ELSEWHERE = {"benchmarks": CHECKOUT / "benchmarks"}
+ELSEWHERE = {"benchmarks": CHECKOUT / "benchmarks", "orchestration": CHECKOUT / "orchestration"}
 """Folders of unit tests whose subject is outside `sourcebook`."""
 
 
