@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterator
 
 import dagster as dg
-from dagster_shared.utils.warnings import PreviewWarning
 
 from assets import evaluation_check
 from orchestration.partitions import collection_partitions
@@ -14,11 +13,13 @@ from sourcebook.admin.checks import CheckOutcome, run_checks
 _SEVERITY = {"no_failed_items": dg.AssetCheckSeverity.WARN}
 
 
-def _spec(name: str, asset: str, description: str) -> dg.AssetCheckSpec:
+def _spec(name: str, asset: str, description: str, *, blocking: bool = False) -> dg.AssetCheckSpec:
     with warnings.catch_warnings():
         # Checks by partition are a preview in this Dagster, which warns at every import.
-        warnings.simplefilter("ignore", PreviewWarning)
-        return dg.AssetCheckSpec(name, asset=asset, partitions_def=collection_partitions, description=description)
+        warnings.simplefilter("ignore", dg.PreviewWarning)
+        return dg.AssetCheckSpec(
+            name, asset=asset, partitions_def=collection_partitions, description=description, blocking=blocking
+        )
 
 
 _SPECS = [
@@ -32,11 +33,13 @@ _SPECS = [
         "every_live_document_is_searchable",
         "search_index",
         "Every document that has content is published in its newest version, with all its chunks.",
+        blocking=True,
     ),
     _spec(
         "no_orphan_or_null_vector",
         "search_index",
         "Every entry belongs to a chunk of a live document and has a non-zero vector of the right dimension.",
+        blocking=True,
     ),
     _spec(evaluation_check.NAME, "search_index", evaluation_check.DESCRIPTION),
 ]

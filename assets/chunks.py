@@ -2,8 +2,8 @@
 
 import dagster as dg
 
+from assets.definition import collection_asset
 from assets.materialization import materialization
-from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
@@ -11,11 +11,19 @@ from sourcebook.indexing.generations import ensure_generation
 from sourcebook.stages.chunks import prepare_chunks
 
 
-@dg.asset(deps=["documents"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})
+@collection_asset(
+    group="index",
+    kinds={"python"},
+    work="processor",
+    deps=["documents"],
+)
 def chunks(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """Passages with heading path, anchor, page, character span and token count, prepared beside the published ones."""
+    """Passages with heading path, anchor, page, character span and token count, prepared beside the published ones.
+
+    The counts are passages.
+    """
     with knowledge.database.connection() as connection:
         generation = ensure_generation(connection, context.partition_key)
         report = prepare_chunks(

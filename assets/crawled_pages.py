@@ -2,8 +2,9 @@
 
 import dagster as dg
 
-from assets.materialization import materialization
-from orchestration.partitions import collection_partitions
+from assets.definition import collection_asset
+from assets.materialization import describe_sources, materialization
+from assets.sources import SITES
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
@@ -11,7 +12,12 @@ from resources.selection import RunSelection
 from sourcebook.stages.crawled_pages import update_crawled_pages
 
 
-@dg.asset(partitions_def=collection_partitions, group_name="knowledge_base", kinds={"crawl4ai", "postgres"})
+@collection_asset(
+    group="sources",
+    kinds={"python"},
+    work="network",
+    deps=[SITES],
+)
 def crawled_pages(
     context: dg.AssetExecutionContext,
     knowledge: Knowledge,
@@ -19,8 +25,12 @@ def crawled_pages(
     progress: ProgressLog,
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
-    """Pages of the collection's sites: main content as Markdown, title, dates, links, ETag, sha256."""
-    with knowledge.configured_connection() as connection:
+    """Pages of the sites of the collection: main content as Markdown, title, dates, links, ETag, sha256.
+
+    `added`, `changed`, `unchanged` and `removed` count pages; `failed` counts URLs without a usable response.
+    `refused`, `forbidden` (by robots.txt), `redirected` and `postponed` count URLs that became no page.
+    """
+    with knowledge.configured_connection(context.log.warning) as connection:
         report = update_crawled_pages(
             connection,
             context.partition_key,
@@ -30,4 +40,5 @@ def crawled_pages(
             waiting=lambda domain: context.log.info(f"waiting: another crawl is using {domain}"),
         )
         embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
-    return materialization(report)
+        sources = describe_sources(connection, context.partition_key, "site")
+    return materialization(report, **sources)

@@ -2,8 +2,8 @@
 
 import dagster as dg
 
+from assets.definition import collection_asset
 from assets.materialization import materialization
-from orchestration.partitions import collection_partitions
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
@@ -11,11 +11,11 @@ from sourcebook.indexing.generations import ensure_generation
 from sourcebook.stages.embeddings import embed_missing
 
 
-@dg.asset(
+@collection_asset(
+    group="index",
+    kinds={"huggingface"},
+    work="processor",
     deps=["chunks"],
-    partitions_def=collection_partitions,
-    group_name="knowledge_base",
-    kinds={"pytorch", "postgres"},
 )
 def embeddings(
     context: dg.AssetExecutionContext,
@@ -23,7 +23,10 @@ def embeddings(
     embedder: dg.ResourceParam[Embedder],
     progress: ProgressLog,
 ) -> dg.MaterializeResult[None]:
-    """Vectors by (model, sha256 of the embedded text): equal texts are embedded once."""
+    """Vectors by (model, sha256 of the embedded text): equal texts are embedded once.
+
+    The counts are distinct texts: `computed` by the model in this run, or `reused`.
+    """
     with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
         generation = ensure_generation(reader, context.partition_key)
         report = embed_missing(

@@ -4,21 +4,25 @@ import time
 from typing import Any
 
 import dagster as dg
-from dagster._core.event_api import PartitionKeyFilter  # no public API returns the history of a check
-from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
 from resources.knowledge import Knowledge
 from sourcebook.cli.output import counted
 from sourcebook.errors import SourcebookError
 from sourcebook.evaluation import Evaluation, evaluate, missed_floors
-from sourcebook.evaluation.configured import configured_evaluation, configured_floors, evaluation_version
+from sourcebook.evaluation.configured import (
+    EvaluationOutcome,
+    configured_evaluation,
+    configured_floors,
+    evaluation_version,
+    last_outcome,
+    record_outcome,
+)
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.progress import Progress, announce
 
 NAME = "search_is_good_enough"
 DESCRIPTION = "Search reaches the floors of the collection's settings `evaluation` on its judged questions."
 _KEY = dg.AssetCheckKey(dg.AssetKey("search_index"), NAME)
-_VERSION = "evaluated_version"
 _SECONDS_BETWEEN_LINES = 5.0
 """Seconds between two lines of progress in the log of a run."""
 _SEVERITIES = {"error": dg.AssetCheckSeverity.ERROR, "warn": dg.AssetCheckSeverity.WARN}
@@ -36,12 +40,10 @@ def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -
             version = evaluation_version(connection, collection, settings)
         except SourcebookError as error:
             return _result(passed=False, severity=severity, description=str(error))
-    before = _last_time(context)
-    if before is not None and before.metadata.get(_VERSION) == dg.MetadataValue.text(version):
+        before = last_outcome(connection, collection)
+    if before is not None and before.version == version:
         context.log.info(f"{NAME}: neither the index nor the questions have changed")
-        return _result(
-            passed=before.passed, severity=severity, description=before.description, metadata=dict(before.metadata)
-        )
+        return _outcome_result(before, severity)
     floors = configured_floors(settings)
     try:
         with KnowledgeBase.connect(home=knowledge.home) as base:
@@ -56,12 +58,12 @@ def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -
     except SourcebookError as error:
         return _result(passed=False, severity=severity, description=str(error))
     missed = missed_floors(found.modes[0], floors)
-    return _result(
-        passed=not missed,
-        severity=severity,
-        description="; ".join(map(str, missed)) or _reached(len(floors)),
-        metadata=_metadata(found) | {_VERSION: dg.MetadataValue.text(version)},
+    outcome = EvaluationOutcome(
+        version, not missed, "; ".join(map(str, missed)) or _reached(len(floors)), _figures(found)
     )
+    with knowledge.database.connection() as connection:
+        record_outcome(connection, collection, outcome)
+    return _outcome_result(outcome, severity)
 
 
 def _reached(floors: int) -> str:
@@ -85,30 +87,21 @@ def _result(
     )
 
 
-def _last_time(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckEvaluation | None:
-    """Return the last finished evaluation of the collection, or None."""
-    finished = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
-    records = context.instance.event_log_storage.get_asset_check_execution_history(
-        _KEY, limit=1, status=finished, partition_filter=PartitionKeyFilter(key=context.partition_key)
-    )
-    if not records or records[0].event is None or records[0].event.dagster_event is None:
-        return None
-    evaluation: dg.AssetCheckEvaluation = records[0].event.dagster_event.asset_check_evaluation_data
-    return evaluation
+def _outcome_result(outcome: EvaluationOutcome, severity: dg.AssetCheckSeverity) -> dg.AssetCheckResult:
+    metadata = {**outcome.figures, "figures": dg.MetadataValue.md(outcome.figures["figures"])}
+    return _result(passed=outcome.passed, severity=severity, description=outcome.description, metadata=metadata)
 
 
-def _metadata(found: Evaluation) -> dict[str, Any]:
+def _figures(found: Evaluation) -> dict[str, Any]:
+    """Return the measures as JSON values, and a table of them as Markdown under `figures`."""
     scores = found.modes[0]
     rows = [f"| {measure} | {estimate} |" for measure, estimate in scores.estimates.items()]
-    means: dict[str, Any] = {
-        measure: dg.MetadataValue.float(estimate.mean) for measure, estimate in scores.estimates.items()
-    }
     return {
-        **means,
+        **{measure: float(estimate.mean) for measure, estimate in scores.estimates.items()},
         "mode": scores.mode,
         "queries": found.queries,
         "ms_per_query": scores.ms_per_query,
-        "figures": dg.MetadataValue.md("\n".join(["| measure | mean (95 % interval) |", "|---|---|", *rows])),
+        "figures": "\n".join(["| measure | mean (95 % interval) |", "|---|---|", *rows]),
         **({"notes": list(found.notes)} if found.notes else {}),
     }
 

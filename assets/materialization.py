@@ -1,29 +1,90 @@
-"""Materializations of stage reports: counts, seconds, a table of failures and the data version."""
+"""Materializations of stage reports: counts, totals, a preview, tables of failures and sources, the data version."""
+
+from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
+from psycopg import Connection
 
+from sourcebook.database.queries import queries
 from sourcebook.model.report import StageReport
 
+TOTAL, INDEX_BYTES, AGE = "total", "index_bytes", "hours_since_listing"
+TOTALS = frozenset({TOTAL, INDEX_BYTES, AGE})
+"""Metadata that describes the whole collection and not the work of a run."""
 _MOST_FAILURES = 100
 """Rows of the table of failures in a materialization."""
+_HOUR = 3600.0
+"""Seconds of an hour."""
 
 
-def materialization(report: StageReport) -> dg.MaterializeResult[None]:
-    """Return a stage's report as a materialization with metadata and data version."""
-    metadata: dict[str, dg.MetadataValue] = {
+def materialization(report: StageReport, **more: Any) -> dg.MaterializeResult[None]:
+    """Return a stage's report as a materialization with metadata and data version.
+
+    Args:
+        report: the report.
+        more: further metadata by name.
+    """
+    metadata: dict[str, Any] = {
         name: dg.MetadataValue.int(value) if isinstance(value, int) else dg.MetadataValue.float(value)
         for name, value in report.counts().items()
     }
+    metadata[TOTAL] = dg.MetadataValue.int(report.total)
+    if report.newest:
+        metadata["newest"] = dg.MetadataValue.md("\n".join(_line(item.title, item.uri) for item in report.newest))
     if report.failures:
-        metadata["failures"] = dg.MetadataValue.md(_table(report))
-    return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(report.version))
+        metadata["failures"] = _failures(report)
+    return dg.MaterializeResult(metadata={**metadata, **more}, data_version=dg.DataVersion(report.version))
 
 
-def _table(report: StageReport) -> str:
-    rows = [f"| `{_cell(failure.uri)}` | {_cell(failure.reason)} |" for failure in report.failures[:_MOST_FAILURES]]
-    more = len(report.failures) - len(rows)
-    ending = [f"\n… and {more:,} more: `sourcebook documents --failed`"] if more > 0 else []
-    return "\n".join(["| item | reason |", "|---|---|", *rows, *ending])
+def describe_sources(connection: Connection, collection: str, kind: str) -> dict[str, Any]:
+    """Return metadata on the sources of a collection: a table with links, and the age of the oldest listing in hours.
+
+    Args:
+        connection: to the knowledge base.
+        collection: its name.
+        kind: `files` or `site`.
+    """
+    rows = connection.execute(queries["listed_sources"], {"collection": collection, "kind": kind}).fetchall()
+    if not rows:
+        return {}
+    now = datetime.now(UTC)
+    ages = [(now - listed_at).total_seconds() / _HOUR for _, listed_at, _ in rows if listed_at is not None]
+    lines = [
+        f"| {_link(location)} | {f'{listed_at:%Y-%m-%d %H:%M} UTC' if listed_at else 'never'} | {_cell(error or '')} |"
+        for location, listed_at, error in rows
+    ]
+    table = "\n".join(["| source | listed completely | problem |", "|---|---|---|", *lines])
+    return {
+        "sources": dg.MetadataValue.md(table),
+        **({AGE: dg.MetadataValue.float(round(max(ages), 2))} if ages else {}),
+    }
+
+
+def _failures(report: StageReport) -> dg.MetadataValue:
+    records = [
+        dg.TableRecord({"item": failure.uri, "reason": failure.reason}) for failure in report.failures[:_MOST_FAILURES]
+    ]
+    more = len(report.failures) - len(records)
+    if more > 0:
+        records.append(dg.TableRecord({"item": f"… and {more:,} more", "reason": "sourcebook documents --failed"}))
+    return dg.MetadataValue.table(records)
+
+
+def _line(title: str, uri: str) -> str:
+    return f"- {_link(uri, title)}" if _is_web(uri) else f"- {_cell(title)}: {_link(uri)}"
+
+
+def _link(uri: str, title: str | None = None) -> str:
+    """Return a link to a web page, and any other URI as code: a browser opens no file from a web page."""
+    if not _is_web(uri):
+        return f"`{_cell(uri)}`"
+    target = uri.replace("(", "%28").replace(")", "%29").replace(" ", "%20").replace("|", "%7C")
+    return f"[{_cell(title or uri).replace('[', '(').replace(']', ')')}]({target})"
+
+
+def _is_web(uri: str) -> bool:
+    return uri.startswith(("http://", "https://"))
 
 
 def _cell(text: str) -> str:

@@ -2,8 +2,9 @@
 
 import dagster as dg
 
-from assets.materialization import materialization
-from orchestration.partitions import collection_partitions
+from assets.definition import collection_asset
+from assets.materialization import describe_sources, materialization
+from assets.sources import FOLDERS
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
@@ -11,7 +12,12 @@ from resources.selection import RunSelection
 from sourcebook.stages.raw_files import update_raw_files
 
 
-@dg.asset(partitions_def=collection_partitions, group_name="knowledge_base", kinds={"file", "postgres"})
+@collection_asset(
+    group="sources",
+    kinds={"file"},
+    work="disk",
+    deps=[FOLDERS],
+)
 def raw_files(
     context: dg.AssetExecutionContext,
     knowledge: Knowledge,
@@ -19,10 +25,15 @@ def raw_files(
     progress: ProgressLog,
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
-    """Inventory of every file in the collection's sources: URI, size, modification time, sha256."""
-    with knowledge.configured_connection() as connection:
+    """Inventory of every file in the folders of the collection: URI, size, modification time, sha256.
+
+    `added`, `changed`, `unchanged` and `removed` count files; `renamed` counts files with known content at a new path.
+    `failed` counts files that cannot be read.
+    """
+    with knowledge.configured_connection(context.log.warning) as connection:
         report = update_raw_files(
             connection, context.partition_key, selection.selection(), progress.reporter(context, "files")
         )
         embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
-    return materialization(report)
+        sources = describe_sources(connection, context.partition_key, "files")
+    return materialization(report, **sources)

@@ -2,20 +2,29 @@
 
 import dagster as dg
 
-from assets.materialization import materialization
-from orchestration.partitions import collection_partitions
+from assets.definition import collection_asset
+from assets.materialization import INDEX_BYTES, materialization
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
-from sourcebook.indexing.generations import ensure_generation
+from sourcebook.indexing.generations import ensure_generation, index_bytes
 from sourcebook.stages.search_index import publish
 
 
-@dg.asset(deps=["embeddings"], partitions_def=collection_partitions, group_name="knowledge_base", kinds={"postgres"})
+@collection_asset(
+    group="index",
+    kinds={"sql"},
+    work="database",
+    deps=["embeddings"],
+)
 def search_index(
     context: dg.AssetExecutionContext, knowledge: Knowledge, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """The published index: vectors for KNN and lexemes for full-text search; documents are published whole."""
+    """The published index: vectors for KNN and lexemes for full-text search; documents are published whole.
+
+    The counts are searchable passages.
+    """
     with knowledge.database.connection() as connection:
         generation = ensure_generation(connection, context.partition_key)
         report = publish(connection, generation, progress.reporter(context, "documents"))
-    return materialization(report)
+        size = index_bytes(connection, generation)
+    return materialization(report, **{INDEX_BYTES: dg.MetadataValue.int(size)})

@@ -2,25 +2,29 @@
 
 import dagster as dg
 
+from assets.definition import collection_asset
 from assets.materialization import materialization
-from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.transcripts.update import update_transcripts
 
 
-@dg.asset(
+@collection_asset(
+    group="documents",
+    kinds={"openai"},
+    work="processor",
     deps=["raw_files"],
-    partitions_def=collection_partitions,
-    group_name="knowledge_base",
-    kinds={"whisper", "postgres"},
     pool="speech",  # concurrent runs per machine: 1 unless the instance sets another limit
 )
 def transcripts(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags."""
+    """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags.
+
+    The counts are recordings; `reused` counts recordings whose sound was transcribed before, and `seconds_of_sound`
+    is the transcribed time.
+    """
     with knowledge.database.connection() as connection:
         report = update_transcripts(
             connection,

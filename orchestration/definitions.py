@@ -3,6 +3,7 @@
 import dagster as dg
 
 from assets.checks import collection_checks
+from assets.sources import SOURCES, configuration_is_valid
 from orchestration.jobs import ASSETS, ingest
 from orchestration.schedules import nightly
 from resources.embedder import embedder_resource
@@ -14,8 +15,8 @@ from sensors.collections import collections_sensor
 from sensors.due_pages import due_pages_sensor
 
 defs = dg.Definitions(
-    assets=list(ASSETS),
-    asset_checks=[collection_checks],
+    assets=[*SOURCES, *ASSETS],
+    asset_checks=[collection_checks, configuration_is_valid],
     jobs=[ingest],
     schedules=[nightly],
     sensors=[collections_sensor, changed_files_sensor, due_pages_sensor],

@@ -186,11 +186,13 @@ def _why(result: "dg.ExecuteInProcessResult") -> str:
 
 
 def _counts(result: "dg.ExecuteInProcessResult", asset: str) -> dict[str, Any]:
+    from assets.materialization import TOTALS
+
     for materialization in result.asset_materializations_for_node(asset):
         return {
             name: value.value
             for name, value in materialization.metadata.items()
-            if isinstance(value.value, int | float)
+            if isinstance(value.value, int | float) and name not in TOTALS
         }
     return dict.fromkeys(_COUNTS, 0)
 

@@ -1,6 +1,6 @@
 """The resource `knowledge`: the database of the knowledge base and its configuration."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,10 @@ from sourcebook.config.loading import Configuration, configuration_path, load_co
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.lock import collection_lock
+from sourcebook.errors import ConfigurationError
+
+LAST_GOOD = "the configuration has a mistake, and the last good one stays in force"
+"""Beginning of the sentence that reports a mistake in the configuration file."""
 
 
 class Knowledge(dg.ConfigurableResource["Knowledge"]):
@@ -48,16 +52,31 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
         """The state folder."""
         return sourcebook_home(configuration_path(Path(self.config_path) if self.config_path else None))
 
+    def apply_configuration(self, connection: Connection) -> str | None:
+        """Record the collections and sources of the configuration file.
+
+        A file with a mistake changes nothing: the configuration that was applied last stays in force.
+
+        Returns:
+            The mistake in the file with line and column, or None.
+        """
+        try:
+            apply(connection, self.configuration())
+        except ConfigurationError as error:
+            return str(error)
+        return None
+
     @contextmanager
-    def configured_connection(self) -> Iterator[Connection]:
+    def configured_connection(self, warn: Callable[[str], None]) -> Iterator[Connection]:
         """Lend a connection after recording the collections and sources of the current configuration.
 
-        Raises:
-            ConfigurationError: the file is missing or malformed.
-            ImmutableSettingError: a setting changed that a generation depends on.
+        Args:
+            warn: called with one sentence where the file has a mistake; the run uses the last good configuration.
         """
         with self.database.connection() as connection:
-            apply(connection, self.configuration())
+            mistake = self.apply_configuration(connection)
+            if mistake is not None:
+                warn(f"{LAST_GOOD}: {mistake}")
             yield connection
 
     @contextmanager

@@ -2,33 +2,49 @@
 
 import dagster as dg
 
+from assets.sources import configuration_evaluation
 from orchestration.partitions import COLLECTIONS, collection_partitions
-from resources.knowledge import Knowledge
-from sourcebook.admin.collections import apply, collection_names
+from resources.knowledge import LAST_GOOD, Knowledge
+from sourcebook.admin.collections import collection_names
+
+_VALID = "valid"
 
 
 @dg.sensor(
     name="collections",
     minimum_interval_seconds=15,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Applies sourcebook.yaml, and adds and removes the partitions of its collections.",
+    description="Applies sourcebook.yaml, and adds and removes the partitions of its collections. A file with a "
+    "mistake changes nothing.",
 )
 def collections_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
-    """Apply the configuration, and add or remove partitions to match its collections."""
+    """Apply the configuration, and add or remove partitions to match the collections in force.
+
+    The cursor contains the last reported mistake, so that the check of the configuration is evaluated on a change only.
+    """
     with knowledge.opened() as database, database.connection() as connection:
-        apply(connection, knowledge.configuration())
+        mistake = knowledge.apply_configuration(connection)
         wanted = set(collection_names(connection))
     present = set(context.instance.get_dynamic_partitions(COLLECTIONS))
-    if wanted == present:
-        return dg.SensorResult(skip_reason=f"the partitions match the configuration: {', '.join(sorted(wanted))}")
+    requests = [
+        build(names)
+        for names, build in (
+            (sorted(wanted - present), collection_partitions.build_add_request),
+            (sorted(present - wanted), collection_partitions.build_delete_request),
+        )
+        if names
+    ]
+    cursor = mistake or _VALID
     return dg.SensorResult(
-        dynamic_partitions_requests=[
-            request
-            for names, build in (
-                (sorted(wanted - present), collection_partitions.build_add_request),
-                (sorted(present - wanted), collection_partitions.build_delete_request),
-            )
-            if names
-            for request in [build(names)]
-        ]
+        dynamic_partitions_requests=requests,
+        skip_reason=_reason(mistake, wanted, changed=bool(requests)),
+        asset_events=[configuration_evaluation(mistake)] if cursor != context.cursor else [],
+        cursor=cursor,
     )
+
+
+def _reason(mistake: str | None, collections: set[str], *, changed: bool) -> str:
+    names = ", ".join(sorted(collections)) or "none"
+    if mistake is not None:
+        return f"{LAST_GOOD} (collections: {names}): {mistake}"
+    return f"{'the partitions now follow' if changed else 'no change: the partitions match'} the configuration: {names}"

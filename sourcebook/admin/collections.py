@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
-from sourcebook.config.loading import Configuration
+from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
-from sourcebook.errors import ImmutableSettingError, QueryError
+from sourcebook.errors import ConfigurationError, ImmutableSettingError, QueryError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,21 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
         unchanged=tuple(name for name in names if name in known and name not in touched),
         removed=tuple(name for (name,) in removed),
     )
+
+
+def configuration_mistake(connection: Connection, path: Path) -> str | None:
+    """Return the mistake in a configuration file with its line and column, or None where `apply` would accept the file.
+
+    Args:
+        connection: to the knowledge base.
+        path: the configuration file.
+    """
+    try:
+        for name, settings in load_configuration(path).collections.items():
+            _refuse_changed_generation(connection, name, settings)
+    except ConfigurationError as error:
+        return str(error)
+    return None
 
 
 def collection_names(connection: Connection) -> list[str]:

@@ -18,11 +18,10 @@ from sourcebook.chunking.sections import Heading, sections
 from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.model import revisions
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.generation import Generation
 
-CHUNKER_VERSION = 2
-"""Version of the chunker, counted up when it may cut an unchanged document differently."""
 _COUNTED_AT_ONCE = 256
 """Passages whose tokens are counted in one call of the tokenizer."""
 _ROOM_OF_NAMES = 8
@@ -33,7 +32,7 @@ _SPACES = frozenset(" \t\n\r")
 
 def chunking_config_hash(generation: Generation) -> str:
     """Return the `config_hash` of a generation's chunks: a digest of settings, tokenizer and chunker version."""
-    settings = json.dumps([generation.chunking, generation.model, CHUNKER_VERSION], sort_keys=True)
+    settings = json.dumps([generation.chunking, generation.model, revisions.CHUNKER], sort_keys=True)
     return hashlib.sha256(settings.encode()).hexdigest()[:16]
 
 

@@ -40,6 +40,13 @@ class CommandContext:
 
         return load_configuration(self.config_path)
 
+    @property
+    def configuration_path(self) -> Path:
+        """The absolute path of the configuration file; the file may not exist."""
+        from sourcebook.config.loading import configuration_path
+
+        return configuration_path(self.config_path)
+
     @cached_property
     def home(self) -> Path:
         """The state folder; it may not exist yet."""

@@ -278,6 +278,16 @@ CREATE INDEX generation_collection ON generation (collection);
 ALTER TABLE collection ADD CONSTRAINT collection_active_generation
     FOREIGN KEY (active_generation_id) REFERENCES generation (id) ON DELETE SET NULL;
 
+-- The last evaluation of a collection on its judged questions: an unchanged index is not evaluated again.
+CREATE TABLE evaluation_outcome (
+    collection text PRIMARY KEY REFERENCES collection (name) ON DELETE CASCADE,
+    version text NOT NULL,             -- digest over everything that decides the result
+    passed boolean NOT NULL,
+    description text NOT NULL,
+    figures jsonb NOT NULL,
+    evaluated_at timestamptz NOT NULL DEFAULT now()
+);
+
 -- Passages of documents. A chunk with a search_entry is published; one without is prepared.
 CREATE TABLE chunk (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -2,14 +2,42 @@
 
 import hashlib
 import json
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from psycopg import Connection
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
 from sourcebook.config.evaluation import EvaluationSettings
 from sourcebook.database.queries import queries
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.floors import Floor
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOutcome:
+    """The last evaluation of a collection."""
+
+    version: str
+    """Digest of `evaluation_version`."""
+    passed: bool
+    description: str
+    figures: dict[str, Any]
+    """Measures and circumstances by name."""
+
+
+def last_outcome(connection: Connection, collection: str) -> EvaluationOutcome | None:
+    """Return the last recorded evaluation of a collection."""
+    with connection.cursor(row_factory=class_row(EvaluationOutcome)) as cursor:
+        return cursor.execute(queries["last_evaluation"], {"collection": collection}).fetchone()
+
+
+def record_outcome(connection: Connection, collection: str, outcome: EvaluationOutcome) -> None:
+    """Record an evaluation as the last one of a collection."""
+    values = {**asdict(outcome), "figures": Jsonb(outcome.figures)}
+    connection.execute(queries["record_evaluation"], {"collection": collection, **values})
 
 
 def configured_evaluation(connection: Connection, collection: str) -> EvaluationSettings:

@@ -96,3 +96,9 @@ def create_generation(
             )
         connection.execute(queries["activate_generation"], {"collection": collection, "generation": number})
     return generation
+
+
+def index_bytes(connection: Connection, generation: Generation) -> int:
+    """Return the size of a generation's entries with their indexes on disk, in bytes."""
+    row = connection.execute(queries["index_bytes"], {"tables": generation.tables}).fetchone()
+    return int(row[0]) if row else 0

@@ -32,6 +32,11 @@ class Generation:
         return {table: sql.Identifier(f"{table}_{self.id}") for table in _PARTITIONED}
 
     @property
+    def tables(self) -> list[str]:
+        """Names of the partitions of this generation."""
+        return [f"{table}_{self.id}" for table in _PARTITIONED]
+
+    @property
     def chunking_settings(self) -> ChunkingSettings:
         """Chunking settings of this generation."""
         return ChunkingSettings.model_validate(self.chunking)

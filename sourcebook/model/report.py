@@ -12,6 +12,18 @@ class ItemFailure:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReportedItem:
+    """An item that a stage made or changed."""
+
+    title: str
+    uri: str
+
+
+MOST_NEWEST = 10
+"""Items that a report lists as the newest."""
+
+
 @dataclass(slots=True)
 class StageReport:
     """Counts of one stage over one collection, filled while the stage runs."""
@@ -26,6 +38,8 @@ class StageReport:
     """Counts that only some stages have: renamed, skipped, computed, reused, bytes."""
     failures: list[ItemFailure] = field(default_factory=list)
     """Failures of this run, in the order in which they happened."""
+    newest: list[ReportedItem] = field(default_factory=list)
+    """Items that this run made or changed last, the newest first."""
     version: str = ""
     """Digest over the sorted (key, content hash) pairs of the collection after the stage; equal for equal content."""
     _started: float = field(default_factory=time.perf_counter, repr=False)
@@ -34,6 +48,11 @@ class StageReport:
         """Count a failed item."""
         self.failed += 1
         self.failures.append(ItemFailure(uri, reason))
+
+    def note(self, title: str, uri: str) -> None:
+        """List an item as the newest one."""
+        self.newest.insert(0, ReportedItem(title, uri))
+        del self.newest[MOST_NEWEST:]
 
     def count(self, name: str, number: int = 1) -> None:
         """Add to one of the extra counts."""
@@ -44,6 +63,11 @@ class StageReport:
         self.version = version
         self.seconds = round(time.perf_counter() - self._started, 3)
         return self
+
+    @property
+    def total(self) -> int:
+        """Number of items after the stage, without failed ones."""
+        return self.added + self.changed + self.unchanged
 
     @property
     def worked(self) -> bool:

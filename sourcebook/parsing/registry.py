@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
@@ -214,6 +215,13 @@ def parser_identities(settings: ParsingSettings = _DEFAULT) -> dict[str, str]:
 def page_identity() -> str:
     """Return the identity of the parser of crawled HTML pages, which depends on no setting."""
     return _identity(_BY_NAME[PAGE], ocr=False, option="")
+
+
+@cache
+def parsers_revision() -> str:
+    """Return a digest of the revisions of all parsers, without the versions of their packages."""
+    revisions = sorted(f"{parser.name}/{parser.revision}" for parser in PARSERS)
+    return sha256("+".join(revisions).encode()).hexdigest()[:12]
 
 
 def _option(parser: Parser, settings: ParsingSettings) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import SpeechError
+from sourcebook.model import revisions
 from sourcebook.speech.weights import find_weights
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ LONGEST_PIECE = 30.0
 """Seconds of the longest piece, which Whisper transcribes at once."""
 BEAMS = 5
 """Beams of the beam search, as in Whisper; greedy decoding was much worse in languages other than English."""
-_REVISION = 1
-"""Version of the decoding; increase it when equal sound may give another text, as with other thresholds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +68,4 @@ def engine_identity(settings: SpeechSettings) -> str:
         weights = find_weights(settings.model).identity
     except SpeechError:
         weights = f"{settings.model} missing"
-    return f"{settings.engine}/{_REVISION}+{weights}+{settings.language}"
+    return f"{settings.engine}/{revisions.DECODING}+{weights}+{settings.language}"

@@ -15,21 +15,25 @@ from tests.checkout import CHECKOUT
 
 GRAPH = {
     "assets": {
-        "chunks": {"deps": ["documents"], "group": "knowledge_base", "partitions": "collection"},
-        "crawled_pages": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
+        "chunks": {"deps": ["documents"], "group": "index", "partitions": "collection"},
+        "configuration": {"deps": [], "group": "sources", "partitions": None},
+        "crawled_pages": {"deps": ["source_sites"], "group": "sources", "partitions": "collection"},
         "documents": {
             "deps": ["crawled_pages", "raw_files", "transcripts"],
-            "group": "knowledge_base",
+            "group": "documents",
             "partitions": "collection",
         },
-        "embeddings": {"deps": ["chunks"], "group": "knowledge_base", "partitions": "collection"},
-        "index_upkeep": {"deps": ["search_index"], "group": "knowledge_base", "partitions": "collection"},
-        "raw_files": {"deps": [], "group": "knowledge_base", "partitions": "collection"},
-        "search_index": {"deps": ["embeddings"], "group": "knowledge_base", "partitions": "collection"},
-        "transcripts": {"deps": ["raw_files"], "group": "knowledge_base", "partitions": "collection"},
+        "embeddings": {"deps": ["chunks"], "group": "index", "partitions": "collection"},
+        "index_upkeep": {"deps": ["search_index"], "group": "index", "partitions": "collection"},
+        "raw_files": {"deps": ["source_folders"], "group": "sources", "partitions": "collection"},
+        "search_index": {"deps": ["embeddings"], "group": "index", "partitions": "collection"},
+        "source_folders": {"deps": ["configuration"], "group": "sources", "partitions": "collection"},
+        "source_sites": {"deps": ["configuration"], "group": "sources", "partitions": "collection"},
+        "transcripts": {"deps": ["raw_files"], "group": "documents", "partitions": "collection"},
     },
     "checks": [
         "chunks:every_character_is_in_a_passage collection",
+        "configuration:configuration_is_valid None",
         "documents:no_failed_items collection",
         "search_index:every_live_document_is_searchable collection",
         "search_index:no_orphan_or_null_vector collection",

@@ -29,19 +29,32 @@ def status(ctx: typer.Context, collections: Collections = None, as_json: Json = 
     """
     context = CommandContext.of(ctx)
     found: list[CollectionStatus] = []
+    mistake: str | None = None
     if not context.is_empty(collections or ()):
+        from sourcebook.admin.collections import configuration_mistake
         from sourcebook.admin.status import collection_statuses
 
         with context.open_database() as database, database.connection() as connection:
             found = collection_statuses(connection, collections or ())
+            path = context.configuration_path
+            mistake = configuration_mistake(connection, path) if path.exists() else None
     if as_json:
-        print_json({"collections": [collection.as_dict() for collection in found]})
-    elif not found:
+        print_json({"configuration_error": mistake, "collections": [collection.as_dict() for collection in found]})
+        return
+    if mistake is not None:
+        _show_mistake(mistake)
+    if not found:
         console().print(
             "There is no collection yet. Record those of the configuration: sourcebook ingest", soft_wrap=True
         )
     else:
         _show(found)
+
+
+def _show_mistake(mistake: str) -> None:
+    console().print(safe("The configuration has a mistake; the last good one stays in force:", "red"), soft_wrap=True)
+    for line in mistake.splitlines():
+        console().print(safe(f"  {line}", "red"), soft_wrap=True)
 
 
 def _show(found: "list[CollectionStatus]") -> None:

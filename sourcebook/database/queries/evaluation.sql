@@ -16,3 +16,15 @@ GROUP BY generation.id;
 -- name: evaluation_settings
 -- Return the evaluation settings of a collection.
 SELECT settings -> 'evaluation' FROM collection WHERE name = %(collection)s;
+
+-- name: last_evaluation
+-- Return the last evaluation of a collection.
+SELECT version, passed, description, figures FROM evaluation_outcome WHERE collection = %(collection)s;
+
+-- name: record_evaluation
+-- Insert or replace the last evaluation of a collection.
+INSERT INTO evaluation_outcome (collection, version, passed, description, figures)
+VALUES (%(collection)s, %(version)s, %(passed)s, %(description)s, %(figures)s)
+ON CONFLICT (collection) DO UPDATE SET
+    version = excluded.version, passed = excluded.passed, description = excluded.description,
+    figures = excluded.figures, evaluated_at = now();

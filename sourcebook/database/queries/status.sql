@@ -72,3 +72,13 @@ ORDER BY id;
 SELECT (SELECT count(*) FROM item WHERE item.collection = %(collection)s AND state = 'failed')
      + (SELECT count(*) FROM source
         WHERE source.collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL);
+
+-- name: listed_sources
+-- Return the sources of one kind of a collection with their last complete listing and their problem.
+SELECT location, listed_at, listing_error FROM source
+WHERE collection = %(collection)s AND kind = %(kind)s AND removed_at IS NULL
+ORDER BY location;
+
+-- name: index_bytes
+-- Return the size of tables on disk in bytes, with their indexes.
+SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::bigint FROM unnest(%(tables)s::text[]) AS name;

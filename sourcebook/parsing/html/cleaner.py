@@ -6,6 +6,7 @@ from importlib.metadata import version
 from itertools import islice
 
 from sourcebook.config.parsing import HtmlPart
+from sourcebook.model import revisions
 from sourcebook.model.document import Block, JsonValue
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
@@ -19,7 +20,7 @@ from sourcebook.parsing.html.tidying import unwrap_local_links
 from sourcebook.parsing.html.tree import Element, body_of, parse_page, plain_text, subelement
 from sourcebook.parsing.text.titles import document_title
 
-CLEANER = f"cleaner/3+html-to-markdown-{version('html-to-markdown')}"
+CLEANER = f"cleaner/{revisions.CLEANER}+html-to-markdown-{version('html-to-markdown')}"
 """Identity of the cleaner; it changes when the output for an unchanged page may change."""
 
 

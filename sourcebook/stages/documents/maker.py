@@ -171,6 +171,9 @@ class DocumentMaker:
     def _record(self, outcome: "_Outcome") -> int:
         with self._connection.transaction(), self._connection.cursor() as cursor:
             outcome.record(cursor)
+        for item, content in outcome.made:
+            if item.content_hash != content.content_hash:
+                self._report.note(content.title or name_as_title(item.uri), item.uri)
         for item, reason in outcome.failed:
             self._report.fail(item.uri, reason)
         return outcome.done

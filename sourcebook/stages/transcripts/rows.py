@@ -12,10 +12,11 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.queries import queries
+from sourcebook.model import revisions
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window
 
-PROBE = "probe/1"
+PROBE = f"probe/{revisions.PROBE}"
 """Count it up when `Recording` may say something else of the same file."""
 
 

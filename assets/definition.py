@@ -1,0 +1,76 @@
+"""The properties that all assets of the pipeline share: partitions, owner, code version, freshness, backfills."""
+
+import warnings
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any
+
+import dagster as dg
+
+from orchestration.partitions import collection_partitions
+from sourcebook.database.schema import migrations
+from sourcebook.model import revisions
+from sourcebook.parsing.registry import parsers_revision
+
+OWNER = "team:sourcebook"
+DOCUMENTATION = "docs/pipeline.md"
+_FRESH = dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=50), warn_window=timedelta(hours=26))
+"""The schedule `nightly` materializes every asset once a day: a warning after one missed night, a failure after two."""
+
+
+def _code_versions() -> dict[str, str]:
+    """Return the revision of each asset's code, as the ledger records it beside the results."""
+    schema = f"schema/{max(migration.version for migration in migrations())}"
+    return {
+        "raw_files": schema,
+        "crawled_pages": f"cleaner/{revisions.CLEANER}",
+        "transcripts": f"probe/{revisions.PROBE}+decoding/{revisions.DECODING}",
+        "documents": f"parsers/{parsers_revision()}",
+        "chunks": f"chunker/{revisions.CHUNKER}",
+        "embeddings": schema,
+        "search_index": schema,
+        "index_upkeep": schema,
+    }
+
+
+CODE_VERSIONS = _code_versions()
+
+
+def collection_asset(
+    *,
+    group: str,
+    kinds: Iterable[str],
+    work: str,
+    deps: Iterable[dg.AssetKey | str] = (),
+    pool: str | None = None,
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """Return the decorator of an asset with a partition for each collection.
+
+    Args:
+        group: group of the graph: sources, documents or index.
+        kinds: technologies beside PostgreSQL, of those that Dagster's web page has an icon for.
+        work: resource that the asset mainly uses: disk, network, processor or database.
+        deps: assets upstream.
+        pool: pool that limits concurrent runs.
+    """
+
+    def define(compute: Callable[..., Any]) -> dg.AssetsDefinition:
+        name = compute.__name__
+        with warnings.catch_warnings():
+            # Backfill policies are a beta in this Dagster, which warns at every import.
+            warnings.simplefilter("ignore", dg.BetaWarning)
+            return dg.asset(
+                deps=list(deps),
+                partitions_def=collection_partitions,
+                group_name=group,
+                kinds={*kinds, "postgres"},
+                code_version=CODE_VERSIONS[name],
+                owners=[OWNER],
+                tags={"sourcebook/work": work},
+                metadata={"documentation": dg.MetadataValue.path(f"{DOCUMENTATION}#{name}")},
+                freshness_policy=_FRESH,
+                backfill_policy=dg.BackfillPolicy.multi_run(max_partitions_per_run=1),
+                pool=pool,
+            )(compute)
+
+    return define

@@ -1,0 +1,76 @@
+"""The sources of collections as external assets: the configuration file, folders and web sites.
+
+The pipeline reads them and never writes them. Sensors report their changes, so importing this file opens no database.
+"""
+
+import dagster as dg
+
+from assets.definition import OWNER
+from orchestration.partitions import collection_partitions
+from resources.knowledge import Knowledge
+
+CONFIGURATION = dg.AssetKey("configuration")
+FOLDERS = dg.AssetKey("source_folders")
+SITES = dg.AssetKey("source_sites")
+CHECK_NAME = "configuration_is_valid"
+
+SOURCES = [
+    dg.AssetSpec(
+        CONFIGURATION,
+        description="The file sourcebook.yaml: collections, their sources and settings. A file with a mistake changes "
+        "nothing, and the last good configuration stays in force.",
+        group_name="sources",
+        kinds={"yaml"},
+        owners=[OWNER],
+        metadata={"documentation": dg.MetadataValue.path("docs/configuration.md")},
+    ),
+    dg.AssetSpec(
+        FOLDERS,
+        deps=[CONFIGURATION],
+        description="The folders and stores of a collection. An observation counts the files that differ from the "
+        "inventory: new or changed ones, and gone ones.",
+        group_name="sources",
+        kinds={"file", "source"},
+        owners=[OWNER],
+        metadata={"documentation": dg.MetadataValue.path("docs/formats.md")},
+        partitions_def=collection_partitions,
+    ),
+    dg.AssetSpec(
+        SITES,
+        deps=[CONFIGURATION],
+        description="The web sites of a collection. An observation counts the URLs that a crawl would request now.",
+        group_name="sources",
+        kinds={"source"},
+        owners=[OWNER],
+        metadata={"documentation": dg.MetadataValue.path("docs/sites.md")},
+        partitions_def=collection_partitions,
+    ),
+]
+
+
+@dg.asset_check(
+    asset=CONFIGURATION,
+    name=CHECK_NAME,
+    description="The configuration file has no mistake. The sensor `collections` evaluates this check.",
+)
+def configuration_is_valid(knowledge: Knowledge) -> dg.AssetCheckResult:
+    """Apply the configuration file and report its mistake."""
+    with knowledge.database.connection() as connection:
+        mistake = knowledge.apply_configuration(connection)
+    return dg.AssetCheckResult(passed=mistake is None, description=mistake, severity=dg.AssetCheckSeverity.ERROR)
+
+
+def configuration_evaluation(mistake: str | None) -> dg.AssetCheckEvaluation:
+    """Return the outcome of the check of the configuration, for a sensor to report.
+
+    Args:
+        mistake: The mistake in the file with line and column, or None.
+    """
+    return dg.AssetCheckEvaluation(
+        asset_key=CONFIGURATION,
+        check_name=CHECK_NAME,
+        passed=mistake is None,
+        metadata={},
+        severity=dg.AssetCheckSeverity.ERROR,
+        description=mistake,
+    )
