@@ -4,11 +4,11 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import describe_sources, materialization
-from assets.sources import SITES
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
+from resources.source_events import SITES
 from sourcebook.stages.crawled_pages import update_crawled_pages
 
 

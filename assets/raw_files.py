@@ -4,11 +4,11 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import describe_sources, materialization
-from assets.sources import FOLDERS
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
+from resources.source_events import FOLDERS
 from sourcebook.stages.raw_files import update_raw_files
 
 

@@ -8,11 +8,7 @@ import dagster as dg
 from assets.definition import OWNER
 from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
-
-CONFIGURATION = dg.AssetKey("configuration")
-FOLDERS = dg.AssetKey("source_folders")
-SITES = dg.AssetKey("source_sites")
-CHECK_NAME = "configuration_is_valid"
+from resources.source_events import CONFIGURATION, FOLDERS, SITES, VALID
 
 SOURCES = [
     dg.AssetSpec(
@@ -50,7 +46,7 @@ SOURCES = [
 
 @dg.asset_check(
     asset=CONFIGURATION,
-    name=CHECK_NAME,
+    name=VALID,
     description="The configuration file has no mistake. The sensor `collections` evaluates this check.",
 )
 def configuration_is_valid(knowledge: Knowledge) -> dg.AssetCheckResult:
@@ -58,19 +54,3 @@ def configuration_is_valid(knowledge: Knowledge) -> dg.AssetCheckResult:
     with knowledge.database.connection() as connection:
         mistake = knowledge.apply_configuration(connection)
     return dg.AssetCheckResult(passed=mistake is None, description=mistake, severity=dg.AssetCheckSeverity.ERROR)
-
-
-def configuration_evaluation(mistake: str | None) -> dg.AssetCheckEvaluation:
-    """Return the outcome of the check of the configuration, for a sensor to report.
-
-    Args:
-        mistake: The mistake in the file with line and column, or None.
-    """
-    return dg.AssetCheckEvaluation(
-        asset_key=CONFIGURATION,
-        check_name=CHECK_NAME,
-        passed=mistake is None,
-        metadata={},
-        severity=dg.AssetCheckSeverity.ERROR,
-        description=mistake,
-    )

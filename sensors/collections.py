@@ -2,9 +2,9 @@
 
 import dagster as dg
 
-from assets.sources import configuration_evaluation
 from orchestration.partitions import COLLECTIONS, collection_partitions
 from resources.knowledge import LAST_GOOD, Knowledge
+from resources.source_events import configuration_evaluation
 from sourcebook.admin.collections import collection_names
 
 _VALID = "valid"
