@@ -119,7 +119,9 @@ def _record_source(connection: Connection, collection: str, kind: str, source: F
             "tags": list(source.tags),
             "max_bytes": source.max_bytes,
             "settings": Jsonb(
-                source.model_dump(mode="json") if isinstance(source, SiteSource) else {"root": source.root}
+                source.model_dump(mode="json")
+                if isinstance(source, SiteSource)
+                else source.model_dump(mode="json", include={"root", "follow_links"})
             ),
         },
     ).rowcount

@@ -91,9 +91,9 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         changed += len(difference.to_read)
         has_sound = has_sound or any(_may_be_recording(entry.path) for entry in difference.to_read)
         gone += len(difference.gone)
-        newly_unlisted = newly_unlisted or difference.listing.error != source.listing_error
-        if difference.listing.error:
-            unlisted.append(difference.listing.error)
+        newly_unlisted = newly_unlisted or difference.error != source.listing_error
+        if difference.error:
+            unlisted.append(difference.error)
     pages = due_pages(connection, collection, selection)
     identities = parser_identities(parsing_settings(connection, collection))
     row = connection.execute(

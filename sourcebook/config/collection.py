@@ -29,6 +29,9 @@ class FilesSource(Settings):
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )
+    follow_links: bool = Field(
+        default=False, strict=True, description="true or false: whether links that lead out of the root are followed"
+    )
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
 
     def model_post_init(self, context: Any, /) -> None:

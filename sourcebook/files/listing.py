@@ -1,25 +1,24 @@
-"""The listing of a source: name, size and modification mark of each file. No content is read."""
+"""The listing of a source, folder by folder: name, size and modification mark of each file. No content is read."""
 
 import os
 import re
-import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote_from_bytes
 
-from wcmatch import glob
-
 from sourcebook.errors import ListingError
+from sourcebook.files.patterns import PathFilter
 from sourcebook.files.source import Source
+from sourcebook.files.walk import FOLDER, WalkedFolder, walk
 
-_GLOB_FLAGS = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
 _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
 
 
 class FileEntry(NamedTuple):
-    """One listed file; a tuple, because one is built for every file of a source."""
+    """One listed file."""
 
     uri: str
     path: str
@@ -32,13 +31,26 @@ class FileEntry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """The files of a source, and whether the listing is complete."""
+class KnownFolder:
+    """The last settled listing of a folder."""
 
-    entries: dict[str, FileEntry]
-    """Listed files by URI."""
-    error: str | None = None
-    """Reason why the listing is incomplete; no file counts as gone then. None where it is complete."""
+    digest: bytes | None
+    """Digest of that listing; None where its files have to be compared one by one."""
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFolder:
+    """The files directly in one folder."""
+
+    uri: str
+    """URI with a slash at the end, as `folder_uri` returns it."""
+    digest: bytes
+    """Digest over name, size and modification mark of every file, included or not, and over the source's settings."""
+    files: int
+    """Number of files that the source includes."""
+    entries: list[FileEntry] | None
+    """Files that the source includes; None where the digest equals the known one."""
 
 
 def file_uri(path: str) -> str:
@@ -46,87 +58,117 @@ def file_uri(path: str) -> str:
     return "file://" + _quoted(path)
 
 
+def folder_uri(uri: str) -> str:
+    """Return the URI of the folder of a file, with a slash at the end; the database's `folder_of` agrees with it."""
+    return uri[: uri.rfind("/") + 1]
+
+
 def _quoted(path: str) -> str:
     return path if _PLAIN(path) else quote_from_bytes(os.fsencode(path), safe="/~!$&'()*+,;=:@")
 
 
-def list_source(source: Source) -> Listing:
-    """List a source; an unreachable or unreadable part makes the listing incomplete instead of raising."""
-    try:
-        if source.is_local:
-            errors: list[str] = []
-            entries = {entry.uri: entry for entry in _list_folder(source, errors)}
-            return Listing(entries, _readable("; ".join(errors[:3])) or None)
-        return Listing({entry.uri: entry for entry in _list_remote(source)})
-    except ListingError as error:
-        return Listing({}, _readable(str(error)))
+class Listing:
+    """A listing of a source, which yields its folders.
 
+    An unreachable or unreadable part makes the listing incomplete instead of raising.
 
-def _readable(text: str) -> str:
-    """Return a text that Postgres can store, whatever bytes the file names in it contain."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "?")
+    Args:
+        source: the source.
+        known: settled listings by the URI of their folders. A folder with an equal digest is yielded without entries.
+        settings: bytes that change with every setting on which a comparison with the ledger depends; at most 64.
+    """
 
+    def __init__(self, source: Source, known: Mapping[str, KnownFolder], settings: bytes) -> None:
+        self._source = source
+        self._known = known
+        self._settings = settings
+        self._filter = PathFilter(source.include, source.exclude)
+        self._errors: list[str] = []
 
-def _list_folder(source: Source, errors: list[str]) -> Iterator[FileEntry]:
-    root = source.location
-    if Path(root).is_file():
-        status = os.stat(root)  # noqa: PTH116 - as in the loop below, which is the hot path
-        yield FileEntry(file_uri(root), root, status.st_size, str(status.st_mtime_ns))
-        return
-    if not Path(root).is_dir():
-        raise ListingError(f"the folder {root} does not exist or is not mounted")
-    takes = _path_filter(source.include, source.exclude)
-    hidden = _visits_hidden_folders(source.include)
-    prefix = len(root.rstrip("/")) + 1
-    # Folders to read, each with the (device, inode) pairs of itself and its parents: a link to one of them is a loop.
-    top = os.stat(root)  # noqa: PTH116
-    pending: list[tuple[str, frozenset[tuple[int, int]]]] = [(root, frozenset([(top.st_dev, top.st_ino)]))]
-    while pending:
-        folder, above = pending.pop()
+    @property
+    def error(self) -> str | None:
+        """Reason why the listing is incomplete, known after the last folder; no file counts as gone then."""
+        text = "; ".join(self._errors[:3])
+        # Postgres stores no bytes that are not UTF-8, and no zero byte.
+        return text.encode("utf-8", "replace").decode().replace("\0", "?") or None
+
+    def __iter__(self) -> Iterator[ListedFolder]:
         try:
-            children = sorted(os.scandir(folder), key=lambda child: child.name, reverse=True)
-        except OSError as error:
-            errors.append(f"the folder {folder} cannot be listed: {error.strerror}")
-            continue
-        folder_uri = file_uri(folder).rstrip("/") + "/"
-        while children:
-            child = children.pop()  # frees the cached stat result of the entry
-            path = child.path
+            yield from self._local() if self._source.is_local else self._remote()
+        except ListingError as error:
+            self._errors = [str(error)]
+
+    def _local(self) -> Iterator[ListedFolder]:
+        root = self._source.location
+        if Path(root).is_file():
+            status = os.stat(root)  # noqa: PTH116 - the path may contain bytes that are not UTF-8
+            entry = FileEntry(file_uri(root), root, status.st_size, str(status.st_mtime_ns))
+            yield self._folder(folder_uri(entry.uri), [f"/{entry.size}/{entry.modified}"], [entry])
+            return
+        prefix = len(root.rstrip("/")) + 1
+        folders = walk(self._source, self._filter, self._errors)
+        folder = next(folders, None)
+        while folder is not None:
+            listed = self._walked(folder, prefix) if folder.lines else None
+            if listed is not None:
+                yield listed
             try:
-                status = child.stat()
-            except OSError as error:
-                if takes(path[prefix:]):
-                    reason = "broken symbolic link" if child.is_symlink() else f"{error.strerror}"
-                    yield FileEntry(file_uri(path), path, skip_reason=reason)
-                continue
-            if stat.S_ISREG(status.st_mode):
-                if takes(path[prefix:]):
-                    uri = folder_uri + _quoted(child.name)
-                    yield FileEntry(uri, path, status.st_size, str(status.st_mtime_ns))
-            elif stat.S_ISDIR(status.st_mode):
-                identity = (status.st_dev, status.st_ino)
-                if identity in above:
-                    yield FileEntry(file_uri(path), path, skip_reason="symbolic link to a parent folder: a loop")
-                elif hidden or not child.name.startswith("."):
-                    pending.append((path, above | {identity}))
-            elif takes(path[prefix:]):
-                yield FileEntry(file_uri(path), path, skip_reason="not a regular file")
+                folder = folders.send(bool(listed and listed.files))
+            except StopIteration:
+                return
 
+    def _walked(self, folder: WalkedFolder, prefix: int) -> ListedFolder:
+        uri = file_uri(folder.path).rstrip("/") + "/"
+        digest = self._digest(folder.lines)
+        known = self._known.get(uri)
+        if known is not None and known.digest == digest:
+            return ListedFolder(uri, digest, known.files, None)
+        base = folder.path.rstrip("/") + "/"
+        entries = []
+        for line in folder.lines:
+            name, size, modified, *reason = line.split("/", 3)
+            path = base + name
+            if modified == FOLDER or self._filter.takes(path[prefix:]):
+                skip_reason = reason[0] if reason else None
+                entries.append(
+                    FileEntry(uri + _quoted(name), path, skip_reason=skip_reason)
+                    if skip_reason
+                    else FileEntry(uri + _quoted(name), path, int(size), modified)
+                )
+        return ListedFolder(uri, digest, len(entries), entries)
 
-def _list_remote(source: Source) -> Iterator[FileEntry]:
-    takes = _path_filter(source.include, source.exclude)
-    try:
-        system, root = source.file_system()
-        reachable = system.exists(root)
-        found: dict[str, dict[str, Any]] = system.find(root, detail=True) if reachable else {}
-    except Exception as error:  # each file system has errors of its own
-        raise ListingError(f"{source.location} cannot be listed: {error}") from error
-    if not reachable:
-        raise ListingError(f"{source.location} does not exist or cannot be reached")
-    base = root.rstrip("/")
-    for path, details in sorted(found.items()):
-        if takes(path[len(base) :].lstrip("/") or Path(path).name):
-            yield FileEntry(system.unstrip_protocol(path), path, int(details.get("size") or 0), _modified(details))
+    def _remote(self) -> Iterator[ListedFolder]:
+        location = self._source.location
+        try:
+            system, root = self._source.file_system()
+            reachable = system.exists(root)
+            found: dict[str, dict[str, Any]] = system.find(root, detail=True) if reachable else {}
+        except Exception as error:  # each file system has errors of its own
+            raise ListingError(f"{location} cannot be listed: {error}") from error
+        if not reachable:
+            raise ListingError(f"{location} does not exist or cannot be reached")
+        base = root.rstrip("/")
+        folders: dict[str, list[FileEntry]] = {}
+        for path, details in found.items():
+            if self._filter.takes(path[len(base) :].lstrip("/") or Path(path).name):
+                uri = system.unstrip_protocol(path)
+                entry = FileEntry(uri, path, int(details.get("size") or 0), _modified(details))
+                folders.setdefault(folder_uri(uri), []).append(entry)
+        for uri, entries in sorted(folders.items()):
+            entries.sort()
+            yield self._folder(uri, [repr(tuple(entry)) for entry in entries], entries)
+
+    def _folder(self, uri: str, lines: list[str], entries: list[FileEntry]) -> ListedFolder:
+        digest = self._digest(lines)
+        known = self._known.get(uri)
+        unchanged = known is not None and known.digest == digest
+        return ListedFolder(uri, digest, len(entries), None if unchanged else entries)
+
+    def _digest(self, lines: list[str]) -> bytes:
+        """Sort the lines and return their digest; no line contains a zero byte."""
+        lines.sort()
+        text = "\0".join(lines).encode("utf-8", "surrogatepass")
+        return blake2b(text, digest_size=16, key=self._settings).digest()
 
 
 def _modified(details: dict[str, Any]) -> str:
@@ -135,31 +177,3 @@ def _modified(details: dict[str, Any]) -> str:
         if details.get(key):
             return str(details[key])
     return ""
-
-
-def _path_filter(include: Sequence[str], exclude: Sequence[str]) -> Callable[[str], bool]:
-    """Return a predicate: whether a source includes a path relative to its root, with `/` between the parts.
-
-    `*` stays within one part, `**` crosses parts, `{a,b}` is either. A name that begins with a dot is included only
-    where a pattern spells the dot, which leaves out `.git`. A pattern that names a folder excludes its whole content.
-    """
-    wanted = _compiled_globs(include, _GLOB_FLAGS)
-    unwanted = _compiled_globs(
-        [*exclude, *(f"{pattern.rstrip('/')}/**" for pattern in exclude)], _GLOB_FLAGS | glob.DOTGLOB
-    )
-
-    def takes(path: str) -> bool:
-        return wanted(path) and not unwanted(path)
-
-    return takes
-
-
-def _visits_hidden_folders(include: Sequence[str]) -> bool:
-    """Return whether some pattern can match below a folder whose name begins with a dot."""
-    return any(re.search(r"(^|[/{,])\.[^./]", pattern) for pattern in include)
-
-
-def _compiled_globs(patterns: Sequence[str], flags: int) -> Callable[[str], bool]:
-    if not patterns:
-        return lambda path: False
-    return glob.compile(list(patterns), flags=flags).match

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
+from sourcebook.files.confinement import open_confined
 from sourcebook.files.source import Source
 
 _HEAD = 4096
@@ -35,10 +36,10 @@ def read_file(source: Source, uri: str) -> FileContent:
     """Read the file of a URI.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: the file cannot be read, or is outside the root of its source.
     """
     if source.is_local:
-        with open(local_path(uri), "rb") as file:  # noqa: PTH123 - the path may contain bytes that are not UTF-8
+        with open_confined(source, local_path(uri)) as file:
             return FileContent(file.read(), str(os.fstat(file.fileno()).st_mtime_ns))
     system, _ = source.file_system()
     return FileContent(bytes(system.cat_file(uri)), "")
@@ -53,10 +54,10 @@ def digest_file(source: Source, uri: str, size: int) -> FileDigest:
         size: the approximate size in bytes.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: the file cannot be read, or is outside the root of its source.
     """
     if source.is_local:
-        with open(local_path(uri), "rb") as file:  # noqa: PTH123 - the path may contain bytes that are not UTF-8
+        with open_confined(source, local_path(uri)) as file:
             digest = hashlib.file_digest(file, "sha256").digest()
             file.seek(0)
             return FileDigest(digest, file.read(_HEAD))

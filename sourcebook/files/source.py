@@ -24,6 +24,8 @@ class Source:
     """Maximum bytes of an audio or video file, which is never in memory as a whole."""
     listing_error: str | None = None
     """Reason why the last listing was incomplete; None where it was complete."""
+    follow_links: bool = False
+    """Whether symbolic links that lead out of the root are followed."""
 
     @property
     def least_most_bytes(self) -> int:

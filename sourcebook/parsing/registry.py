@@ -161,6 +161,11 @@ def is_taken(media_type: str) -> bool:
     return parser_for(media_type) is not None or is_recording(media_type)
 
 
+def parsed_media_types() -> list[str]:
+    """Return the media types with a parser on this machine."""
+    return sorted(media_type for media_type in _BY_MEDIA_TYPE if parser_for(media_type) is not None)
+
+
 def file_type(name: str, head: bytes) -> FileType:
     """Return the media type of a file, and the reason to skip it where its type is not read.
 

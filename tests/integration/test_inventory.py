@@ -4,7 +4,7 @@ import os
 import time
 
 from sourcebook.model.selection import Selection
-from sourcebook.stages.raw_files import BATCH, update_raw_files
+from sourcebook.stages.raw_files.update import BATCH, update_raw_files
 from tests.integration.stages import Stages
 
 

@@ -90,7 +90,7 @@ def test_links_are_followed_once_and_what_is_no_file_is_named(stages: Stages, tm
     (stages.root / "self").symlink_to("self")
     (stages.root / "dangling.md").symlink_to("nothing.md")
     os.mkfifo(stages.root / "pipe.md")
-    stages.configure()
+    stages.configure("collections:\n  handbook:\n    files:\n      - {root: ./docs, follow_links: true}\n")
     report = stages.run()["raw_files"]
     assert (report.failed, report.extra["skipped"]) == (0, 4)
     assert stages.found("tide") == {"a.md", "linked.md"}

@@ -1,14 +1,23 @@
 -- name: collection_sources
 -- Return the live folders of a collection, or those at the given locations.
 SELECT id, location, include, exclude, max_bytes,
-       coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s), listing_error
+       coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s), listing_error,
+       coalesce((source.settings ->> 'follow_links')::boolean, false)
 FROM source JOIN collection ON collection.name = source.collection
 WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND kind = 'files'
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
 ORDER BY id;
 
+-- name: listed_folders
+-- Return the folders of a source with their settled listings.
+SELECT uri, digest, files, revision FROM listed_folder WHERE source_id = %(source_id)s;
+
+-- name: listed_folders_among
+-- Return some folders of a source with their settled listings.
+SELECT uri, digest, files, revision FROM listed_folder WHERE source_id = %(source_id)s AND uri = ANY(%(folders)s);
+
 -- name: known_files
--- Return every file that the ledger knows of a source, also removed ones.
+-- Return every file that the ledger knows of some folders of a source, also removed ones.
 SELECT uri, size, modified,
        removed_at IS NULL AS live,
        failure IS NOT NULL AND (%(retry_now)s OR next_retry_at <= now()) AS retry_due,
@@ -16,7 +25,24 @@ SELECT uri, size, modified,
        (extract(epoch FROM hashed_at) * 1000000000)::bigint AS hashed_ns,
        skip_reason, media_type, sha256
 FROM raw_file
-WHERE source_id = %(source_id)s;
+WHERE source_id = %(source_id)s AND folder_of(uri) = ANY(%(folders)s);
+
+-- name: settle_folders
+-- Record listings of folders that agree with the inventory.
+-- A row of theirs that changed since their revision was read leaves them unsettled.
+INSERT INTO listed_folder AS known (source_id, uri, digest, files, revision)
+SELECT %(source_id)s, uri, digest, files, coalesce(revision, nextval('listed_folder_revision_seq'))
+FROM unnest(%(uris)s::text[], %(digests)s::bytea[], %(files)s::integer[], %(revisions)s::bigint[])
+    AS seen (uri, digest, files, revision)
+ORDER BY uri
+ON CONFLICT (source_id, uri) DO UPDATE SET digest = excluded.digest, files = excluded.files
+    WHERE known.revision = excluded.revision;
+
+-- name: forget_folders
+-- Delete folders without files, unless a row of theirs changed since their revision was read.
+DELETE FROM listed_folder folder
+USING unnest(%(uris)s::text[], %(revisions)s::bigint[]) AS seen (uri, revision)
+WHERE folder.source_id = %(source_id)s AND folder.uri = seen.uri AND folder.revision = seen.revision;
 
 -- name: record_files
 -- Insert or update the rows of files that are new, changed, returned, failed or skipped.
@@ -80,4 +106,4 @@ WHERE source.collection = %(collection)s AND raw_file.removed_at IS NULL AND sou
 -- name: analyze_raw_files
 -- Analyze the tables of this stage for the planner.
 -- Without this, the first passes over a new knowledge base are planned for an empty one, long before autovacuum runs.
-ANALYZE raw_file, source;
+ANALYZE raw_file, source, listed_folder;

@@ -11,6 +11,7 @@ transcribed again. It is written window by window, so a killed run resumes after
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from psycopg import Connection
@@ -18,13 +19,16 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.errors import RecordingError, SpeechError
+from sourcebook.files.confinement import open_confined
 from sourcebook.files.reading import local_path
+from sourcebook.files.source import Source
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording
 from sourcebook.speech.engine import engine_identity
 from sourcebook.speech.process import SpeechProcess
+from sourcebook.stages.raw_files import collection_sources
 from sourcebook.stages.transcripts.rows import (
     StaleRecording,
     TranscriptLedger,
@@ -62,8 +66,9 @@ def update_transcripts(
         settings = speech_settings(connection, collection)
         engine = engine_identity(settings)
         stale = stale_recordings(connection, collection, engine, selection)
+        sources = {source.id: source for source in collection_sources(connection, collection)}
         with SpeechProcess(settings, home) as speech:
-            _Stage(connection, engine, speech, selection, report, progress).run(stale)
+            _Stage(connection, engine, sources, speech, selection, report, progress).run(stale)
     row = connection.execute(queries["count_transcribed"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
     refresh_statistics(connection, queries["analyze_transcripts"], report)
@@ -78,6 +83,7 @@ class _Stage:
         self,
         connection: Connection,
         engine: str,
+        sources: Mapping[int, Source],
         speech: SpeechProcess,
         selection: Selection,
         report: StageReport,
@@ -85,6 +91,7 @@ class _Stage:
     ) -> None:
         self._connection = connection
         self._engine = engine
+        self._sources = sources
         self._speech = speech
         self._selection = selection
         self._report = report
@@ -115,7 +122,7 @@ class _Stage:
     def _probe(self, file: StaleRecording) -> Recording | None:
         try:
             recording = self._speech.probe(_place(file.uri))
-            _check_unchanged(file)
+            self._check_unchanged(file)
         except (RecordingError, SpeechError) as error:
             self._fail(file, str(error))
             return None
@@ -142,13 +149,27 @@ class _Stage:
             self._advance(window.end - start)
             start, language = window.end, window.language
         try:
-            _check_unchanged(file)
+            self._check_unchanged(file)
         except RecordingError:
             ledger.forget()
             raise
         ledger.finish(language)
         self._report.count("seconds_of_sound", round(recording.duration))
         return ledger.content_hash()
+
+    def _check_unchanged(self, file: StaleRecording) -> None:
+        """Raise `RecordingError` if a local file is not the hashed one any more: its transcript belongs to the hash."""
+        if not file.uri.startswith("file://"):
+            return
+        try:
+            with open_confined(self._sources[file.source_id], local_path(file.uri)) as opened:
+                status = os.fstat(opened.fileno())
+        except FileNotFoundError:
+            raise RecordingError("it vanished while it was read") from None
+        except OSError as error:
+            raise RecordingError(f"it cannot be read: {error.strerror}") from None
+        if (status.st_size, str(status.st_mtime_ns)) != (file.size, file.modified):
+            raise RecordingError("it changed while it was read; the next run takes it as it is then")
 
     def _advance(self, seconds: float) -> None:
         self._heard += seconds
@@ -183,18 +204,6 @@ class _Stage:
             },
         )
         self._report.fail(file.uri, reason)
-
-
-def _check_unchanged(file: StaleRecording) -> None:
-    """Raise `RecordingError` if a local file changed since it was hashed: its transcript is stored under that hash."""
-    if not file.uri.startswith("file://"):
-        return
-    try:
-        status = os.stat(local_path(file.uri))  # noqa: PTH116 - the path may hold bytes that are not UTF-8
-    except FileNotFoundError:
-        raise RecordingError("it vanished while it was read") from None
-    if (status.st_size, str(status.st_mtime_ns)) != (file.size, file.modified):
-        raise RecordingError("it changed while it was read; the next run takes it as it is then")
 
 
 def _place(uri: str) -> str:

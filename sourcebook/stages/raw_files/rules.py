@@ -1,0 +1,95 @@
+"""The rules of the stage `raw_files`: which files an update has to read."""
+
+import hashlib
+from typing import NamedTuple
+
+from sourcebook.files.listing import FileEntry
+from sourcebook.files.source import Source
+from sourcebook.model.selection import Selection
+from sourcebook.parsing.registry import is_taken, parsed_media_types
+
+_RACY_NANOSECONDS = 2_000_000_000
+"""Nanoseconds between modification and hashing of a file within which a later write may leave its time unchanged."""
+_REVISION = 1
+"""Number to be counted up when a change of this module leads to another result for the same files and rows."""
+
+
+class KnownFile(NamedTuple):
+    """The ledger's row of one file; a tuple, because one is built for every file of a source."""
+
+    uri: str
+    size: int
+    modified: str
+    live: bool
+    retry_due: bool
+    failed: bool
+    hashed_ns: int | None
+    skip_reason: str | None
+    media_type: str | None
+    sha256: bytes | None
+
+
+def settings_digest(source: Source) -> bytes:
+    """Return a digest of everything beside files and rows on which the comparison depends."""
+    settings = (
+        _REVISION,
+        source.include,
+        source.exclude,
+        source.max_bytes,
+        source.max_recording_bytes,
+        source.follow_links,
+        parsed_media_types(),
+    )
+    return hashlib.sha256(repr(settings).encode("utf-8", "surrogatepass")).digest()
+
+
+def is_settled(entry: FileEntry, known: KnownFile, source: Source) -> bool:
+    """Return whether a file is unchanged without any doubt, as nearly every file of a source is."""
+    return (
+        known.live
+        and entry.modified == known.modified
+        and entry.size == known.size
+        and entry.skip_reason is None
+        and known.skip_reason is None
+        and not known.failed
+        and (entry.size <= source.least_most_bytes or entry.size <= source.most_bytes(entry.path))
+        and not is_racy(entry, known)
+    )
+
+
+def wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, selection: Selection) -> bool:
+    """Return whether an update has to read a listed file, except where only a second look at its content can say."""
+    if selection.documents and entry.uri not in selection.documents:
+        return False
+    if known is None:
+        return not selection.only_failed
+    if known.retry_due:
+        return True
+    if selection.only_failed or (known.failed and _same(entry, known)):
+        return False
+    if not known.live or selection.force or not _same(entry, known):
+        return True
+    return _rules_changed(entry, known, source)
+
+
+def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
+    """Return whether an unchanged file is to be skipped now, no longer, or for another reason."""
+    if entry.skip_reason is not None:
+        return entry.skip_reason != known.skip_reason
+    skipped_unread = entry.size > source.most_bytes(entry.path)
+    if known.skip_reason is None:
+        return skipped_unread
+    if known.media_type is None:
+        return not skipped_unread
+    return is_taken(known.media_type)
+
+
+def _same(entry: FileEntry, known: KnownFile) -> bool:
+    return entry.size == known.size and entry.modified == known.modified
+
+
+def is_racy(entry: FileEntry, known: KnownFile) -> bool:
+    """Return whether a file was hashed so soon after its modification that a later write may have kept its time."""
+    if known.hashed_ns is None or not known.live or known.failed or not entry.modified.isdigit():
+        return False
+    return abs(int(entry.modified) - known.hashed_ns) < _RACY_NANOSECONDS

@@ -1,0 +1,337 @@
+"""The stage `raw_files`: the inventory of a collection's folders.
+
+Reads: the folders of the collection; size and modification time first, and the content only of files that differ.
+Writes: `raw_file` (size, modification time, sha256, media type, failure), and the last listing in `source`.
+Stale: a file that is new, changed, returned, gone, due for a retry, or skipped under other settings.
+
+A folder without a difference is settled: the ledger keeps a digest of its listing. As long as a later listing has the
+same digest and no row of the folder changed, the folder needs no row of the inventory.
+
+Renamed and returned files are recognised later, by the stage `documents`, from the hashes recorded here.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from psycopg import Connection
+
+from sourcebook.config.speech import SpeechSettings
+from sourcebook.database.batches import batched, batched_by_size
+from sourcebook.database.queries import queries
+from sourcebook.database.statistics import refresh_statistics
+from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
+from sourcebook.files.reading import digest_file
+from sourcebook.files.source import Source
+from sourcebook.model.progress import Progress, silent
+from sourcebook.model.report import StageReport
+from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.parsing.registry import file_type
+from sourcebook.stages.raw_files.rules import KnownFile, is_racy, is_settled, settings_digest, wants_reading
+
+BATCH = 256
+"""Files per transaction."""
+_FOLDERS = 1_000
+"""Folders per query."""
+_FILES = 5_000
+"""Files per query, except those of a larger folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference between a source and the ledger."""
+
+    source: Source
+    error: str | None
+    """Reason why the listing is incomplete; None where it is complete."""
+    files: int
+    """Number of files in the listing."""
+    to_read: list[FileEntry]
+    """Files that are new, changed, returned or due for a retry."""
+    known: dict[str, KnownFile]
+    """The ledger's rows of the files to read, by URI; new files have none."""
+    gone: list[str]
+    """URIs of files that are gone; empty where the listing is incomplete."""
+    new_folders: list[ListedFolder]
+    """Folders of which every file is to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file after reading: its hash and type, or why it was skipped or failed."""
+
+    entry: FileEntry
+    sha256: bytes | None = None
+    media_type: str | None = None
+    skip_reason: str | None = None
+    failure: str | None = None
+    hashed_at: float | None = None
+
+
+def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:
+    """Return the live folders of a collection, or those that the selection names."""
+    rows = connection.execute(
+        queries["collection_sources"],
+        {
+            "collection": collection,
+            "locations": list(selection.sources),
+            "max_recording_bytes": SpeechSettings().max_bytes,
+        },
+    )
+    return [
+        Source(number, place, tuple(include), tuple(exclude), most, most_of_recordings, error, follow_links)
+        for number, place, include, exclude, most, most_of_recordings, error, follow_links in rows
+    ]
+
+
+def update_raw_files(
+    connection: Connection, collection: str, selection: Selection = EVERYTHING, progress: Progress = silent
+) -> StageReport:
+    """Update the inventory of a collection.
+
+    A source that cannot be listed completely loses no files and is reported as failed.
+    """
+    report = StageReport()
+    connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
+    for source in collection_sources(connection, collection, selection):
+        difference = compare(connection, source, selection)
+        connection.execute(queries["record_listing"], {"source_id": source.id, "error": difference.error})
+        if difference.error:
+            report.fail(source.location, difference.error)
+        done = 0
+        for batch in batched(read_files(source, difference.to_read), BATCH):
+            _record(connection, source, batch)
+            for file in batch:
+                _count(report, file, difference.known.get(file.entry.uri))
+            done += len(batch)
+            progress(done, len(difference.to_read))
+        for uris in batched(difference.gone, 1000):
+            connection.execute(queries["remove_files"], {"source_id": source.id, "uris": list(uris)})
+        report.removed += len(difference.gone)
+        report.unchanged += difference.files - len(difference.to_read)
+        settle(connection, source, difference.new_folders)
+    refresh_statistics(connection, queries["analyze_raw_files"], report)
+    row = connection.execute(queries["raw_files_version"], {"collection": collection}).fetchone()
+    return report.finish(row[0] if row else "")
+
+
+def compare(connection: Connection, source: Source, selection: Selection = EVERYTHING) -> Difference:
+    """List a source and compare it with the ledger.
+
+    Rows are read only of folders that differ from their settled listing. Content is read only of files that were
+    hashed within two seconds of their modification: an equal modification time proves nothing for these. Where their
+    content is unchanged, the ledger records that.
+
+    Args:
+        connection: in autocommit mode.
+        source: the source.
+        selection: the files and the kind of difference that are looked for.
+    """
+    comparison = _Comparison(connection, source, selection)
+    rows = connection.execute(queries["listed_folders"], {"source_id": source.id})
+    left = {uri: (KnownFolder(digest, files), revision) for uri, digest, files, revision in rows}
+    comparison.revisions = {uri: revision for uri, (_, revision) in left.items()}
+    settled = {uri: folder for uri, (folder, _) in left.items()} if comparison.settles else {}
+    listing = Listing(source, settled, settings_digest(source))
+    files = 0
+
+    def differing() -> Iterator[ListedFolder]:
+        nonlocal files
+        for folder in listing:
+            files += folder.files
+            left.pop(folder.uri, None)
+            if folder.entries is not None:
+                yield folder
+
+    for batch in batched_by_size(differing(), _FOLDERS, _FILES, size=_size):
+        comparison.compare(batch)
+    if listing.error is None:
+        for uris in batched(left, _FOLDERS):
+            comparison.compare_absent(uris)
+    if comparison.confirmed:
+        connection.execute(queries["confirm_files"], {"source_id": source.id, "uris": comparison.confirmed})
+    return Difference(
+        source,
+        listing.error,
+        files,
+        comparison.to_read,
+        comparison.known,
+        [] if listing.error else comparison.gone,
+        comparison.new_folders,
+    )
+
+
+def settle(connection: Connection, source: Source, folders: Sequence[ListedFolder]) -> None:
+    """Settle those of the folders that agree with the ledger after an update, without reading any file."""
+    for batch in batched_by_size(folders, _FOLDERS, _FILES, size=_size):
+        comparison = _Comparison(connection, source, EVERYTHING, reads=False)
+        rows = connection.execute(
+            queries["listed_folders_among"], {"source_id": source.id, "folders": [folder.uri for folder in batch]}
+        )
+        comparison.revisions = {uri: revision for uri, _, _, revision in rows}
+        comparison.compare(batch)
+
+
+class _Comparison:
+    """Differences between folders and the ledger, as found so far."""
+
+    def __init__(self, connection: Connection, source: Source, selection: Selection, *, reads: bool = True) -> None:
+        self._connection = connection
+        self._source = source
+        self._selection = selection
+        self._reads = reads
+        self.settles = not (selection.documents or selection.only_failed or selection.force)
+        self.revisions: dict[str, int] = {}
+        """Revisions of the folders of the ledger, read before any of their rows."""
+        self.to_read: list[FileEntry] = []
+        self.known: dict[str, KnownFile] = {}
+        self.gone: list[str] = []
+        self.confirmed: list[str] = []
+        """URIs of files whose content was hashed again and is unchanged."""
+        self.new_folders: list[ListedFolder] = []
+
+    def compare(self, folders: Sequence[ListedFolder]) -> None:
+        """Compare listed folders with their rows."""
+        entries = {entry.uri: entry for folder in folders for entry in folder.entries or ()}
+        wanted: set[str] = set()
+        differing: set[str] = set()
+        for file in self._rows([folder.uri for folder in folders]):
+            entry = entries.pop(file.uri, None)
+            if entry is None:
+                if not file.live:
+                    continue
+                self.gone.append(file.uri)
+            elif self.settles and is_settled(entry, file, self._source):
+                continue
+            elif wants_reading(entry, file, self._source, self._selection):
+                wanted.add(file.uri)
+                self.known[file.uri] = file
+            elif is_racy(entry, file):
+                if self._reads and _has_hash(self._source, entry, file.sha256):
+                    self.confirmed.append(file.uri)
+                else:
+                    wanted.add(file.uri)
+                    self.known[file.uri] = file
+            elif not file.failed:
+                continue
+            differing.add(folder_uri(file.uri))
+        wanted.update(
+            uri for uri, entry in entries.items() if wants_reading(entry, None, self._source, self._selection)
+        )
+        if not wanted and not differing:
+            self._settle(folders)
+            return
+        differing.update(folder_uri(uri) for uri in entries)
+        self._settle([folder for folder in folders if folder.uri not in differing])
+        for folder in folders:
+            found = [entry for entry in folder.entries or () if entry.uri in wanted]
+            self.to_read += found
+            if found and len(found) == folder.files:
+                self.new_folders.append(folder)
+
+    def compare_absent(self, uris: Sequence[str]) -> None:
+        """Compare folders that the listing does not have with their rows."""
+        gone = [file.uri for file in self._rows(uris) if file.live]
+        self.gone += gone
+        occupied = {folder_uri(uri) for uri in gone}
+        empty = [uri for uri in uris if uri not in occupied]
+        if empty:
+            self._connection.execute(
+                queries["forget_folders"],
+                {
+                    "source_id": self._source.id,
+                    "uris": empty,
+                    "revisions": [self.revisions[uri] for uri in empty],
+                },
+            )
+
+    def _rows(self, folders: Sequence[str]) -> Iterator[KnownFile]:
+        """Yield the rows of folders in batches; unchanged files leave nothing in memory."""
+        retry_now = self._selection.only_failed or self._selection.force
+        with self._connection.transaction(), self._connection.cursor(name="known_files", binary=True) as cursor:
+            cursor.itersize = _FILES
+            cursor.execute(
+                queries["known_files"],
+                {"source_id": self._source.id, "folders": list(folders), "retry_now": retry_now},
+            )
+            for row in cursor:
+                yield KnownFile._make(row)
+
+    def _settle(self, folders: Sequence[ListedFolder]) -> None:
+        if not self.settles or not folders:
+            return
+        self._connection.execute(
+            queries["settle_folders"],
+            {
+                "source_id": self._source.id,
+                "uris": [folder.uri for folder in folders],
+                "digests": [folder.digest for folder in folders],
+                "files": [folder.files for folder in folders],
+                "revisions": [self.revisions.get(folder.uri) for folder in folders],
+            },
+        )
+
+
+def _has_hash(source: Source, entry: FileEntry, sha256: bytes | None) -> bool:
+    try:
+        return digest_file(source, entry.uri, entry.size).sha256 == sha256
+    except OSError:
+        return False
+
+
+def _size(folder: ListedFolder) -> int:
+    return folder.files
+
+
+def read_files(source: Source, entries: Iterable[FileEntry]) -> Iterator[ReadFile]:
+    """Hash files one by one, as the caller asks for them."""
+    for entry in entries:
+        yield _read_one(source, entry)
+
+
+def _read_one(source: Source, entry: FileEntry) -> ReadFile:
+    if entry.skip_reason is not None:
+        return ReadFile(entry, skip_reason=entry.skip_reason)
+    most = source.most_bytes(entry.path)
+    if entry.size > most:
+        setting = "max_bytes of its source" if most == source.max_bytes else "speech.max_bytes of its collection"
+        return ReadFile(entry, skip_reason=f"{entry.size:,} bytes, more than {setting} allows ({most:,})")
+    hashed_at = time.time()
+    try:
+        found = digest_file(source, entry.uri, entry.size)
+    except FileNotFoundError:
+        return ReadFile(entry, failure="it vanished between listing and reading")
+    except OSError as error:
+        return ReadFile(entry, failure=f"it cannot be read: {error.strerror or error}")
+    file = file_type(entry.path, found.head)
+    return ReadFile(entry, found.sha256, file.media_type, file.skip_reason, None, hashed_at)
+
+
+def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
+    connection.execute(
+        queries["record_files"],
+        {
+            "source_id": source.id,
+            "uris": [file.entry.uri for file in files],
+            "sizes": [file.entry.size for file in files],
+            "modified": [file.entry.modified for file in files],
+            "sha256s": [file.sha256 for file in files],
+            "media_types": [file.media_type for file in files],
+            "hashed_at": [file.hashed_at for file in files],
+            "skip_reasons": [file.skip_reason for file in files],
+            "failures": [file.failure for file in files],
+        },
+    )
+
+
+def _count(report: StageReport, file: ReadFile, known: KnownFile | None) -> None:
+    if file.failure is not None:
+        report.fail(file.entry.uri, file.failure)
+    elif known is None or not known.live:
+        report.added += 1
+    elif (file.sha256, file.skip_reason) == (known.sha256, known.skip_reason) and not known.failed:
+        report.unchanged += 1
+    else:
+        report.changed += 1
+    if file.skip_reason is not None:
+        report.count("skipped")
