@@ -3,8 +3,9 @@
 import dagster as dg
 
 from assets.checks import collection_checks
-from assets.sources import SOURCES, configuration_is_valid
+from assets.sources import SOURCES, configuration_is_valid, sources_are_fresh
 from orchestration.jobs import ASSETS, ingest
+from orchestration.retention import nightly_retention, retention
 from orchestration.schedules import nightly
 from resources.embedder import embedder_resource
 from resources.knowledge import Knowledge
@@ -16,9 +17,9 @@ from sensors.due_pages import due_pages_sensor
 
 defs = dg.Definitions(
     assets=[*SOURCES, *ASSETS],
-    asset_checks=[collection_checks, configuration_is_valid],
-    jobs=[ingest],
-    schedules=[nightly],
+    asset_checks=[collection_checks, configuration_is_valid, sources_are_fresh],
+    jobs=[ingest, retention],
+    schedules=[nightly, nightly_retention],
     sensors=[collections_sensor, changed_files_sensor, due_pages_sensor],
     resources={
         "knowledge": Knowledge(),

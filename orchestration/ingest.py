@@ -157,7 +157,7 @@ def _run(
         partition_key=name,
         raise_on_error=False,
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        tags={IN_PROCESS: "ingest"},
+        tags={IN_PROCESS: "ingest", "dagster/max_retries": "0"},
         resources={
             "embedder": embedder_resource(embedders),
             "knowledge": Knowledge(config_path=str(configuration.path), lock=False),

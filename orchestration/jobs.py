@@ -17,5 +17,6 @@ ingest = dg.define_asset_job(
     "ingest",
     selection=dg.AssetSelection.assets(*ASSETS),
     executor_def=dg.in_process_executor,
+    tags={"dagster/retry_strategy": "ALL_STEPS"},  # a stage without work takes a tenth of a second
     description="Bring one collection up to date: list, crawl, transcribe, parse, chunk, embed, publish, check.",
 )

@@ -1,5 +1,7 @@
 """The keys of the source assets, and the events by which sensors report on them."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 
 CONFIGURATION = dg.AssetKey("configuration")
@@ -7,6 +9,8 @@ FOLDERS = dg.AssetKey("source_folders")
 SITES = dg.AssetKey("source_sites")
 VALID = "configuration_is_valid"
 """Name of the check of the configuration."""
+FRESH = {FOLDERS: "folders_are_fresh", SITES: "sites_are_fresh"}
+"""Names of the checks of freshness by source asset."""
 
 
 def configuration_evaluation(mistake: str | None) -> dg.AssetCheckEvaluation:
@@ -22,4 +26,37 @@ def configuration_evaluation(mistake: str | None) -> dg.AssetCheckEvaluation:
         metadata={},
         severity=dg.AssetCheckSeverity.ERROR,
         description=mistake,
+    )
+
+
+def freshness_evaluation(source: dg.AssetKey, collection: str, overdue: str) -> dg.AssetCheckEvaluation:
+    """Return the outcome of the check of freshness of a collection's sources, for a sensor to report.
+
+    Args:
+        source: key of the source asset.
+        collection: the partition.
+        overdue: the sources that are not fresh; empty where all are.
+    """
+    return dg.AssetCheckEvaluation(
+        asset_key=source,
+        check_name=FRESH[source],
+        passed=not overdue,
+        metadata={},
+        severity=dg.AssetCheckSeverity.WARN,
+        description=overdue or None,
+        partition=collection,
+    )
+
+
+def observation(source: dg.AssetKey, collection: str, reading: str, counts: Mapping[str, int]) -> dg.AssetObservation:
+    """Return the observation that the sources of a collection have changed.
+
+    Args:
+        source: key of the source asset.
+        collection: the partition.
+        reading: fingerprint of the changes, the data version of the source.
+        counts: numbers of differing items by name.
+    """
+    return dg.AssetObservation(
+        source, partition=collection, metadata=dict(counts), tags={"dagster/data_version": reading}
     )

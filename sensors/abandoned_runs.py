@@ -1,15 +1,22 @@
 """Abandoned runs: their process was killed, so that Dagster still records them as running."""
 
+import re
 import time
 
 import dagster as dg
+import psutil
 
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 
 _SECONDS_TO_TAKE_THE_LOCK = 120
+"""Seconds from the start of a run to its lock at most, where its process is unknown."""
 _SECONDS_TO_BE_SUBMITTED = 600
-_PARTITION = "dagster/partition"
+"""Seconds from the creation of a run to its submission at most."""
+_STARTED = re.compile(r"Started process for .* \(pid: (\d+)\)")
+"""Dagster's message with the id of a run's process."""
+PARTITION = "dagster/partition"
+"""Tag that Dagster puts on the runs of a partition."""
 
 UNFINISHED = (
     dg.DagsterRunStatus.NOT_STARTED,
@@ -41,7 +48,7 @@ def active_runs(
     # Not by tag: Dagster commits the row of a run before the rows of its tags, so a run killed in between has none; its
     # body has them. Unfinished runs are few, and their status is indexed.
     unfinished = instance.get_run_records(dg.RunsFilter(statuses=list(UNFINISHED)))
-    records = [record for record in unfinished if record.dagster_run.tags.get(_PARTITION) == collection]
+    records = [record for record in unfinished if record.dagster_run.tags.get(PARTITION) == collection]
     if not records:
         return []
     with database.connection() as connection:
@@ -52,25 +59,43 @@ def active_runs(
         run = instance.get_run_by_id(record.dagster_run.run_id)
         if run is None or run.status not in UNFINISHED:
             continue
-        if not locked and _is_dead(run, record, holding_lock=holding_lock):
+        if not locked and _is_dead(instance, run, record, holding_lock=holding_lock):
             instance.report_run_failed(run, "The process of the run was killed; the next run continues its work.")
         else:
             active.append(run)
     return active
 
 
-def _is_dead(run: dg.DagsterRun, record: dg.RunRecord, *, holding_lock: bool) -> bool:
+def _is_dead(instance: dg.DagsterInstance, run: dg.DagsterRun, record: dg.RunRecord, *, holding_lock: bool) -> bool:
     """Return whether an unfinished run whose lock no other process holds is abandoned."""
     if IN_PROCESS in run.tags:
         return True
     if run.status == dg.DagsterRunStatus.NOT_STARTED:
         return time.time() - record.create_timestamp.timestamp() > _SECONDS_TO_BE_SUBMITTED
-    return (
-        not holding_lock  # the run may be waiting for the caller
-        and run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
+    if holding_lock:  # the run may be waiting for the caller, who may be on another machine
+        return False
+    return _process_has_ended(instance, run) or (
+        run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
         and record.start_time is not None
         and time.time() - record.start_time > _SECONDS_TO_TAKE_THE_LOCK
     )
+
+
+def _process_has_ended(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Return whether the process of a run, which Dagster's default launcher started on this machine, has ended."""
+    if not isinstance(instance.run_launcher, dg.DefaultRunLauncher):
+        return False
+    started = [
+        match
+        for entry in instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT)
+        if (match := _STARTED.search(entry.message))
+    ]
+    if not started:
+        return False
+    try:
+        return psutil.Process(int(started[-1][1])).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def free_abandoned_slots(instance: dg.DagsterInstance, database: Database, held: str) -> bool:
@@ -85,7 +110,7 @@ def free_abandoned_slots(instance: dg.DagsterInstance, database: Database, held:
     taken = False
     for run_id in storage.get_concurrency_run_ids():
         run = instance.get_run_by_id(run_id)
-        collection = run.tags.get(_PARTITION) if run else None
+        collection = run.tags.get(PARTITION) if run else None
         active = (
             active_runs(instance, database, collection, holding_lock=collection == held)
             if run is not None and collection is not None and run.status in UNFINISHED

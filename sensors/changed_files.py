@@ -1,11 +1,10 @@
 """The sensor `changed_files`: runs for collections whose sources differ from the ledger."""
 
-import json
-
 import dagster as dg
 
 from resources.knowledge import Knowledge
-from sensors.run_requests import look_at_collections, request_run
+from resources.source_events import FOLDERS
+from sensors.run_requests import Looked, look_at_collections, request_run
 from sourcebook.admin.pending import find_pending
 from sourcebook.database.database import Database
 
@@ -19,18 +18,21 @@ from sourcebook.database.database import Database
 )
 def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
     """Request one run per collection and change set; the cursor contains the last reading of each collection."""
-    before: dict[str, str] = json.loads(context.cursor or "{}")
-    after: dict[str, str] = {}
 
-    def look(database: Database, collection: str) -> dg.RunRequest | str:
+    def look(database: Database, collection: str, before: str | None) -> Looked:
         with database.connection() as connection:
             pending = find_pending(connection, collection)
-        if not pending.work_beside_pages:
-            return pending.unlisted[0] if pending.unlisted else "nothing changed"
-        after[collection] = pending.fingerprint
-        if pending.fingerprint != before.get(collection):
-            return f"{pending.items_beside_pages} items changed; ingested when the next reading agrees"
-        return request_run(context.instance, collection, pending.fingerprint)
+            if not pending.work_beside_pages:
+                return Looked(pending.unlisted[0] if pending.unlisted else "nothing changed")
+            counts = {
+                "new_or_changed_files": pending.changed_files,
+                "gone_files": pending.gone_files,
+                "stale_documents": max(pending.documents, pending.index),
+            }
+            if pending.fingerprint != before:
+                reason = f"waiting for a second reading that agrees ({pending.items_beside_pages:,} items changed)"
+                return Looked(reason, pending.fingerprint, counts)
+            outcome = request_run(context.instance, connection, collection, pending.fingerprint)
+        return Looked(outcome, pending.fingerprint, counts)
 
-    requests, reason = look_at_collections(context.instance, knowledge, look)
-    return dg.SensorResult(run_requests=requests, skip_reason=reason, cursor=json.dumps(after))
+    return look_at_collections(context, knowledge, FOLDERS, look)

@@ -3,7 +3,8 @@
 import dagster as dg
 
 from resources.knowledge import Knowledge
-from sensors.run_requests import look_at_collections, request_run
+from resources.source_events import SITES
+from sensors.run_requests import Looked, look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.web.due import due_pages, next_due
 
@@ -18,13 +19,13 @@ from sourcebook.web.due import due_pages, next_due
 def due_pages_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
     """Request one run per collection with due sites or pages, from the ledger alone."""
 
-    def look(database: Database, collection: str) -> dg.RunRequest | str:
+    def look(database: Database, collection: str, before: str | None) -> Looked:
         with database.connection() as connection:
             due = due_pages(connection, collection)
-            again = None if due.urls else next_due(connection, collection)
-        if not due.urls:
-            return f"the next page is due at {again:%Y-%m-%d %H:%M} UTC" if again else "it has no web sites"
-        return request_run(context.instance, collection, due.fingerprint)
+            if due.urls:
+                outcome = request_run(context.instance, connection, collection, due.fingerprint)
+                return Looked(outcome, due.fingerprint, {"due_urls": due.urls})
+            again = next_due(connection, collection)
+        return Looked(f"no page is due before {again:%Y-%m-%d %H:%M} UTC" if again else "no web sites")
 
-    requests, reason = look_at_collections(context.instance, knowledge, look)
-    return dg.SensorResult(run_requests=requests, skip_reason=reason)
+    return look_at_collections(context, knowledge, SITES, look)

@@ -1,56 +1,161 @@
 """The rules by which every sensor requests a run of a collection or skips it."""
 
+import hashlib
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import dagster as dg
+from psycopg import Connection
 
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
-from sensors.abandoned_runs import active_runs
+from resources.source_events import freshness_evaluation, observation
+from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs
+from sensors.run_failures import failure_of, seconds_to_wait
+from sourcebook.admin.overdue import describe_overdue
 from sourcebook.database.database import Database
+from sourcebook.database.queries import queries
 
 CHANGES = "sourcebook/changes"
 """Tag of a run with the fingerprint of the changes that it was requested for."""
-_SECONDS_AFTER_A_FAILED_RUN = 300
+_DIGITS = 12
+"""Hexadecimal digits of a fingerprint in a tag."""
+_SECONDS_FOR_DAGSTER = 20.0
+"""Seconds that Dagster's daemon gets to retry a killed run before a sensor does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The result of a look at the sources of one collection."""
+
+    outcome: dg.RunRequest | str
+    """Run request, or the reason for having none."""
+    reading: str | None = None
+    """Fingerprint of the changes; None where there are none."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Numbers of differing items by name, for the observation of a new reading."""
 
 
 def look_at_collections(
-    instance: dg.DagsterInstance, knowledge: Knowledge, look: Callable[[Database, str], dg.RunRequest | str]
-) -> tuple[list[dg.RunRequest], str | None]:
-    """Return the run requests of all collections without an active run, or the reason for having none.
+    context: dg.SensorEvaluationContext,
+    knowledge: Knowledge,
+    source: dg.AssetKey,
+    look: Callable[[Database, str, str | None], Looked],
+) -> dg.SensorResult:
+    """Request runs for the collections without an active run, and report on their sources.
+
+    The cursor contains the last reading of each collection and its sources that are not fresh.
 
     Args:
-        instance: the Dagster instance.
+        context: context of the sensor.
         knowledge: the database, opened once for all collections.
-        look: returns the run request of a collection, or the reason for having none.
+        source: key of the source asset.
+        look: looks at one collection; its arguments are the database, the collection and the last reading.
     """
+    before = _Cursor.of(context.cursor)
+    after = _Cursor()
     requests: list[dg.RunRequest] = []
-    reasons: list[str] = []
+    reasons: dict[str, list[str]] = {}
+    events: list[dg.AssetObservation | dg.AssetMaterialization | dg.AssetCheckEvaluation] = []
     with knowledge.opened() as database:
-        for collection in sorted(instance.get_dynamic_partitions(COLLECTIONS)):
-            active = active_runs(instance, database, collection)
-            outcome = f"run {active[0].run_id[:8]} is in progress" if active else look(database, collection)
-            if isinstance(outcome, dg.RunRequest):
-                requests.append(outcome)
+        collections = sorted(context.instance.get_dynamic_partitions(COLLECTIONS))
+        with database.connection() as connection:
+            overdue = describe_overdue(connection, source.to_user_string())
+        for collection in collections:
+            late = after.late[collection] = overdue.get(collection, "")
+            if late != before.late.get(collection):
+                events.append(freshness_evaluation(source, collection, late))
+            active = active_runs(context.instance, database, collection)
+            if active:
+                reasons.setdefault(f"a run is in progress ({active[0].run_id[:8]})", []).append(collection)
+                continue
+            found = look(database, collection, before.seen.get(collection))
+            if found.reading is not None:
+                after.seen[collection] = found.reading
+                if found.reading != before.seen.get(collection):
+                    events.append(observation(source, collection, found.reading, found.counts))
+            if isinstance(found.outcome, dg.RunRequest):
+                requests.append(found.outcome)
             else:
-                reasons.append(f"{collection}: {outcome}")
-    return requests, None if requests else "; ".join(reasons) or "there is no collection yet"
+                reasons.setdefault(found.outcome, []).append(collection)
+    reason = "; ".join(f"{why}: {', '.join(names)}" for why, names in reasons.items())
+    return dg.SensorResult(
+        run_requests=requests,
+        skip_reason=None if requests else reason or "there is no collection yet",
+        asset_events=events,
+        cursor=after.text(),
+    )
 
 
-def request_run(instance: dg.DagsterInstance, collection: str, fingerprint: str) -> dg.RunRequest | str:
-    """Return a run request, or the reason for having none: the last run for these changes has just failed.
+def request_run(
+    instance: dg.DagsterInstance, connection: Connection, collection: str, reading: str
+) -> str | dg.RunRequest:
+    """Return a run request, or the reason for having none: the last run for these changes failed.
+
+    After an infrastructure failure the first retry starts at once, and each further one after twice the time. After a
+    deterministic failure the collection waits for a change of its content or settings, or for the nightly run.
 
     Args:
         instance: the Dagster instance.
+        connection: to the knowledge base.
         collection: the partition.
-        fingerprint: the digest of the changes; Dagster merges requests with an equal one.
+        reading: digest of the changes.
     """
-    earlier = instance.get_run_records(dg.RunsFilter(tags={CHANGES: fingerprint, "dagster/partition": collection}))
+    fingerprint = _fingerprint(connection, collection, reading)
+    earlier = instance.get_run_records(dg.RunsFilter(tags={CHANGES: fingerprint, PARTITION: collection}))
     if earlier and earlier[0].dagster_run.status == dg.DagsterRunStatus.FAILURE:
-        wait = (earlier[0].end_time or 0) + _SECONDS_AFTER_A_FAILED_RUN - time.time()
+        last = earlier[0]
+        failure = failure_of(instance, last.dagster_run.run_id)
+        if failure.is_deterministic:
+            return f"the last run failed and waits for a change of content or settings ({failure.reason})"
+        wait = seconds_to_wait(_failures(earlier)) + (last.end_time or 0) - time.time()
+        if _is_retried_by_dagster(last):
+            wait = max(wait, _SECONDS_FOR_DAGSTER + (last.end_time or 0) - time.time())
         if wait > 0:
-            return f"the last run for these changes failed; the next retry is in {wait:.0f} s"
+            return f"the last run failed and is retried within {wait:.0f} s ({failure.reason})"
+    number = earlier[0].dagster_run.run_id[:8] if earlier else "first"
     return dg.RunRequest(
-        run_key=f"{collection}:{fingerprint}:{len(earlier)}", partition_key=collection, tags={CHANGES: fingerprint}
+        run_key=f"{collection}:{fingerprint}:{number}", partition_key=collection, tags={CHANGES: fingerprint}
     )
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """What a sensor remembers from tick to tick."""
+
+    seen: dict[str, str] = field(default_factory=dict)
+    """Last reading of each collection."""
+    late: dict[str, str] = field(default_factory=dict)
+    """Sources of each collection that are not fresh; empty text where all are."""
+
+    @classmethod
+    def of(cls, text: str | None) -> "_Cursor":
+        known: dict[str, Any] = json.loads(text or "{}")
+        return cls(known["seen"], known["late"]) if known.keys() == {"seen", "late"} else cls()
+
+    def text(self) -> str:
+        return json.dumps({"seen": self.seen, "late": self.late})
+
+
+def _fingerprint(connection: Connection, collection: str, reading: str) -> str:
+    """Return a digest of the changes and of the settings that a run would use."""
+    row = connection.execute(queries["settings_digest"], {"collection": collection}).fetchone()
+    return hashlib.sha256(f"{reading} {row and row[0]}".encode()).hexdigest()[:_DIGITS]
+
+
+def _failures(records: Sequence[dg.RunRecord]) -> int:
+    """Return the number of failed runs since the last one that did not fail; the newest run comes first."""
+    count = 0
+    for record in records:
+        if record.dagster_run.status != dg.DagsterRunStatus.FAILURE:
+            break
+        count += 1
+    return count
+
+
+def _is_retried_by_dagster(record: dg.RunRecord) -> bool:
+    run = record.dagster_run
+    return IN_PROCESS not in run.tags and run.tags.get("dagster/will_retry") == "true"

@@ -38,14 +38,22 @@ GRAPH = {
         "search_index:every_live_document_is_searchable collection",
         "search_index:no_orphan_or_null_vector collection",
         "search_index:search_is_good_enough collection",
+        "source_folders:folders_are_fresh collection",
+        "source_sites:sites_are_fresh collection",
     ],
-    "jobs": {"ingest": {"partitions": "collection", "executor": "in_process"}},
+    "jobs": {
+        "ingest": {"partitions": "collection", "executor": "in_process"},
+        "retention": {"partitions": None, "executor": "in_process"},
+    },
     "sensors": {
         "changed_files": {"seconds": 10, "status": "RUNNING"},
         "collections": {"seconds": 15, "status": "RUNNING"},
         "due_pages": {"seconds": 30, "status": "RUNNING"},
     },
-    "schedules": {"nightly": {"cron": "0 2 * * *", "job": "ingest", "status": "RUNNING"}},
+    "schedules": {
+        "nightly": {"cron": "0 2 * * *", "job": "ingest", "status": "RUNNING"},
+        "nightly_retention": {"cron": "30 3 * * *", "job": "retention", "status": "RUNNING"},
+    },
     "resources": ["embedder", "knowledge", "progress", "selection"],
 }
 

@@ -42,3 +42,7 @@ SELECT EXISTS (
     WHERE collection = %(collection)s AND kind = 'site'
       AND (removed_at IS NULL OR EXISTS (
           SELECT FROM crawled_page page WHERE page.source_id = source.id AND page.removed_at IS NULL)));
+
+-- name: settings_digest
+-- Return a digest of the settings of a collection, its sources included.
+SELECT md5(settings::text) FROM collection WHERE name = %(collection)s;

@@ -82,3 +82,19 @@ ORDER BY location;
 -- name: index_bytes
 -- Return the size of tables on disk in bytes, with their indexes.
 SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::bigint FROM unnest(%(tables)s::text[]) AS name;
+
+-- name: overdue_sources
+-- Return the sources of one kind whose last complete listing or crawl is older than their settings allow.
+-- A source that was never read counts from the last change of its collection's settings.
+SELECT collection, location, since, listing_error FROM (
+    SELECT source.collection, source.location, source.listing_error,
+           coalesce(source.listed_at, collection.applied_at) AS since,
+           CASE source.kind WHEN 'site' THEN
+               %(intervals)s::double precision * coalesce((source.settings ->> 'refresh')::double precision, 86400)
+           ELSE %(folder_seconds)s::double precision END AS seconds
+    FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
+    WHERE source.removed_at IS NULL AND source.kind = %(kind)s
+      AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+) source
+WHERE since < now() - seconds * interval '1 second'
+ORDER BY collection, location;

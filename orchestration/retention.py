@@ -1,0 +1,109 @@
+"""The job `retention`: deletes old runs with their events, and rows that were removed long ago."""
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+from pydantic import Field
+
+from orchestration.jobs import ASSETS
+from orchestration.partitions import COLLECTIONS
+from resources.knowledge import Knowledge
+from sourcebook.admin.retention import forget_removed
+
+RUN_DAYS, REMOVED_DAYS = 30, 90
+_FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+_MOST_RUNS = 5_000
+"""Runs that one run of the job deletes at most."""
+
+
+class RetentionConfig(dg.Config):
+    """Ages in days; 0 keeps everything."""
+
+    run_days: int = Field(default=RUN_DAYS, ge=0, description="Days that a finished run and its events are kept.")
+    removed_days: int = Field(
+        default=REMOVED_DAYS, ge=0, description="Days that removed documents, files, pages and collections are kept."
+    )
+
+
+@dg.op
+def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> None:
+    """Delete finished runs with their events; the run of the newest materialization of a partition stays."""
+    deleted = delete_runs(context.instance, config.run_days)
+    context.log.info(f"deleted {deleted:,} runs that are older than {config.run_days} days")
+
+
+@dg.op(ins={"after": dg.In(dg.Nothing)})
+def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig, knowledge: Knowledge) -> None:
+    """Delete rows that were removed long ago, unless an ingest is running."""
+    if not config.removed_days:
+        context.log.info("removed rows are kept")
+        return
+    counts = forget_removed(knowledge.database, datetime.now(UTC) - timedelta(days=config.removed_days))
+    if counts is None:
+        context.log.info("an ingest is running; removed rows wait for the next night")
+        return
+    listed = ", ".join(f"{number:,} {kind}" for kind, number in counts.items() if number) or "nothing"
+    context.log.info(f"deleted {listed} that was removed more than {config.removed_days} days ago")
+
+
+@dg.job(
+    executor_def=dg.in_process_executor,
+    description="Delete old runs with their events, and rows of the knowledge base that were removed long ago.",
+)
+def retention() -> None:
+    """Delete what is old."""
+    delete_removed_rows(after=delete_old_runs())
+
+
+@dg.schedule(
+    name="nightly_retention",
+    job=retention,
+    cron_schedule="30 3 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Deletes old runs and rows at 03:30; SOURCEBOOK_RUN_DAYS and SOURCEBOOK_REMOVED_DAYS set the ages.",
+)
+def nightly_retention(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+    """Request one run with the ages of the environment."""
+    config = RetentionConfig(
+        run_days=int(os.environ.get("SOURCEBOOK_RUN_DAYS") or RUN_DAYS),
+        removed_days=int(os.environ.get("SOURCEBOOK_REMOVED_DAYS") or REMOVED_DAYS),
+    )
+    ops = {"delete_old_runs": config, "delete_removed_rows": config}
+    return dg.RunRequest(run_key=context.scheduled_execution_time.date().isoformat(), run_config=dg.RunConfig(ops=ops))
+
+
+def delete_runs(instance: dg.DagsterInstance, days: int, *, now: datetime | None = None) -> int:
+    """Delete finished runs with their events.
+
+    The run of the newest materialization of each asset and collection stays: it says that the partition is made.
+
+    Args:
+        instance: the Dagster instance.
+        days: age in days from which runs are deleted; 0 deletes none.
+        now: the present; by default the time of the system.
+
+    Returns:
+        The number of deleted runs.
+    """
+    if not days:
+        return 0
+    before = (now or datetime.now(UTC)) - timedelta(days=days)
+    old = instance.get_run_records(dg.RunsFilter(statuses=_FINISHED, created_before=before), limit=_MOST_RUNS)
+    kept = _newest_runs(instance) if old else set()
+    doomed = [record.dagster_run.run_id for record in old if record.dagster_run.run_id not in kept]
+    for run_id in doomed:
+        instance.delete_run(run_id)
+    return len(doomed)
+
+
+def _newest_runs(instance: dg.DagsterInstance) -> set[str]:
+    """Return the runs of the newest materialization of each asset and collection."""
+    found: set[str] = set()
+    for asset in ASSETS:
+        for collection in instance.get_dynamic_partitions(COLLECTIONS):
+            newest = instance.fetch_materializations(
+                dg.AssetRecordsFilter(asset_key=asset.key, asset_partitions=[collection]), limit=1
+            )
+            found.update(record.run_id for record in newest.records)
+    return found

@@ -1,0 +1,67 @@
+"""The class of a run's failure: infrastructure, which a retry may mend, or deterministic, which waits for a change."""
+
+from dataclasses import dataclass
+
+import dagster as dg
+
+_DETERMINISTIC = frozenset(
+    {
+        "ConfigurationError",
+        "ImmutableSettingError",
+        "MissingDependencyError",
+        "ModelError",
+        "ParserError",
+        "SpeechError",
+    }
+)
+"""Names of errors that the same content and settings raise again."""
+_INFRASTRUCTURE = frozenset(
+    {
+        "BrokenProcessPool",
+        "DatabaseError",
+        "DatabaseUnavailableError",
+        "MemoryError",
+        "OperationalError",
+        "PoolTimeout",
+        "ProcessExpired",
+    }
+)
+"""Names of errors of the machine or the database; in the chain of an error they outweigh deterministic ones."""
+_FIRST_WAIT = 30.0
+"""Seconds before the second retry after an infrastructure failure; the first retry starts at once."""
+_LONGEST_WAIT = 3600.0
+"""Seconds between two retries at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailure:
+    """The failure of a run."""
+
+    reason: str
+    """Innermost error, or the end of the run's process."""
+    is_deterministic: bool
+    """Whether the same content and settings would fail again."""
+
+
+def failure_of(instance: dg.DagsterInstance, run_id: str) -> RunFailure:
+    """Return the failure of a failed run.
+
+    A run without a recorded error was killed. An unknown error counts as infrastructure, so that it is retried.
+    """
+    for event_type in (dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE):
+        for entry in instance.all_logs(run_id, of_type=event_type):
+            error = getattr(entry.dagster_event and entry.dagster_event.event_specific_data, "error", None)
+            if error is None:
+                continue
+            names = {error.cls_name}
+            while error.cause is not None:
+                error = error.cause
+                names.add(error.cls_name)
+            deterministic = bool(names & _DETERMINISTIC) and not names & _INFRASTRUCTURE
+            return RunFailure(" ".join(str(error.message).split())[:300], deterministic)
+    return RunFailure("its process was killed", is_deterministic=False)
+
+
+def seconds_to_wait(failures: int) -> float:
+    """Return the seconds between the last of a number of successive infrastructure failures and the next retry."""
+    return 0.0 if failures <= 1 else min(_FIRST_WAIT * 2.0 ** (failures - 2), _LONGEST_WAIT)
