@@ -124,7 +124,7 @@ def request_run(
 
 @dataclass(slots=True)
 class _Cursor:
-    """What a sensor remembers from tick to tick."""
+    """Readings and overdue sources that a sensor keeps from tick to tick."""
 
     seen: dict[str, str] = field(default_factory=dict)
     """Last reading of each collection."""

@@ -10,8 +10,19 @@ from sourcebook.database.lock import collection_lock, is_locked
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 
-_FORGET = ("documents", "sources", "files", "pages")
-_UNREFERENCED = ("contents", "transcripts", "recordings", "embeddings")
+_REMOVED = {
+    "collections": "forget_collections",
+    "documents": "forget_documents",
+    "sources": "forget_sources",
+    "files": "forget_files",
+    "pages": "forget_pages",
+}
+_UNREFERENCED = {
+    "contents": "delete_unreferenced_contents",
+    "transcripts": "delete_unreferenced_transcripts",
+    "recordings": "delete_unreferenced_recordings",
+    "embeddings": "delete_unreferenced_embeddings",
+}
 
 
 def forget_removed(database: Database, before: datetime) -> dict[str, int] | None:
@@ -37,10 +48,8 @@ def forget_removed(database: Database, before: datetime) -> dict[str, int] | Non
             for generation in generations:
                 for partition in generation.partitions.values():
                     connection.execute(queries["drop_partition"].format(partition=partition))
-            counts = {"collections": connection.execute(queries["forget_collections"], scope).rowcount}
-            for kind in _FORGET:
-                counts[kind] = connection.execute(queries[f"forget_{kind}"], scope).rowcount
+            counts = {kind: connection.execute(queries[query], scope).rowcount for kind, query in _REMOVED.items()}
             if any(counts.values()):
-                for kind in _UNREFERENCED:
-                    counts[kind] = connection.execute(queries[f"delete_unreferenced_{kind}"]).rowcount
+                for kind, query in _UNREFERENCED.items():
+                    counts[kind] = connection.execute(queries[query]).rowcount
     return counts
