@@ -134,6 +134,7 @@ def _run(
     import dagster as dg
 
     from orchestration.definitions import defs
+    from orchestration.instance import without_storage_errors
     from orchestration.partitions import COLLECTIONS
     from resources.embedder import embedder_resource
     from resources.knowledge import Knowledge
@@ -152,23 +153,24 @@ def _run(
     if pending.has_sound and free_abandoned_slots(instance, database, name):
         events.speech_is_busy(name)
     job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey(asset) for asset in assets})
-    result = job.execute_in_process(
-        instance=instance,
-        partition_key=name,
-        raise_on_error=False,
-        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        tags={IN_PROCESS: "ingest", "dagster/max_retries": "0"},
-        resources={
-            "embedder": embedder_resource(embedders),
-            "knowledge": Knowledge(config_path=str(configuration.path), lock=False),
-            "selection": RunSelection(
-                documents=list(selection.documents),
-                sources=list(selection.sources),
-                only_failed=selection.only_failed,
-                force=selection.force,
-            ),
-        },
-    )
+    with without_storage_errors():
+        result = job.execute_in_process(
+            instance=instance,
+            partition_key=name,
+            raise_on_error=False,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            tags={IN_PROCESS: "ingest", "dagster/max_retries": "0"},
+            resources={
+                "embedder": embedder_resource(embedders),
+                "knowledge": Knowledge(config_path=str(configuration.path), lock=False),
+                "selection": RunSelection(
+                    documents=list(selection.documents),
+                    sources=list(selection.sources),
+                    only_failed=selection.only_failed,
+                    force=selection.force,
+                ),
+            },
+        )
     if not result.success:
         raise IngestError(f"collection {name}: {_why(result)} (run {result.run_id})")
     return result.run_id, {asset: _counts(result, asset) for asset in ASSETS}
@@ -179,7 +181,7 @@ def _why(result: "dg.ExecuteInProcessResult") -> str:
     for event in result.all_events:
         error = getattr(event.event_specific_data, "error", None)
         if event.is_failure and error is not None:
-            while error.cause is not None:
+            while error.cause is not None and not (error.cls_name or "").startswith("Database"):
                 error = error.cause
             return str(error.message).strip().rpartition("Error: ")[2] or str(error.message).strip()
     return "the run failed; see the run in the UI"

@@ -2,11 +2,13 @@
 
 import os
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
-import psycopg
-
+from sourcebook.config.state_folder import make_private_folder, make_state_folder
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 
@@ -24,6 +26,8 @@ compute_logs: # the output of a run in the process of a command goes to the term
   class: NoOpComputeLogManager
 """
 """The class has no other name: Dagster's documentation gives this one for dagster.yaml."""
+_STORAGE_MESSAGE = "Exception while writing logger call to event log"
+"""Beginning of the message that Dagster writes on stderr itself where its storage fails."""
 STORAGE_VARIABLE = "SOURCEBOOK_DAGSTER_DATABASE_URL"
 
 
@@ -42,6 +46,27 @@ def prepare_dagster_home(home: Path, database: Database) -> Path:
     return folder
 
 
+@contextmanager
+def without_storage_errors() -> Iterator[None]:
+    """Keep Dagster's messages about its storage from the terminal: the error that ends the run says the same."""
+    with redirect_stderr(cast("TextIO", _WithoutStorageErrors(sys.stderr))):
+        yield
+
+
+class _WithoutStorageErrors:
+    """A stream that drops Dagster's messages about its event log, which hold SQL and SQLAlchemy's words."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, unless it is such a message."""
+        return len(text) if text.startswith(_STORAGE_MESSAGE) else self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
     """Open the Dagster instance for a run in this process."""
     import dagster as dg
@@ -49,7 +74,7 @@ def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
     settings = prepare_dagster_home(home, database) / "dagster.yaml"
     folder = _own_folder(home)
     _write(folder / _IN_PROCESS, _without_compute_logs(settings) + _TO_TERMINAL)
-    with psycopg.connect(database.url, autocommit=True) as connection:
+    with database.own_connection() as connection:
         # Opening the instance creates Dagster's tables where they are missing; two processes at once would collide.
         connection.execute(queries["lock_dagster_storage"], {"lock": _STORAGE_LOCK})
         instance = dg.DagsterInstance.from_config(str(folder), _IN_PROCESS)
@@ -60,7 +85,8 @@ def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
 
 def _own_folder(home: Path) -> Path:
     folder = home.absolute() / "dagster"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_state_folder(home.absolute())
+    make_private_folder(folder)
     return folder
 
 

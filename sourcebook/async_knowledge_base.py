@@ -44,10 +44,18 @@ class AsyncKnowledgeBase:
         max_connections: int = 16,
         searches_at_once: int = 8,
         query_embedder: "QueryEmbedder | None" = None,
+        lock_timeout: float | None = None,
+        statement_timeout: float | None = None,
     ) -> Self:
         """Open a knowledge base; see `KnowledgeBase.connect`."""
         opening = partial(
-            KnowledgeBase.connect, url, home=home, max_connections=max_connections, query_embedder=query_embedder
+            KnowledgeBase.connect,
+            url,
+            home=home,
+            max_connections=max_connections,
+            query_embedder=query_embedder,
+            lock_timeout=lock_timeout,
+            statement_timeout=statement_timeout,
         )
         return cls(await asyncio.to_thread(opening), searches_at_once=searches_at_once)
 

@@ -1,5 +1,7 @@
 """The errors a user meets: each says what happened to which item, and what to do about it."""
 
+from typing import ClassVar
+
 
 class SourcebookError(Exception):
     """Sourcebook could not do what was asked."""
@@ -14,7 +16,36 @@ class ImmutableSettingError(ConfigurationError):
 
 
 class DatabaseError(SourcebookError):
-    """The database cannot be reached, is too old, or lacks pgvector."""
+    """The database cannot be used: it is out of reach, too old, full, or lacks pgvector.
+
+    Args:
+        detail: What happened.
+        remedy: Advice to a person, in the imperative.
+    """
+
+    is_temporary: ClassVar[bool] = False
+    """Whether a retry can succeed although nobody has changed anything."""
+
+    def __init__(self, detail: str, *, remedy: str = "") -> None:
+        super().__init__(f"{detail}; {remedy}" if remedy else detail)
+        self.detail = detail
+        self.remedy = remedy
+
+
+class DatabaseUnavailableError(DatabaseError):
+    """The database cannot be reached now, or the connection to it was lost; a retry can succeed."""
+
+    is_temporary = True
+
+
+class DatabaseConnectionLostError(DatabaseUnavailableError):
+    """The connection to the database was lost during a statement."""
+
+
+class DatabaseBusyError(DatabaseError):
+    """The database did not answer within the limit: a lock, a slow statement or no free connection; retry later."""
+
+    is_temporary = True
 
 
 class ModelError(SourcebookError):

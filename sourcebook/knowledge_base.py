@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.errors import DatabaseError
+from sourcebook.errors import DatabaseConnectionLostError, DatabaseError
 
 if TYPE_CHECKING:
     from sourcebook.database.database import Database
+    from sourcebook.database.pool import ConnectionPool, StatementLimits
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.search.filters import Filters
     from sourcebook.search.fusion import Fusion
@@ -32,10 +33,18 @@ class KnowledgeBase:
         ...         print(hit.title, hit.page, hit.text)
     """
 
-    def __init__(self, database: "Database", *, query_embedder: "QueryEmbedder | None" = None) -> None:
+    def __init__(
+        self,
+        database: "Database",
+        *,
+        query_embedder: "QueryEmbedder | None" = None,
+        limits: "StatementLimits | None" = None,
+    ) -> None:
         self._database = database
         self._given = query_embedder
+        self._limits = limits
         self._lock = threading.Lock()
+        self._pool: ConnectionPool | None = None
         self._resources: SearchResources | None = None
 
     @classmethod
@@ -46,6 +55,8 @@ class KnowledgeBase:
         home: str | Path | None = None,
         max_connections: int = 16,
         query_embedder: "QueryEmbedder | None" = None,
+        lock_timeout: float | None = None,
+        statement_timeout: float | None = None,
     ) -> Self:
         """Open a knowledge base.
 
@@ -54,13 +65,18 @@ class KnowledgeBase:
             home: the state folder; without it SOURCEBOOK_HOME, else `.sourcebook/` beside the configuration.
             max_connections: the most connections held. A search uses two at once where two are free, else one.
             query_embedder: embeds queries in place of the model of each generation.
+            lock_timeout: longest wait of a search for a lock, in seconds; without it SOURCEBOOK_LOCK_TIMEOUT, else 2.
+            statement_timeout: longest run of each statement of a search, in seconds; without it
+                SOURCEBOOK_STATEMENT_TIMEOUT, else 3.5.
 
         Raises:
             DatabaseError: there is no knowledge base yet, or its database is out of reach, too old, or lacks pgvector.
             MissingDependencyError: no URL is given and the embedded server is not installed.
         """
         from sourcebook.database.database import Database
+        from sourcebook.database.pool import StatementLimits
 
+        limits = StatementLimits.find(lock_timeout, statement_timeout)
         location = DatabaseLocation.find(Path(home) if home is not None else _default_home())
         if url is not None:
             location = DatabaseLocation(location.home, url, location.dagster_url)
@@ -69,7 +85,8 @@ class KnowledgeBase:
                 f"there is no knowledge base in {location.home}: run  sourcebook ingest  first, or say where it is "
                 "with url=, home=, SOURCEBOOK_DATABASE_URL or SOURCEBOOK_HOME"
             )
-        return cls(Database(location, max_connections=max_connections), query_embedder=query_embedder)
+        database = Database(location, max_connections=max_connections)
+        return cls(database, query_embedder=query_embedder, limits=limits)
 
     @property
     def database(self) -> "Database":
@@ -116,6 +133,9 @@ class KnowledgeBase:
         Raises:
             QueryError: an argument is not allowed, or a collection does not exist.
             ModelError: the embedding or the reranking model cannot be loaded.
+            DatabaseUnavailableError: the database is out of reach; a retry can succeed.
+            DatabaseBusyError: a lock, a slow statement or too many searches at once; a retry can succeed.
+            DatabaseError: any other failure of the database.
         """
         from sourcebook.search.request import SearchRequest
         from sourcebook.search.run_search import run_search
@@ -136,7 +156,10 @@ class KnowledgeBase:
             typos=typos,
             explain=explain,
         )
-        return run_search(self._ready(), request)
+        try:
+            return run_search(self._ready(), request)
+        except DatabaseConnectionLostError:  # a search only reads: over a new connection it may succeed
+            return run_search(self._ready(), request)
 
     def prewarm(self, collections: Sequence[str] | str | None = None, rerank: "Reranking | str | None" = None) -> None:
         """Connect, load the models and read the indexes once, so that the first search does not wait for it.
@@ -168,10 +191,13 @@ class KnowledgeBase:
         """Release threads and models; the next search takes new ones."""
         with self._lock:
             resources, self._resources = self._resources, None
+            pool, self._pool = self._pool, None
         if resources is not None:
             resources.executor.shutdown()
             resources.reranker.close()
             resources.vectors.close()
+        if pool is not None:
+            pool.close()
 
     def __enter__(self) -> Self:
         """Return the knowledge base; leaving the block closes it."""
@@ -191,8 +217,13 @@ class KnowledgeBase:
                 from sourcebook.search.reranking.reranker import Reranker
                 from sourcebook.search.run_search import SearchResources
 
+                if self._pool is None:
+                    from sourcebook.database.pool import StatementLimits
+
+                    limits = self._limits or StatementLimits.find()
+                    self._pool = self._database.new_pool(self._database.pool.max_size, limits)
                 self._resources = SearchResources(
-                    self._database,
+                    self._pool,
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
                     QueryVectors(self._database.location.home, self._given),
                     Reranker(),

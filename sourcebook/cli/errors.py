@@ -32,9 +32,19 @@ class GuardedGroup(TyperGroup):
         except Exception as error:
             if _is_typers_own(error):
                 raise
+            error = database_failure(error) or error
             tell(error)
             raise typer.Exit(exit_code(error)) from None
         return result
+
+
+def database_failure(error: Exception) -> Exception | None:
+    """Return the failure of the database behind an error of any library; None where psycopg is not even loaded."""
+    if not {"psycopg", "psycopg2"} & sys.modules.keys():
+        return None
+    from sourcebook.database.failures import database_failure_in
+
+    return database_failure_in(error)
 
 
 def exit_code(error: Exception) -> int:
@@ -60,8 +70,6 @@ def explain(error: Exception) -> str:
             return f"the package {package} is not installed: `sourcebook doctor` names the command that installs it"
         case OSError() if error.strerror:
             return f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror} ({hint})"
-    if type(error).__module__.partition(".")[0] in {"psycopg", "psycopg_pool"}:
-        return f"the database: {' '.join(str(error).split()) or type(error).__name__} ({hint})"
     return f"unexpected error: {type(error).__name__}: {error} ({hint})"
 
 

@@ -5,8 +5,12 @@ import re
 from urllib.parse import unquote
 
 _SECRET_SETTINGS = ("SOURCEBOOK_DATABASE_URL", "SOURCEBOOK_DAGSTER_DATABASE_URL", "PGPASSWORD")
-_PASSWORD = re.compile(r"(?<=:)(?P<url>[^:@/\s]+)(?=@)|password\s*=\s*(?P<word>'[^']*'|[^\s&]+)")
-_ANY_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^:/@\s]*:)[^@/\s]+@", re.IGNORECASE)
+# A password may hold an unencoded @ or /: it ends at the last @ before the parameters.
+_PASSWORD = re.compile(r"://[^:/@\s]*:(?P<url>[^\s?]+)@|password\s*=\s*(?P<word>'[^']*'|[^\s&]+)")
+_ANY_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^:/@\s]*:)[^/\s?]+@", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[@:/?#]")
+_SHORTEST_PIECE = 3
+"""Characters of a piece of a password that is hidden where an error shows it alone."""
 
 
 def redact(text: str) -> str:
@@ -26,4 +30,6 @@ def _secrets() -> set[str]:
             for match in _PASSWORD.finditer(value):
                 password = (match["url"] or match["word"] or "").strip("'")
                 found |= {password, unquote(password)}
+                pieces = _SEPARATORS.split(password)
+                found |= {piece for piece in pieces if len(piece) >= _SHORTEST_PIECE}
     return found - {""}

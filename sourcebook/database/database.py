@@ -1,34 +1,35 @@
 """The database of a knowledge base: a pool of connections, and the embedded server behind it."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from threading import Lock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection, sql
-from psycopg_pool import ConnectionPool
 
+from sourcebook.database.connecting import connection_options, open_connection
 from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.failures import typed_errors
 from sourcebook.database.location import DAGSTER_DATABASE, LIBRARY_DATABASE, DatabaseLocation
+from sourcebook.database.pool import ConnectionPool, HeldConnection, StatementLimits
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import ensure_schema
-from sourcebook.errors import DatabaseError
 
 
 class Database:
     """Connections to the database of a knowledge base, which starts the embedded server where no URL is set.
 
-    Thread-safe. Use it as a context manager, or call `close()`.
+    Thread-safe. Use it as a context manager, or call `close()`. Every failure of a connection or a statement is a
+    `DatabaseError`; the embedded server is started again where it was killed.
 
     Args:
-        location: the location of the database; see `DatabaseLocation.find`.
-        max_connections: maximum concurrent connections; a further caller waits.
+        location: The location of the database; see `DatabaseLocation.find`.
+        max_connections: Maximum concurrent connections; a further caller waits.
 
     Raises:
-        DatabaseError: the database cannot be reached, is too old, or lacks pgvector.
+        DatabaseError: The database cannot be reached, is too old, or lacks pgvector.
     """
 
     def __init__(self, location: DatabaseLocation, *, max_connections: int = 8) -> None:
@@ -37,62 +38,67 @@ class Database:
         url = location.url
         if url is None:
             self._server = EmbeddedServer(location.data_folder)
-            _create_database(self._server, LIBRARY_DATABASE)
-            url = self._server.url(LIBRARY_DATABASE)
-        self.url = url
         try:
-            with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+            if self._server is not None:
+                _create_database(self._server, LIBRARY_DATABASE)
+                url = self._server.url(LIBRARY_DATABASE)
+            self.url = url or ""
+            with self.own_connection() as connection:
                 connection.execute(queries["set_search_path"])
                 ensure_schema(connection)
-        except psycopg.OperationalError as error:
-            self._close_server()
-            raise DatabaseError(f"the database cannot be reached: {str(error).strip()}") from error
         except BaseException:
             self._close_server()
             raise
-        self._pool = ConnectionPool(
-            url,
-            min_size=0,
-            max_size=max_connections,
-            kwargs={"autocommit": True},
-            configure=_configure,
-            open=True,
-            name="sourcebook",
-        )
-        self._max_connections = max_connections
-        self._lent = 0
-        self._lock = Lock()
+        self.pool = self.new_pool(max_connections)
+        """Connections without limits of time; see `new_pool`."""
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection in autocommit mode; open a transaction with `connection.transaction()`."""
-        with self._lock:
-            self._lent += 1
-        with self._counted_connection() as connection:
+        with self.pool.connection() as connection:
             yield connection
+
+    def hold(self) -> HeldConnection:
+        """Return a context manager that holds a connection, and can give it back for a while."""
+        return self.pool.hold()
 
     @contextmanager
-    def spare_connection(self) -> Iterator[Connection | None]:
-        """Lend a further connection without waiting; None where every connection is lent or waited for.
+    def own_connection(self) -> Iterator[Connection]:
+        """Open a connection beside the pool, for a lock that belongs to its session."""
+        kind: type[Connection[tuple[Any, ...]]] = Connection
+        connection = open_connection(kind, self.url, revive=self._reviver)
+        try:
+            with typed_errors():
+                yield connection
+        finally:
+            connection.close()
 
-        Callers that hold a connection use this one: if they waited for each other's, none would ever go on.
+    def new_pool(self, max_connections: int, limits: StatementLimits | None = None) -> ConnectionPool:
+        """Return a further pool of connections, which the caller closes.
+
+        Args:
+            max_connections: Maximum concurrent connections.
+            limits: Limits of every statement; None for none.
         """
-        with self._lock:
-            is_free = self._lent < self._max_connections
-            self._lent += is_free
-        if not is_free:
-            yield None
-            return
-        with self._counted_connection() as connection:
-            yield connection
+        return ConnectionPool(self.url, max_connections, configure=_configure, limits=limits, revive=self._reviver)
 
-    def hold(self) -> "HeldConnection":
-        """Return a context manager that holds a connection, and can give it back for a while."""
-        return HeldConnection(self)
+    def revive(self) -> None:
+        """Start the embedded server again where it was killed.
+
+        Raises:
+            DatabaseError: It cannot be started.
+        """
+        if self._server is not None:
+            self._server.revive()
+
+    @property
+    def _reviver(self) -> Callable[[], None] | None:
+        return None if self._server is None else self._server.revive
 
     def dagster_url(self) -> str:
         """Return the URL of Dagster's storage on the same server, creating its database where it is missing."""
         if self.location.dagster_url is not None:
+            connection_options(self.location.dagster_url)  # refuses a malformed one
             return self.location.dagster_url
         if self._server is None:
             return self.url
@@ -101,18 +107,8 @@ class Database:
 
     def close(self) -> None:
         """Close every connection and release the embedded server."""
-        self._pool.close()
+        self.pool.close()
         self._close_server()
-
-    @contextmanager
-    def _counted_connection(self) -> Iterator[Connection]:
-        """Lend a connection that is counted already."""
-        try:
-            with self._pool.connection() as connection:
-                yield connection
-        finally:
-            with self._lock:
-                self._lent -= 1
 
     def _close_server(self) -> None:
         if self._server is not None:
@@ -128,39 +124,14 @@ class Database:
         self.close()
 
 
-class HeldConnection:
-    """A connection that its holder gives back for a while when it waits for something else, such as a model."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._lent = ExitStack()
-        self.connection: Connection
-        """The connection, in autocommit mode; another one after `given_back`."""
-
-    def __enter__(self) -> Self:
-        self.connection = self._lent.enter_context(self._database.connection())
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._lent.__exit__(kind, error, traceback)
-
-    @contextmanager
-    def given_back(self) -> Iterator[None]:
-        """Give the connection back for the length of the block."""
-        self._lent.close()
-        yield
-        self.connection = self._lent.enter_context(self._database.connection())
-
-
 def _configure(connection: Connection) -> None:
     connection.execute(queries["configure_connection"])
     register_vector(connection)
 
 
 def _create_database(server: EmbeddedServer, name: str) -> None:
-    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+    kind: type[Connection[tuple[Any, ...]]] = Connection
+    with open_connection(kind, server.url("postgres"), revive=server.revive) as connection, typed_errors():
         if connection.execute(queries["find_database"], {"name": name}).fetchone() is None:
             try:
                 connection.execute(queries["create_database"].format(name=sql.Identifier(name)))

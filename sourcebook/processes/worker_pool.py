@@ -22,6 +22,7 @@ from loky.backend.process import LokyProcess  # type: ignore[import-untyped] # h
 from pebble import ProcessExpired, ProcessPool
 
 from sourcebook.processes.child import enter_child
+from sourcebook.processes.environment import hidden_variables
 
 _CHECK_SECONDS: Final = 0.5
 """Seconds between two checks whether the pool still works."""
@@ -218,7 +219,7 @@ def _context() -> LokyContext:
     """Return loky's context: children of the standard library's import the main module; Dagster's takes two seconds."""
     context = LokyContext()
     # A module of the current folder, such as a queue.py, must not take the place of the standard library's.
-    context.Process = partial(_WorkerProcess, env={"PYTHONSAFEPATH": "1"})
+    context.Process = partial(_WorkerProcess, env={**hidden_variables(), "PYTHONSAFEPATH": "1"})
     return context
 
 

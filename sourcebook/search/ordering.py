@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from psycopg import Connection
 
 from sourcebook.chunking.embedding_text import embedding_text
-from sourcebook.database.database import HeldConnection
+from sourcebook.database.pool import HeldConnection
 from sourcebook.database.queries import queries
 from sourcebook.search.diversity import diversify, read_vectors
 from sourcebook.search.fusion import Candidate

@@ -9,7 +9,7 @@ from itertools import chain
 
 from psycopg import Connection
 
-from sourcebook.database.database import Database, HeldConnection
+from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.keyword_leg import KeywordLeg
@@ -28,7 +28,7 @@ from sourcebook.search.vector_leg import VectorLeg
 class SearchResources:
     """Connections, threads and models that all searches of a knowledge base share."""
 
-    database: Database
+    connections: ConnectionPool
     executor: Executor
     """Runs the keyword leg beside the vector leg."""
     vectors: QueryVectors
@@ -43,7 +43,7 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
     afterwards, and no second one. It never waits for a connection or loads a model while it holds a connection.
     """
     started = time.perf_counter()
-    with resources.database.hold() as held:
+    with resources.connections.hold() as held:
         scope = find_scope(held.connection, request.collections)
         has_loaded = _load_models(held, resources.vectors, scope, request)
         if has_loaded:
@@ -121,7 +121,7 @@ def _find(
     shown = request.offset + request.limit + 1  # one more tells whether there is a next page
     least = max(shown, request.rerank.top if request.rerank else 0)
     documents: dict[int, int] = {}
-    with resources.database.spare_connection() if vector and keyword and not in_turn else nullcontext() as spare:
+    with resources.connections.spare_connection() if vector and keyword and not in_turn else nullcontext() as spare:
         ranked = RankedList(_legs(resources.executor, connection, spare, vector, keyword), request.fusion)
         while scope.generations:
             known = len(ranked.candidates)

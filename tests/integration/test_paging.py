@@ -59,7 +59,7 @@ def means(stages: Stages) -> Iterator[SearchResources]:
         connection.execute("ANALYZE")
     reranker = Reranker()
     with ThreadPoolExecutor(2) as executor:
-        yield SearchResources(stages.database, executor, QueryVectors(Path(), OneVector()), reranker)
+        yield SearchResources(stages.database.pool, executor, QueryVectors(Path(), OneVector()), reranker)
     reranker.close()
 
 

@@ -52,7 +52,7 @@ def resources(stages: Stages) -> Iterator[SearchResources]:
     publish_passages(stages, [[" ".join(random.choice(WORDS, size=5)) for _ in range(30)] for _ in range(10)])
     reranker = Reranker()
     with ThreadPoolExecutor(16) as executor:
-        yield SearchResources(stages.database, executor, QueryVectors(Path(), OneVector()), reranker)
+        yield SearchResources(stages.database.pool, executor, QueryVectors(Path(), OneVector()), reranker)
     reranker.close()
 
 
@@ -64,11 +64,6 @@ def cross_encoder(tmp_path: Path) -> Reranking:
 
 def search(resources: SearchResources, **options: Any) -> SearchResults:
     return run_search(resources, SearchRequest.checked("tide moon", **options))
-
-
-def check_outs(database: Database) -> int:
-    """Return how many connections the pool has lent so far."""
-    return database._pool.get_stats().get("requests_num", 0)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +89,10 @@ def test_a_search_checks_out_at_most_three_connections(
     """Plain, grouped, diverse, explained, deep and reranked; one for each leg, and one more after reranking."""
     if options.get("rerank"):
         options = {**options, "rerank": cross_encoder}
-    before = check_outs(resources.database)
+    before = resources.connections.check_outs
     results = search(resources, **options)
     assert len(results) > 0
-    assert check_outs(resources.database) - before <= most
+    assert resources.connections.check_outs - before <= most
 
 
 def test_the_legs_run_at_the_same_time(resources: SearchResources) -> None:
@@ -119,7 +114,7 @@ def test_the_legs_run_at_the_same_time(resources: SearchResources) -> None:
 
 @pytest.mark.parametrize("connections", [1, 2])
 def test_many_threads_share_few_connections(
-    resources: SearchResources, cross_encoder: Reranking, connections: int
+    database: Database, resources: SearchResources, cross_encoder: Reranking, connections: int
 ) -> None:
     """Sixteen threads on two connections, or one: every search ends with the results that it has alone."""
     kinds: list[dict[str, Any]] = [
@@ -129,34 +124,36 @@ def test_many_threads_share_few_connections(
         {"mode": "keyword", "neighbours": 1},
     ]
     wanted = [search(resources, **options).results for options in kinds]
-    with Database(resources.database.location, max_connections=connections) as database:
-        few = replace(resources, database=database)
+    with Database(database.location, max_connections=connections) as narrow:
+        few = replace(resources, connections=narrow.pool)
         with ThreadPoolExecutor(16) as threads:
             found = list(threads.map(lambda number: search(few, **kinds[number % len(kinds)]).results, range(64)))
-        assert database._lent == 0
+        assert narrow.pool.lent == 0
     assert found == wanted * 16
 
 
-def test_no_connection_is_held_while_a_model_reranks(resources: SearchResources, cross_encoder: Reranking) -> None:
+def test_no_connection_is_held_while_a_model_reranks(
+    database: Database, resources: SearchResources, cross_encoder: Reranking
+) -> None:
     """Another search on the only connection ends in the meantime."""
-    with Database(resources.database.location, max_connections=1) as database:
+    with Database(database.location, max_connections=1) as narrow:
 
         class Searching(Reranker):
             def score(self, reranking: Reranking, query: str, passages: Sequence[str]) -> PairScores:
                 assert len(search(few, mode="keyword")) > 0
                 return super().score(reranking, query, passages)
 
-        few = replace(resources, database=database, reranker=Searching())
+        few = replace(resources, connections=narrow.pool, reranker=Searching())
         assert search(few, rerank=cross_encoder)[0].rerank_score is not None
         few.reranker.close()
 
 
 def test_no_connection_is_held_while_an_embedding_model_loads(
-    resources: SearchResources, cross_encoder: Reranking
+    database: Database, resources: SearchResources, cross_encoder: Reranking
 ) -> None:
     """Another search on the only connection ends in the meantime; the one that loads checks out three at most."""
     wanted = search(resources, rerank=cross_encoder).results
-    with Database(resources.database.location, max_connections=1) as database:
+    with Database(database.location, max_connections=1) as narrow:
 
         class Loading(QueryVectors):
             loaded = False
@@ -167,15 +164,15 @@ def test_no_connection_is_held_while_an_embedding_model_loads(
             def open(self, generation: ScopedGeneration) -> tuple[QueryEmbedder, str | None]:
                 if not self.loaded:
                     self.loaded = True
-                    assert len(search(replace(resources, database=database), mode="keyword")) > 0
+                    assert len(search(replace(resources, connections=narrow.pool), mode="keyword")) > 0
                 return super().open(generation)
 
         vectors = Loading(Path(), OneVector())
-        few = replace(resources, database=database, vectors=vectors)
-        before = check_outs(database)
+        few = replace(resources, connections=narrow.pool, vectors=vectors)
+        before = narrow.pool.check_outs
         assert search(few, rerank=cross_encoder).results == wanted
         assert vectors.loaded
-        assert check_outs(database) - before == 1 + 3
+        assert narrow.pool.check_outs - before == 1 + 3
 
 
 def test_a_leg_that_fails_gives_every_connection_back(resources: SearchResources) -> None:
@@ -188,5 +185,5 @@ def test_a_leg_that_fails_gives_every_connection_back(resources: SearchResources
     for _ in range(20):
         with pytest.raises(ModelError, match="the model is gone"):
             search(failing)
-    assert resources.database._lent == 0
+    assert resources.connections.lent == 0
     assert len(search(resources)) > 0

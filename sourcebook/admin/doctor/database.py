@@ -8,7 +8,9 @@ from psycopg import Connection
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.admin.doctor.packages import MODULES
+from sourcebook.database.connecting import open_connection
 from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.failures import typed_errors
 from sourcebook.database.location import LIBRARY_DATABASE, DatabaseLocation
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import OLDEST_PGVECTOR, migrations, schema_version
@@ -31,13 +33,17 @@ def check_database(home: Path) -> list[Check]:
                 server = EmbeddedServer(location.data_folder)
                 stack.callback(server.close)
                 where, url = f"embedded, in {location.data_folder}", server.url(LIBRARY_DATABASE)
-            connection = stack.enter_context(psycopg.connect(url, autocommit=True, connect_timeout=10))
+            connection = open_connection(psycopg.Connection, url)
+            stack.callback(connection.close)
         except MissingDependencyError as error:
             return [fail("database", str(error), _install_embedded())]
-        except (DatabaseError, psycopg.Error) as error:
-            reason = " ".join(str(error).split())
-            return [fail("database", reason, "start the server, or correct SOURCEBOOK_DATABASE_URL")]
-        return [_postgres(connection, where), _pgvector(connection), _schema(connection)]
+        except DatabaseError as error:
+            return [fail("database", error.detail, error.remedy)]
+        try:
+            with typed_errors():
+                return [_postgres(connection, where), _pgvector(connection), _schema(connection)]
+        except DatabaseError as error:
+            return [fail("database", error.detail, error.remedy)]
 
 
 def _not_made_yet() -> Check:

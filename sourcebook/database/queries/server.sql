@@ -8,6 +8,10 @@ SET hnsw.iterative_scan = relaxed_order;
 SET hnsw.ef_search = 200;
 SET plan_cache_mode = force_custom_plan;
 
+-- name: limit_statements
+-- Limit the wait for a lock and the run of every statement of a session.
+SELECT set_config('lock_timeout', %(lock)s, false), set_config('statement_timeout', %(statement)s, false);
+
 -- name: set_search_path
 -- Set the search path of a session whose database may lack pgvector.
 SET search_path TO sourcebook, public;

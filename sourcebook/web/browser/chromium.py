@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from sourcebook.processes.environment import child_environment
 from sourcebook.web.http_types import FetchError
 
 VARIABLE: Final = "SOURCEBOOK_CHROMIUM"
@@ -219,7 +220,7 @@ class Browser:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, **dict.fromkeys(_FOLDER_VARIABLES, str(folder))},
+            env={**child_environment(), **dict.fromkeys(_FOLDER_VARIABLES, str(folder))},
             process_group=0,
         )
         endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()

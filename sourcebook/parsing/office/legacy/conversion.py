@@ -8,6 +8,7 @@ from typing import Final
 
 from sourcebook.errors import ParseError
 from sourcebook.parsing.office.legacy.watch import TOO_LONG
+from sourcebook.processes.environment import child_environment
 
 SECONDS: Final = 100
 """Seconds a conversion may take; less than `parsing.timeout` allows, so that the error names LibreOffice."""
@@ -81,6 +82,7 @@ def _run(arguments: list[str], *, folder: Path, seconds: float) -> int:
     with subprocess.Popen(
         watched,
         cwd=folder,
+        env=child_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

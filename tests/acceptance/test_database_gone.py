@@ -1,0 +1,108 @@
+"""Every command says the same one sentence where the database is gone, with and without --json."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.postmaster import running_postmaster
+from tests.acceptance.workplace import Workplace
+from tests.waiting import wait_until
+
+_NOWHERE = "postgresql://user:s3cret-pass@127.0.0.1:9/sourcebook"
+_COMMANDS = (
+    ("apply",),
+    ("search", "tide"),
+    ("evaluate", "--queries", "q.jsonl", "--qrels", "q.tsv", "-c", "handbook"),
+    ("status",),
+    ("documents",),
+    ("show", "1"),
+    ("remove", "1"),
+    ("purge", "--yes"),
+    ("ingest",),
+    ("up",),
+)
+
+
+@pytest.fixture(scope="module")
+def nowhere(shared_workplace: Workplace) -> Workplace:
+    """A workplace whose database does not exist."""
+    shared_workplace.configure(handbook="docs")
+    shared_workplace.write("q.jsonl", '{"id": "1", "text": "tide"}\n')
+    shared_workplace.write("q.tsv", "1\ta\t1\n")
+    return replace(shared_workplace, database_url=_NOWHERE)
+
+
+@pytest.mark.parametrize("command", _COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_an_unreachable_database_is_one_sentence(nowhere: Workplace, command: tuple[str, ...], as_json: bool) -> None:
+    """Exit code 1, nothing on stdout but the announcement of `up`, and no secret."""
+    with nowhere.start(*command, *(["--json"] if as_json else [])) as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert err == (
+        'sourcebook: the database cannot be reached: connection to server at "127.0.0.1", port 9 failed: Connection '
+        "refused; start its server, or correct SOURCEBOOK_DATABASE_URL\n"
+    )
+    assert as_json or command == ("up",) or not out
+    assert "s3cret" not in out
+
+
+def test_doctor_names_the_same_remedy(nowhere: Workplace) -> None:
+    """Its line has the failure and the remedy."""
+    out = nowhere.start("doctor", "--json")
+    told, _ = out.communicate(timeout=240)
+    assert "the database cannot be reached" in told
+    assert "start its server, or correct SOURCEBOOK_DATABASE_URL" in told
+    assert "s3cret" not in told
+
+
+@pytest.fixture
+def served(workplace: Workplace) -> Iterator[tuple[Workplace, EmbeddedServer]]:
+    """A workplace whose database is a server of its own, named by its URL."""
+    server = EmbeddedServer(workplace.folder / "server" / "postgres")
+    workplace.configure(handbook="docs")
+    for number in range(400):
+        workplace.write(f"docs/{number}.md", f"# Tide {number}\n\nThe tide of day {number} is high.\n")
+    yield replace(workplace, database_url=server.url("postgres")), server
+    server.close()
+
+
+@pytest.mark.timeout(900)
+def test_a_server_that_is_killed_during_an_ingest_is_one_sentence(served: tuple[Workplace, EmbeddedServer]) -> None:
+    """Inside a Dagster run: no traceback, neither Dagster's nor SQLAlchemy's; the next ingest goes on."""
+    workplace, server = served
+    with workplace.start("ingest", "--json") as process:
+        _wait_for_work(workplace, process)
+        found = running_postmaster(server.folder)
+        assert found is not None
+        os.kill(found.pid, signal.SIGKILL)
+        out, err = process.communicate(timeout=240)
+    assert process.returncode == 1, out + err
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("sourcebook: ")
+    assert "the connection to the database was lost" in line or "the database cannot be reached" in line
+    assert not any(word in line for word in ("psycopg", "sqlalche", "dagster", "Traceback"))
+    server.revive()
+    counts = workplace.ingest()["handbook"]
+    assert counts["documents"]["added"] + counts["documents"]["unchanged"] == 400
+
+
+def _wait_for_work(workplace: Workplace, process: "subprocess.Popen[str]") -> None:
+    def works() -> bool:
+        if process.poll() is not None:
+            return True
+        with suppress(psycopg.Error), psycopg.connect(str(workplace.database_url)) as connection:
+            row = connection.execute("SELECT count(*) FROM sourcebook.document").fetchone()
+            return row is not None and row[0] > 0
+        return False
+
+    wait_until(works, seconds=240, what="the ingest writes documents")
+    assert process.poll() is None, process.communicate()

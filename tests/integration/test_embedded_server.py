@@ -1,0 +1,150 @@
+"""The embedded server: stale pid files, servers of others, kills at random moments, and folders for nobody else."""
+
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.postmaster import running_postmaster
+from tests.waiting import wait_until
+
+_KILLS = 30
+_WHOLE = "{pid}\n{folder}\n1700000000\n5432\n{folder}\n\n  1111 2222\nready   \n"
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A data folder whose server has run and does not run now."""
+    with tempfile.TemporaryDirectory(prefix="sourcebook-test-") as place:
+        data = Path(place).resolve() / "home" / "postgres"
+        EmbeddedServer(data).close()
+        yield data
+
+
+@contextmanager
+def other_program() -> Iterator[int]:
+    """Run a program that is not PostgreSQL; lend its process id."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        yield process.pid
+        process.kill()
+
+
+def dead_pid() -> int:
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    return process.pid
+
+
+def answers(server: EmbeddedServer) -> bool:
+    with psycopg.connect(server.url("postgres")) as connection:
+        return connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("lines", range(9))
+@pytest.mark.parametrize("kind", ["dead", "another program"])
+def test_a_stale_pid_file_is_no_obstacle(folder: Path, lines: int, kind: str) -> None:
+    """Zero to all eight lines, with the id of a dead process or of another program."""
+    with other_program() as pid:
+        text = _WHOLE.format(pid=pid if kind == "another program" else dead_pid(), folder=folder)
+        for name in ("postmaster.pid", ".s.PGSQL.5432.lock"):
+            (folder / name).write_text("".join(text.splitlines(keepends=True)[:lines]))
+        server = EmbeddedServer(folder)
+        assert answers(server)
+        server.close()
+    assert running_postmaster(folder) is None
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00garbage", b"-17\n", b"99999999999999999999\n", b"\n\n\n", b"12"])
+def test_a_damaged_pid_file_is_no_obstacle(folder: Path, content: bytes) -> None:
+    """Bytes that are no text, impossible numbers, and half a number."""
+    (folder / "postmaster.pid").write_bytes(content)
+    server = EmbeddedServer(folder)
+    assert answers(server)
+    server.close()
+
+
+def test_a_server_of_somebody_else_is_used_and_left(folder: Path) -> None:
+    """`pg_ctl start` by hand: the handle uses that server and does not stop it."""
+    server = EmbeddedServer(folder)
+    account, programs = server._account, server._programs
+    server.close()
+    control = [str(programs / "bin" / "pg_ctl"), "-D", str(folder), "-w"]
+    with tempfile.TemporaryFile() as output:
+        options = f"-h '' -k {folder}"
+        assert account.start([*control, "-l", str(folder / "log"), "-o", options, "start"], output).wait(60) == 0
+        before = running_postmaster(folder)
+        server = EmbeddedServer(folder)
+        assert answers(server)
+        server.close()
+        assert before is not None
+        assert running_postmaster(folder) == before
+        assert account.start([*control, "-m", "fast", "stop"], output).wait(60) == 0
+
+
+def test_a_killed_server_is_started_again_and_closes_quietly(folder: Path) -> None:
+    """`kill -9` of the postmaster: `revive` starts another one; `close` finds nothing to stop."""
+    server = EmbeddedServer(folder)
+    for revived in (True, False):
+        found = running_postmaster(folder)
+        assert found is not None
+        os.kill(found.pid, signal.SIGKILL)
+        wait_until(lambda: running_postmaster(folder) is None)
+        if revived:
+            server.revive()
+            assert answers(server)
+    server.close()
+    assert running_postmaster(folder) is None
+
+
+def test_the_last_of_two_handles_stops_the_server(folder: Path) -> None:
+    """Handles of one process and of others count alike."""
+    first, second = EmbeddedServer(folder), EmbeddedServer(folder)
+    first.close()
+    assert answers(second)
+    second.close()
+    assert running_postmaster(folder) is None
+
+
+def test_nobody_else_reads_the_state(folder: Path) -> None:
+    """Modes of the state folder and of the data."""
+    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_kills_at_random_moments_leave_a_home_that_works() -> None:
+    """Thirty times `kill -9` of the process that makes and starts the server; then a handle finds it whole."""
+    moments = random.Random(12)
+    program = (
+        "import sys; from pathlib import Path; from sourcebook.database.embedded import EmbeddedServer as S\n"
+        "print('begins', flush=True)\n"
+        "while True: S(Path(sys.argv[1])).close()"
+    )
+    with tempfile.TemporaryDirectory(prefix="sourcebook-test-") as place:
+        folder = Path(place).resolve() / "home" / "postgres"
+        for number in range(_KILLS):
+            with subprocess.Popen([sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"begins\n"
+                doomed = psutil.Process(process.pid)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(moments.uniform(0, 1.5))
+                assert process.poll() is None, f"kill {number}: it ended by itself"
+                for one in [doomed, *(doomed.children(recursive=True) if number % 2 else ())]:
+                    with suppress(psutil.NoSuchProcess):
+                        one.kill()
+        server = EmbeddedServer(folder)
+        assert answers(server)
+        server.close()
+        assert running_postmaster(folder) is None
+        assert not list(folder.parent.glob("postgres.new-*"))
