@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 _SECRET_SETTINGS = ("SOURCEBOOK_DATABASE_URL", "SOURCEBOOK_DAGSTER_DATABASE_URL", "PGPASSWORD")
 # A password may hold an unencoded @ or /: it ends at the last @ before the parameters.
-_PASSWORD = re.compile(r"://[^:/@\s]*:(?P<url>[^\s?]+)@|password\s*=\s*(?P<word>'[^']*'|[^\s&]+)")
+_PASSWORD = re.compile(r"//[^:/@\s]*:(?P<url>[^\s?]+)@|password\s*=\s*(?P<word>'[^']*'|[^\s&]+)")
 _ANY_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^:/@\s]*:)[^/\s?]+@", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[@:/?#]")
 _SHORTEST_PIECE = 3
@@ -31,5 +31,5 @@ def _secrets() -> set[str]:
                 password = (match["url"] or match["word"] or "").strip("'")
                 found |= {password, unquote(password)}
                 pieces = _SEPARATORS.split(password)
-                found |= {piece for piece in pieces if len(piece) >= _SHORTEST_PIECE}
+                found |= {form for piece in pieces if len(piece) >= _SHORTEST_PIECE for form in (piece, unquote(piece))}
     return found - {""}

@@ -60,6 +60,8 @@ def test_counted() -> None:
         "host=h user=u password=Sekr%21t dbname=d",
         "host=h password='Sekr%21t' dbname=d",
         "postgresql://host/db?user=u&password=Sekr%21t",
+        "postgresql://user:Sekr%21t@Sekr!t@host/db",
+        "postgresql://user:x/Sekr%21t@host/db",
     ],
 )
 def test_passwords_are_left_out(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
@@ -68,6 +70,12 @@ def test_passwords_are_left_out(monkeypatch: pytest.MonkeyPatch, url: str) -> No
     told = redact(f'missing "=" after "{url}", password Sekr!t')
     assert "Sekr" not in told
     assert "missing" in told
+
+
+def test_the_rest_of_an_unencoded_password_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """libpq takes what follows the first @ for the host, and shows it alone."""
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", "postgresql://user:head@tail@host/db")
+    assert redact('failed to resolve host "tail@host"') == 'failed to resolve host "***@host"'
 
 
 def test_any_url_loses_its_password() -> None:
