@@ -52,6 +52,8 @@ class IngestedCollection:
     pending: Pending = field(repr=False)
     unread_sites: tuple[str, ...] = ()
     """Sites that could not be crawled completely, with the reasons."""
+    unmatched: tuple[str, ...] = ()
+    """Folders without any file that their patterns match, as sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,12 @@ def ingest(
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
                         yield IngestedCollection(
-                            name, None, _nothing_done(connection, name), _count_failed(connection, name), pending
+                            name,
+                            None,
+                            _nothing_done(connection, name),
+                            _count_failed(connection, name),
+                            pending,
+                            unmatched=_unmatched(connection, name),
                         )
                         continue
                     if pending.needs_model:
@@ -112,7 +119,13 @@ def ingest(
                 run_id, assets = _run(instance, configuration, database, name, selection, pending, events, embedders)
                 with database.connection() as connection:
                     yield IngestedCollection(
-                        name, run_id, assets, _count_failed(connection, name), pending, _unread_sites(connection, name)
+                        name,
+                        run_id,
+                        assets,
+                        _count_failed(connection, name),
+                        pending,
+                        _unread_sites(connection, name),
+                        _unmatched(connection, name),
                     )
     finally:
         if embedders is not None:
@@ -211,6 +224,10 @@ def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]
 
 def _unread_sites(connection: Connection, name: str) -> tuple[str, ...]:
     return tuple(reason for (reason,) in connection.execute(queries["unread_sites"], {"collection": name}))
+
+
+def _unmatched(connection: Connection, name: str) -> tuple[str, ...]:
+    return tuple(reason for (reason,) in connection.execute(queries["unmatched_sources"], {"collection": name}))
 
 
 def _count_failed(connection: Connection, name: str) -> int:

@@ -74,7 +74,9 @@ class ProgressDisplay:
     def finished(self, done: "IngestedCollection") -> None:
         """Print the result of a collection."""
         self._end_bars()
-        if done.run_id is None:
+        if done.run_id is None and done.unmatched and not done.assets["documents"]["unchanged"]:
+            pass  # the sentences below are all there is to say
+        elif done.run_id is None:
             self._say(
                 f"{done.name}: nothing changed, {done.assets['documents']['unchanged']:,} documents are up to date"
             )
@@ -102,7 +104,7 @@ class ProgressDisplay:
             self._say(f"{done.name}: {done.failed_items:,} failed; see  sourcebook documents --failed")
         for reason in done.pending.unlisted:
             self._say(f"{done.name}: {reason}; nothing of it was removed")
-        for reason in done.unread_sites:
+        for reason in (*done.unmatched, *done.unread_sites):
             self._say(f"{done.name}: {reason}")
 
     def _say(self, line: str) -> None:

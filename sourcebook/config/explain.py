@@ -50,11 +50,15 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
         case "no_source":
             lists = "; ".join(f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites"))
             return text.position(at), f"{describe(at)}: found neither files nor sites; allowed: {lists}"
+        case "secret":
+            found = f"found a literal value ({details['msg']})"
+            return text.position(at), f"{describe(at)}: {found}; allowed: ${{NAME}}, as in {_allowed(model, at)}"
         case "same_root" | "same_site" | "pattern" | "overlap" | "site_url" | "header" | "network":
             reason = f" ({details['msg']})"
         case _:
             reason = ""
-    found = _found(_value(text.content, at))
+    value = _value(text.content, at)
+    found = f"a text of {len(value)} characters" if "headers" in at and isinstance(value, str) else _found(value)
     return text.position(at), f"{describe(at)}: found {found}{reason}; allowed: {_allowed(model, at)}"
 
 

@@ -6,12 +6,18 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import ByteCount, Duration, Settings, Text, Words
 
 _URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+_SECRET = re.compile(
+    r"authoriz|authent|(^|[-_])auth([-_]|$)|cookie|token|secret|passw|credential|session|signature|(^|[-_a-z])key$",
+    re.IGNORECASE,
+)
+"""Names of headers whose values are secrets."""
+_REFERENCE = re.compile(r"\$\{\w+\}")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 USER_AGENT = "Sourcebook/0.1"
@@ -112,6 +118,20 @@ class SiteSource(Settings):
     private_networks: tuple[Network, ...] = Field(
         default=(), description='a list of networks such as ["10.0.0.0/8"] that names of this site may lead to'
     )
+
+    @field_validator("headers")
+    @classmethod
+    def _no_secret_in_clear(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        """Refuse a literal secret in a configuration file, which the database would contain in clear.
+
+        Settings in the ledger may have one: an earlier version accepted it.
+        """
+        if not info.context:
+            return headers
+        for name, value in headers.items():
+            if _SECRET.search(name) and not _REFERENCE.search(value):
+                raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": (name,)})
+        return headers
 
     @property
     def location(self) -> str:

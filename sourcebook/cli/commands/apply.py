@@ -28,21 +28,26 @@ def apply(
 ) -> None:
     """Record the collections and sources of the configuration in the database, without reading any document.
 
-    `ingest` includes this step; `apply` alone shows whether the file is valid and what it changes. A collection that
+    `ingest` includes this step; `apply` alone shows whether the file is valid and what it changes. It refuses settings
+    that no ingest can use, such as a model that does not exist, and warns of missing folders. A collection that
     left the file is no longer searched, but kept until `sourcebook purge`.
 
     **Example:** `sourcebook apply ./sourcebook.yaml`
     """
     from sourcebook.admin.collections import apply as apply_configuration
+    from sourcebook.admin.usability import check_usable
 
     context = CommandContext(file) if file is not None else CommandContext.of(ctx)
     configuration = context.configuration
+    warnings = check_usable(configuration)
     with context.open_database() as database, database.connection() as connection:
         applied = apply_configuration(connection, configuration)
     if as_json:
-        print_json(asdict(applied))
+        print_json({**asdict(applied), "warnings": warnings})
     else:
         _show(applied, file)
+        for warning in warnings:
+            console().print(safe(f"Warning: {warning}", "yellow"), soft_wrap=True)
 
 
 def _show(applied: "Applied", file: Path | None) -> None:

@@ -98,3 +98,12 @@ SELECT collection, location, since, listing_error FROM (
 ) source
 WHERE since < now() - seconds * interval '1 second'
 ORDER BY collection, location;
+
+-- name: unmatched_sources
+-- Return a sentence for each folder of a collection without any file that its patterns match.
+SELECT 'no file in ' || location || ' matches ' || array_to_string(include, ', ')
+       || CASE WHEN cardinality(exclude) > 0 THEN ' and none of ' || array_to_string(exclude, ', ') ELSE '' END
+FROM source
+WHERE collection = %(collection)s AND kind = 'files' AND removed_at IS NULL AND listing_error IS NULL
+  AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.source_id = source.id AND raw_file.removed_at IS NULL)
+ORDER BY id;

@@ -105,6 +105,9 @@ class TestReading:
             (with_setting("include: []"), ["at least one"]),
             (with_setting('headers: {"a b": x}'), ["sites[0].headers.a b", "letters, digits and hyphens"]),
             (with_setting('headers: {"X-A": "a\\nb"}'), ["one line"]),
+            (with_setting("headers: {Authorization: Bearer s3cr3t}"), ["sites[0].headers.Authorization", "${NAME}"]),
+            (with_setting("headers: {X-Api-Key: s3cr3t}"), ["line 5, column 30", "found a literal value"]),
+            (with_setting("headers: {cookie: session=s3cr3t}"), ["sites[0].headers.cookie"]),
             (with_setting("private_networks: [intranet]"), ["'intranet'", "10.0.0.0/8"]),
             (with_setting("timout: 3s"), ["there is no such key (did you mean timeout?)"]),
             (
@@ -167,3 +170,21 @@ class TestAddingASite:
             add_site(path, "handbook", url, settings)
         assert path.read_text() == MINIMAL
         assert [child.name for child in path.parent.iterdir()] == ["sourcebook.yaml"]
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("header", ["Authorization: Bearer s3cr3t", "X-Auth-Token: s3cr3t", 'X-A: "s3cr3t\\nb"'])
+    def test_the_value_of_a_header_is_in_no_message(self, path: Path, header: str) -> None:
+        """Messages go to logs, ticks and `status`: they name the header and never its value."""
+        with pytest.raises(ConfigurationError) as raised:
+            read(path, with_setting(f"headers: {{{header}}}"))
+        assert "s3cr3t" not in str(raised.value)
+
+    def test_other_headers_may_be_literal(self, path: Path) -> None:
+        site = read(path, with_setting('headers: {Accept-Language: de, X-Author: Ada, Cookie: "id=${SESSION}"}'))
+        assert set(site.headers) == {"Accept-Language", "X-Author", "Cookie"}
+
+    def test_a_ledger_of_an_earlier_version_is_still_read(self) -> None:
+        """A literal that an earlier version recorded stops no crawl."""
+        settings = {"url": "https://docs.example.com/", "headers": {"Authorization": "Bearer s3cr3t"}}
+        assert SiteSource.model_validate(settings).headers == settings["headers"]

@@ -1,0 +1,113 @@
+"""Checks of a configuration before its first ingest: settings that no ingest can use, and missing sources."""
+
+import os
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from sourcebook.config.collection import CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.loading import Configuration
+from sourcebook.config.speech import SpeechSettings
+from sourcebook.config.yaml_file import KeyPath, describe, read_configuration_text
+from sourcebook.errors import ConfigurationError, SourcebookError
+from sourcebook.installation import install_command
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+"""A reference to a variable of the environment in the value of a header."""
+
+
+def check_usable(configuration: Configuration) -> list[str]:
+    """Check that an ingest can use the settings, without reading any document.
+
+    Args:
+        configuration: a valid configuration.
+
+    Returns:
+        Warnings about what may still come: missing folders, files of evaluations and variables of the environment.
+
+    Raises:
+        ConfigurationError: a model does not exist, or a package is missing; with line and column.
+    """
+    refused: list[tuple[KeyPath, str]] = []
+    warnings: list[tuple[KeyPath, str]] = []
+    for name, settings in configuration.collections.items():
+        at = ("collections", name)
+        refused += [((*at, *key), reason) for key, reason in _unusable(settings)]
+        warnings += [((*at, *key), reason) for key, reason in _missing(settings)]
+    text = read_configuration_text(configuration.path) if refused or warnings else None
+
+    def line(key: KeyPath, reason: str) -> str:
+        position = text.position(key) if text is not None else None
+        place = f", line {position.line}, column {position.column}" if position is not None else ""
+        return f"{configuration.path}{place}: {describe(key)}: {reason}"
+
+    if refused:
+        raise ConfigurationError("\n".join(line(key, reason) for key, reason in refused))
+    return [line(key, reason) for key, reason in warnings]
+
+
+def _unusable(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the settings that every ingest refuses."""
+    if settings.embedding.model != EmbeddingSettings().model and (reason := _model_problem(settings.embedding.model)):
+        yield ("embedding", "model"), reason
+    if settings.speech != SpeechSettings() and (reason := _speech_problem(settings.speech)):
+        yield ("speech",), reason
+    if settings.parsing.parser == "docling" and find_spec("docling") is None:
+        yield ("parsing", "parser"), f"docling is not installed: {install_command('docling')}"
+    if settings.parsing.models is not None and not Path(settings.parsing.models).is_dir():
+        yield ("parsing", "models"), f"there is no folder {settings.parsing.models}"
+    for index, source in enumerate(settings.files):
+        if not source.is_local and (reason := _store_problem(source)):
+            yield ("files", index, "root"), reason
+
+
+def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what is not there yet: an ingest reports it and goes on."""
+    for index, source in enumerate(settings.files):
+        if source.is_local and not Path(source.location).exists():
+            yield ("files", index, "root"), f"the folder {source.location} does not exist or is not mounted"
+    for index, site in enumerate(settings.sites):
+        for header, value in site.headers.items():
+            for variable in _VARIABLE.findall(value):
+                if variable not in os.environ:
+                    yield ("sites", index, "headers", header), f"the environment has no variable {variable}"
+    for key in ("queries", "qrels"):
+        path: str | None = getattr(settings.evaluation, key)
+        if path is not None and not Path(path).is_file():
+            yield ("evaluation", key), f"there is no file {path}"
+
+
+def _model_problem(name: str) -> str | None:
+    from sourcebook.embedding.model import find_model
+
+    try:
+        find_model(name)
+    except SourcebookError as error:
+        return str(error)
+    return None
+
+
+def _speech_problem(speech: SpeechSettings) -> str | None:
+    from sourcebook.speech.weights import find_weights
+
+    package = speech.engine.replace("openai-", "").replace("-", "_")
+    if find_spec(package) is None:
+        return f"{speech.engine} is not installed: {install_command('speech')}"
+    try:
+        find_weights(speech.model)
+    except SourcebookError as error:
+        return str(error)
+    return None
+
+
+def _store_problem(source: FilesSource) -> str | None:
+    """Return the reason why no file system is known for a URL."""
+    import fsspec
+
+    protocol = re.split(r"::|://", source.root, maxsplit=1)[0]
+    try:
+        fsspec.get_filesystem_class(protocol)
+    except (ImportError, ValueError) as error:
+        return f"{protocol}:// cannot be read ({' '.join(str(error).split())})"
+    return None
