@@ -4,6 +4,7 @@ One line adds a process: `supervisor.start(Service("name", [program, ...]))`.
 """
 
 import logging
+import re
 import signal
 import socket
 import subprocess
@@ -30,6 +31,8 @@ _SECONDS_TO_STOP: Final = keeper.ORDERLY_SECONDS + 10
 """Seconds that a process and its children get to end, before they are killed."""
 _LOG_BYTES: Final = 2_000
 """Bytes from the end of a log that are searched for the last line."""
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
+"""A terminal's sequence for a colour, which Dagster writes to its logs."""
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +89,7 @@ class Supervisor:
         """Start a service and wait until it answers, or until it is time to stop.
 
         Raises:
-            ServiceError: It does not answer in time, or it, or another service, ended.
+            ServiceError: It exits or does not answer in time, or another service ended too often.
         """
         log = self.folder / f"{service.name.replace(' ', '_')}.log"
         log.write_bytes(b"")
@@ -95,9 +98,10 @@ class Supervisor:
         self._report()
         deadline = time.monotonic() + _SECONDS_TO_START
         while not self.stopped() and not service.answers():
-            for other in self._running:
-                if (code := other.process.poll()) is not None:
-                    raise ServiceError(f"the {other.service.name} {_ending(code)}: {_last_line(other.log)}")
+            code = running.process.poll()
+            if code is not None and _signal_of(code) is None:  # no matter of luck: another start ends as well
+                raise ServiceError(f"the {service.name} {_ending(code)}: {_last_line(log)}")
+            self.check()
             if time.monotonic() > deadline:
                 raise ServiceError(f"the {service.name} does not answer after {_SECONDS_TO_START:.0f} s: see {log}")
             time.sleep(0.1)
@@ -183,16 +187,20 @@ def free_port(host: str) -> int:
         return int(probe.getsockname()[1])
 
 
-def _ending(code: int) -> str:
+def _signal_of(code: int) -> signal.Signals | None:
+    """Return the signal that ended a keeper, or its program; None after an exit."""
     number = -code if code < 0 else code - 128
-    if number > 0 and number in signal.valid_signals():
-        return f"was ended by {signal.Signals(number).name}"
-    return f"ended with exit code {code}"
+    return signal.Signals(number) if number > 0 and number in signal.valid_signals() else None
+
+
+def _ending(code: int) -> str:
+    number = _signal_of(code)
+    return f"ended with exit code {code}" if number is None else f"was ended by {number.name}"
 
 
 def _last_line(log: Path) -> str:
     """Return the last line of a log with its path, or the path alone where the log is empty."""
     with log.open("rb") as file:
         file.seek(max(log.stat().st_size - _LOG_BYTES, 0))
-        said = file.read().decode(errors="replace").strip().rpartition("\n")[2]
+        said = _COLOURS.sub("", file.read().decode(errors="replace")).strip().rpartition("\n")[2]
     return f"{said} (see its log {log})" if said else f"see its log {log}"

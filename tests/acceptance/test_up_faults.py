@@ -24,11 +24,10 @@ SECONDS = 240.0
 """Seconds for a step on a busy machine."""
 PROGRAMS = {"code server": "grpc", "web server": "dagster_webserver", "daemon": "dagster._daemon"}
 """An argument of each process's command line."""
-LOCATION = """
-mutation { reloadRepositoryLocation(repositoryLocationName: "sourcebook") {
-  ... on WorkspaceLocationEntry { locationOrLoadError { __typename } } ... on PythonError { message } } }
+TICKS = """
+query { sensorsOrError(repositorySelector: {repositoryName: "__repository__", repositoryLocationName: "sourcebook"}) {
+  ... on Sensors { results { sensorState { ticks(limit: 1) { timestamp status } } } } } }
 """
-HEARTBEATS = "query { instance { daemonHealth { allDaemonStatuses { daemonType lastHeartbeatTime } } } }"
 
 
 @dataclass(frozen=True)
@@ -70,15 +69,11 @@ class Up:
         except OSError:
             return {}
 
-    def location_works(self) -> bool:
-        answer: Any = self.ask(LOCATION).get("reloadRepositoryLocation") or {}
-        return bool((answer.get("locationOrLoadError") or {}).get("__typename") == "RepositoryLocation")
-
-    def daemon_works_since(self, moment: float) -> bool:
-        health = self.ask(HEARTBEATS)
-        statuses = health["instance"]["daemonHealth"]["allDaemonStatuses"] if health else []
-        beats = {status["daemonType"]: status["lastHeartbeatTime"] or 0 for status in statuses}
-        return beats.get("SENSOR", 0) > moment
+    def sensors_work_since(self, moment: float) -> bool:
+        """Whether a sensor has been evaluated: by the daemon, in the code server, as the web server shows."""
+        sensors: Any = self.ask(TICKS).get("sensorsOrError") or {}
+        ticks = [tick for sensor in sensors.get("results", ()) for tick in sensor["sensorState"]["ticks"]]
+        return any(tick["timestamp"] > moment and tick["status"] in {"SUCCESS", "SKIPPED"} for tick in ticks)
 
 
 @contextmanager
@@ -102,15 +97,14 @@ def test_killed_processes_are_replaced_and_none_outlives_a_killed_up(shared_work
         said = shared_workplace.run("up", "--port", str(free_port()), code=1)
         assert f"another `sourcebook up` of this state folder is running (process {up.process.pid} since 20" in said
 
-        wait_until(up.location_works, seconds=SECONDS, what="the code location is loaded")
+        wait_until(lambda: up.sensors_work_since(0), seconds=SECONDS, what="a sensor has been evaluated")
         doomed = {name: up.program(name) for name in PROGRAMS}
-        killed = time.time()
         for process in doomed.values():
             process.kill()
         for name, former in doomed.items():
             wait_until(partial(up.has_another, name, former), seconds=SECONDS, what=f"another {name}")
-        wait_until(up.location_works, seconds=SECONDS, what="the code location is loaded again")
-        wait_until(lambda: up.daemon_works_since(killed), seconds=SECONDS, what="the sensors' daemon works again")
+        time_of_restart = time.time()
+        wait_until(lambda: up.sensors_work_since(time_of_restart), seconds=SECONDS, what="sensors are evaluated again")
 
         services = up.services()
         assert len(services) >= 2 * len(PROGRAMS)

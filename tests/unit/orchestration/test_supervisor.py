@@ -77,7 +77,7 @@ def test_its_keeper_may_be_killed_too(supervisor: Supervisor, file: Path) -> Non
 
 def test_a_service_that_ends_again_and_again_is_given_up(supervisor: Supervisor, file: Path) -> None:
     """One sentence names the service, how it ended and its last words."""
-    supervisor.start(service("daemon", f"echo $$ >> {file}; echo no such table; exit 7"))
+    supervisor.start(service("daemon", f"echo $$ >> {file}; printf '\\033[32mno such table\\033[0m\\n'; exit 7"))
 
     def give_up() -> None:
         while True:
@@ -96,6 +96,16 @@ def test_a_service_that_does_not_start_is_an_error(supervisor: Supervisor) -> No
     never = Service("code server", ["sh", "-c", "echo no module; exit 1"], lambda: listens("127.0.0.1", port))
     with pytest.raises(ServiceError, match=r"^the code server ended with exit code 1: no module \(see its log"):
         supervisor.start(never)
+
+
+def test_a_service_that_is_killed_during_the_start_is_started_again(supervisor: Supervisor, file: Path) -> None:
+    """Whether it is the one that starts or an earlier one; only an exit by itself is an error at once."""
+    other = file.with_name("other")
+    supervisor.start(service("code server", WRITES_ITS_PID.format(file=file)))
+    (first,) = wait_until(lambda: pids(file))
+    os.kill(first, signal.SIGKILL)
+    script = f"echo $$ >> {other}; [ $(wc -l < {other}) = 1 ] && kill -9 $$; sleep 600"
+    supervisor.start(Service("web server", ["sh", "-c", script], lambda: len(pids(file)) == len(pids(other)) == 2))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
