@@ -20,6 +20,7 @@ PARTS = {
     "ingest": "first ingest against SentenceTransformer.encode alone",
     "unchanged": "ingest where nothing changed",
     "scan": "the scan and the staleness queries over 20,000 unchanged files",
+    "listing": "listing and comparing 2,000 to 100,000 files, and the sensor's tick over 20 collections",
     "edit": "ingest after one edit",
     "delete": "ingest after ten deletions",
     "memory": "peak memory",

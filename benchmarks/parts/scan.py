@@ -71,16 +71,17 @@ def many_files(bench: Bench) -> Library:
     library = bench.library("many")
     write_corpus(library.files, bench.options.many_files, size=_BYTES)
     with library.database() as database:
-        _take_in(database, library)
+        take_in(database, library)
     return library
 
 
-def _take_in(database: Database, library: Library) -> None:
+def take_in(database: Database, library: Library, collection: str = COLLECTION) -> None:
+    """Bring a collection up to date with random vectors."""
     with database.connection() as connection, database.connection() as writer:
         apply(connection, library.configuration)
-        say(f"  raw_files: {update_raw_files(connection, COLLECTION).seconds:.0f} s")
-        say(f"  documents: {update_documents(connection, COLLECTION).seconds:.0f} s")
-        generation = ensure_generation(connection, COLLECTION)
+        say(f"  raw_files: {update_raw_files(connection, collection).seconds:.0f} s")
+        say(f"  documents: {update_documents(connection, collection).seconds:.0f} s")
+        generation = ensure_generation(connection, collection)
         report = prepare_chunks(connection, generation)
         say(f"  chunks: {report.seconds:.0f} s, {report.added:,} chunks")
         report = embed_missing(connection, writer, generation, lambda _: StandInEmbedder())
