@@ -13,7 +13,7 @@ from psycopg import Connection
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from resources.source_events import freshness_evaluation, observation
-from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs
+from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs, collections_with_unfinished_runs
 from sensors.run_failures import failure_of, seconds_to_wait
 from sourcebook.admin.overdue import describe_overdue
 from sourcebook.database.database import Database
@@ -64,11 +64,12 @@ def look_at_collections(
         collections = sorted(context.instance.get_dynamic_partitions(COLLECTIONS))
         with database.connection() as connection:
             overdue = describe_overdue(connection, source.to_user_string())
+        busy = collections_with_unfinished_runs(context.instance)
         for collection in collections:
             late = after.late[collection] = overdue.get(collection, "")
             if late != before.late.get(collection):
                 events.append(freshness_evaluation(source, collection, late))
-            active = active_runs(context.instance, database, collection)
+            active = active_runs(context.instance, database, collection) if collection in busy else []
             if active:
                 reasons.setdefault(f"a run is in progress ({active[0].run_id[:8]})", []).append(collection)
                 continue
