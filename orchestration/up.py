@@ -14,6 +14,7 @@ from typing import Final
 
 import psutil
 
+from orchestration.database_watch import DatabaseWatch
 from orchestration.instance import open_instance, prepare_dagster_home
 from orchestration.supervisor import Service, ServiceError, Supervisor, free_port, listens
 from orchestration.up_record import MARK, UpRecord
@@ -82,7 +83,9 @@ def up(
             supervisor.start(service)
         if not stopped():
             ready(f"http://{host}:{port}")
+        database_watch = DatabaseWatch(database)
         while not stopped():
+            database_watch.check()
             supervisor.check()
             time.sleep(_CHECK_SECONDS)
 

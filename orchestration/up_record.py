@@ -12,6 +12,7 @@ from typing import Final, Self
 
 import psutil
 
+from sourcebook.config.state_folder import make_private_folder
 from sourcebook.errors import SourcebookError
 from sourcebook.processes import keeper
 
@@ -34,7 +35,7 @@ class UpRecord:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         self.mark = secrets.token_hex(8)
 

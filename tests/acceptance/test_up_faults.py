@@ -118,15 +118,25 @@ def test_killed_processes_are_replaced_and_none_outlives_a_killed_up(shared_work
 
 
 @pytest.mark.timeout(900)
-def test_a_closed_terminal_stops_it_in_order(shared_workplace: Workplace) -> None:
-    """SIGHUP ends everything, the embedded database included; a killed one before is no obstacle."""
+def test_a_killed_database_is_started_again_and_a_closed_terminal_stops_all(
+    shared_workplace: Workplace,
+) -> None:
+    """After `kill -9` of the postmaster sensors are evaluated again; SIGHUP ends everything, the database included."""
     shared_workplace.configure(handbook="docs")
+    data_folder = shared_workplace.home / "postgres"
     with running_up(shared_workplace) as up:
+        (former,) = servers_of(data_folder)
+        former.kill()
+        wait_until(lambda: set(servers_of(data_folder)) - {former}, seconds=SECONDS, what="another database server")
+        time_of_restart = time.time()
+        wait_until(lambda: up.sensors_work_since(time_of_restart), seconds=SECONDS, what="sensors are evaluated again")
+
         services = up.services()
         os.kill(up.process.pid, signal.SIGHUP)
         out, err = up.process.communicate(timeout=120)
     assert up.process.returncode == 0, out + err
+    assert "the embedded database ended; it is started again" in err
     assert "Traceback" not in err
     _, alive = psutil.wait_procs(services, timeout=1)
     assert not alive
-    assert not servers_of(shared_workplace.home / "postgres")
+    assert not servers_of(data_folder)
