@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 
 from wcmatch import glob
 
+EVERY_FILE = "**/*"
+"""The default pattern, which needs no regular expression."""
 _FLAGS = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
 
 
@@ -16,7 +18,7 @@ class PathFilter:
     """
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
-        self._wanted = _compiled(include, _FLAGS)
+        self._wanted = _is_visible if list(include) == [EVERY_FILE] else _compiled(include, _FLAGS)
         self._unwanted = _compiled(
             [*exclude, *(f"{pattern.rstrip('/')}/**" for pattern in exclude)], _FLAGS | glob.DOTGLOB
         )
@@ -29,6 +31,10 @@ class PathFilter:
     def enters(self, path: str, name: str) -> bool:
         """Return whether the source may include files below a folder."""
         return (self._visits_hidden or not name.startswith(".")) and not self._unwanted(path)
+
+
+def _is_visible(path: str) -> bool:
+    return not path.startswith(".") and "/." not in path
 
 
 def _compiled(patterns: Sequence[str], flags: int) -> Callable[[str], bool]:

@@ -8,6 +8,7 @@ from random import Random
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from sourcebook.database.queries import queries
 from sourcebook.files.listing import Listing, folder_uri
@@ -270,3 +271,13 @@ def test_a_folder_that_left_is_forgotten_and_may_return(stages: Stages) -> None:
 def test_the_database_and_python_agree_on_the_folder_of_a_file(stages: Stages, uri: str) -> None:
     (row,) = stages.rows("SELECT folder_of(%(uri)s) AS folder", uri=uri)
     assert row["folder"] == folder_uri(uri)
+
+
+def test_the_rows_of_a_folder_are_found_by_its_index(stages: Stages) -> None:
+    with stages.connection() as connection, connection.transaction():
+        connection.execute("SET LOCAL enable_seqscan = off")
+        plan = connection.execute(
+            sql.SQL("EXPLAIN ") + queries["known_files"],
+            {"source_id": 1, "folders": ["file:///a/"], "retry_now": False},
+        )
+        assert any("raw_file_folder" in line for (line,) in plan)

@@ -213,6 +213,7 @@ class TestRoots:
             id="unknown choice",
         ),
         pytest.param(source("max_bytes: 10XB"), ["found '10XB'", "100MB or 1GiB"], id="unknown unit"),
+        pytest.param(source("follow_links: maybe"), ["found 'maybe'", "true or false"], id="links, perhaps"),
         pytest.param(source("max_bytes: 0"), ["found 0", "a size from 1"], id="no bytes"),
         pytest.param(source("max_bytes: 5iB"), ["found '5iB'"], id="half a unit"),
         pytest.param(source("tags: policy"), ["found 'policy'", "a list of words"], id="text for a list"),
