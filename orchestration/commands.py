@@ -61,6 +61,16 @@ def ingest(
 def up(
     ctx: typer.Context,
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of the web page on 127.0.0.1.")] = 3000,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port",
+            min=0,
+            max=65535,
+            help="Port of the Prometheus metrics on 127.0.0.1; 0 for none.",
+            show_default="9464",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Start the web page that shows the pipeline, and the daemon that keeps collections up to date; Ctrl-C stops both.
@@ -75,17 +85,20 @@ def up(
 
     context = CommandContext.of(ctx)
 
-    def ready(address: str) -> None:
+    def ready(address: str, metrics: str | None) -> None:
         if as_json:
-            print_json({"address": address})
+            print_json({"address": address, "metrics": metrics})
         else:
-            typer.echo(f"Sourcebook is up: {address}\nChanged files are ingested automatically. Press Ctrl-C to stop.")
+            told = f"\nMetrics for Prometheus: {metrics}" if metrics else ""
+            typer.echo(
+                f"Sourcebook is up: {address}{told}\nChanged files are ingested automatically. Press Ctrl-C to stop."
+            )
 
     configuration = context.configuration
     if not as_json:
         typer.echo("Starting the database, the code server, the web server and the daemon …")
     with context.open_database() as database:
-        run_up(configuration, database, port=port, ready=ready)
+        run_up(configuration, database, port=port, metrics_port=metrics_port, ready=ready)
     if not as_json:
         with suppress(OSError):  # the terminal may have been closed
             typer.echo("Stopped.")

@@ -14,6 +14,9 @@ from resources.selection import RunSelection
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sensors.due_pages import due_pages_sensor
+from sourcebook.cli.logs import show_logs
+
+show_logs()
 
 defs = dg.Definitions(
     assets=[*SOURCES, *ASSETS],

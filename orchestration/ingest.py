@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 
 from sourcebook.admin.collections import apply, collection_names
+from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
@@ -97,6 +98,7 @@ def ingest(
                 with database.connection() as connection:
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
+                        record_comparison(connection, name, behind=False)
                         yield IngestedCollection(
                             name,
                             None,
@@ -118,6 +120,7 @@ def ingest(
                 instance = instance or open_instance(sourcebook_home(configuration.path), database)
                 run_id, assets = _run(instance, configuration, database, name, selection, pending, events, embedders)
                 with database.connection() as connection:
+                    record_comparison(connection, name, behind=False)
                     yield IngestedCollection(
                         name,
                         run_id,

@@ -18,8 +18,10 @@ from orchestration.database_watch import DatabaseWatch
 from orchestration.instance import open_instance, prepare_dagster_home
 from orchestration.supervisor import Service, ServiceError, Supervisor, free_port, listens
 from orchestration.up_record import MARK, UpRecord
+from sourcebook.cli.logs import FORMAT_VARIABLE, LEVEL_VARIABLE
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
+from sourcebook.metrics.server import DEFAULT_PORT, MetricsServer, MetricsServerError
 
 CODE_LOCATION = Path(__file__).resolve().parents[1]
 """Folder of `orchestration`, `assets`, `sensors` and `resources`: a checkout's, or one in the installed library."""
@@ -39,7 +41,13 @@ _log = logging.getLogger(__name__)
 
 
 def up(
-    configuration: Configuration, database: Database, *, port: int, ready: Callable[[str], None], host: str = _HOST
+    configuration: Configuration,
+    database: Database,
+    *,
+    port: int,
+    metrics_port: int | None = None,
+    ready: Callable[[str, str | None], None],
+    host: str = _HOST,
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP, or until a process ends again and again; leave no process behind.
 
@@ -47,11 +55,13 @@ def up(
         configuration: the configuration to serve.
         database: an open database, closed by the caller.
         port: the port of the web server.
-        ready: called once with the URL of the web page.
+        metrics_port: the port of the metrics; 0 for none, None for the usual one where it is free.
+        ready: called once with the URLs of the web page and of the metrics, None without metrics.
         host: the address on which the web server listens.
 
     Raises:
         AlreadyUpError: another `sourcebook up` of the state folder is running.
+        MetricsServerError: the chosen port of the metrics is taken.
         ServiceError: the port is taken, or a process does not start or ends again and again.
     """
     home = sourcebook_home(configuration.path).absolute()
@@ -69,6 +79,7 @@ def up(
                 folder,
                 CODE_LOCATION,
                 {
+                    LEVEL_VARIABLE: "info",
                     **os.environ,
                     "SOURCEBOOK_CONFIG": str(configuration.path),
                     "SOURCEBOOK_HOME": str(home),
@@ -81,13 +92,30 @@ def up(
         )
         for service in dagster_services(folder / "workspace.yaml", host, port):
             supervisor.start(service)
+        metrics = _serve_metrics(running, database, host, metrics_port)
         if not stopped():
-            ready(f"http://{host}:{port}")
+            ready(f"http://{host}:{port}", metrics)
         database_watch = DatabaseWatch(database)
         while not stopped():
             database_watch.check()
             supervisor.check()
             time.sleep(_CHECK_SECONDS)
+
+
+def _serve_metrics(running: ExitStack, database: Database, host: str, port: int | None) -> str | None:
+    """Serve the metrics in this process until `running` ends, and return their URL; None where none are served."""
+    if port == 0:
+        return None
+    try:
+        server = MetricsServer(
+            database.url, database.dagster_url(), port=DEFAULT_PORT if port is None else port, host=host
+        )
+    except MetricsServerError as error:
+        if port is not None:
+            raise
+        _log.warning("%s", error)
+        return None
+    return f"http://{host}:{running.enter_context(server).port}/metrics"
 
 
 def dagster_services(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
@@ -101,21 +129,22 @@ def dagster_services(workspace: Path, host: str, port: int) -> tuple[Service, ..
     code_port = free_port(_HOST)
     workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
     python = (sys.executable, "-m")
+    logs = ("--log-format", "json") if os.environ.get(FORMAT_VARIABLE) == "json" else ()
     return (
         Service(
             "code server",
             # Not `dagster code-server start`: that is a proxy, which goes on when the process behind it has ended.
             (*python, "dagster", "api", "grpc", "-h", _HOST, "-p", str(code_port),
              "--use-python-environment-entry-point",
-             "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CODE_LOCATION)),
+             "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CODE_LOCATION), *logs),
             lambda: listens(_HOST, code_port),
         ),
         Service(
             "web server",
-            (*python, "dagster_webserver", "-h", host, "-p", str(port), "-w", str(workspace)),
+            (*python, "dagster_webserver", "-h", host, "-p", str(port), "-w", str(workspace), *logs),
             lambda: listens(host, port),
         ),
-        Service("daemon", (*python, "dagster._daemon", "run", "-w", str(workspace))),
+        Service("daemon", (*python, "dagster._daemon", "run", "-w", str(workspace), *logs)),
     )  # fmt: skip
 
 

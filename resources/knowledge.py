@@ -8,6 +8,7 @@ import dagster as dg
 from psycopg import Connection
 from pydantic import Field, PrivateAttr
 
+from resources.observed_run import observed_run
 from sourcebook.admin.collections import apply
 from sourcebook.config.loading import Configuration, configuration_path, load_configuration, sourcebook_home
 from sourcebook.database.database import Database
@@ -93,7 +94,7 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["Knowledge"]:
         """Open the database for a run and take the lock of its collection, once no other process holds it."""
         collection = context.run.tags.get("dagster/partition") if context.run else None
-        with self.opened() as database:
+        with self.opened() as database, observed_run(database, context.run):
             if collection is None or not self.lock:
                 yield self
                 return

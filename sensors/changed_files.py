@@ -5,6 +5,7 @@ import dagster as dg
 from resources.knowledge import Knowledge
 from resources.source_events import FOLDERS
 from sensors.run_requests import Looked, look_at_collections, request_run
+from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import find_pending
 from sourcebook.database.database import Database
 
@@ -22,6 +23,7 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
     def look(database: Database, collection: str, before: str | None) -> Looked:
         with database.connection() as connection:
             pending = find_pending(connection, collection)
+            record_comparison(connection, collection, behind=pending.work_beside_pages)
             if not pending.work_beside_pages:
                 return Looked(pending.unlisted[0] if pending.unlisted else "nothing changed")
             counts = {

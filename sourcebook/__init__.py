@@ -5,6 +5,7 @@
 ...     hits = knowledge.search("How long do the batteries last?")
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,10 @@ _HOMES = {
     "SearchResults": "sourcebook.search.results",
     "SourcebookError": "sourcebook.errors",
 }
+
+
+# Quiet by default: an application that wants the log lines adds a handler of its own.
+logging.getLogger("sourcebook").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:

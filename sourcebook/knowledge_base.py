@@ -12,6 +12,7 @@ from sourcebook.errors import DatabaseConnectionLostError, DatabaseError
 
 if TYPE_CHECKING:
     from sourcebook.database.database import Database
+    from sourcebook.database.measurement_writer import MeasurementWriter
     from sourcebook.database.pool import ConnectionPool, StatementLimits
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.search.filters import Filters
@@ -46,6 +47,7 @@ class KnowledgeBase:
         self._lock = threading.Lock()
         self._pool: ConnectionPool | None = None
         self._resources: SearchResources | None = None
+        self._writer: MeasurementWriter | None = None
 
     @classmethod
     def connect(
@@ -192,10 +194,13 @@ class KnowledgeBase:
         with self._lock:
             resources, self._resources = self._resources, None
             pool, self._pool = self._pool, None
+            writer, self._writer = self._writer, None
         if resources is not None:
             resources.executor.shutdown()
             resources.reranker.close()
             resources.vectors.close()
+        if writer is not None:
+            writer.close()
         if pool is not None:
             pool.close()
 
@@ -213,6 +218,7 @@ class KnowledgeBase:
         """Return the resources that searches share, made by the first one so that opening costs little."""
         with self._lock:
             if self._resources is None:
+                from sourcebook.database.measurement_writer import MeasurementWriter
                 from sourcebook.search.query_vectors import QueryVectors
                 from sourcebook.search.reranking.reranker import Reranker
                 from sourcebook.search.run_search import SearchResources
@@ -228,6 +234,8 @@ class KnowledgeBase:
                     QueryVectors(self._database.location.home, self._given),
                     Reranker(),
                 )
+                self._writer = MeasurementWriter(self._pool)
+                self._writer.start()
             return self._resources
 
 

@@ -11,6 +11,7 @@ from sourcebook.cli import pipeline
 from sourcebook.cli.commands import apply, doctor, documents, evaluate, purge, remove, search, show, status
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
+from sourcebook.cli.logs import show_logs
 
 app = typer.Typer(
     name="sourcebook",
@@ -45,6 +46,7 @@ def _sourcebook(
 
     Exit codes: 0 all well, 3 finished with failed items, 2 wrong usage or configuration, 1 anything else.
     """
+    show_logs()
     ctx.obj = CommandContext(config)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from sourcebook.database.failures import database_error
+from sourcebook.database.failures import counted, database_error
 from sourcebook.errors import DatabaseError
 
 _ALIVE: Final = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000}
@@ -37,14 +37,14 @@ def open_connection(
     try:
         return kind.connect(url, autocommit=True, **options)
     except psycopg.Error as error:
-        failure = database_error(error, connecting=True)
+        failure = counted(database_error(error, connecting=True))
         if revive is None or not failure.is_temporary:
             raise failure from error
     revive()
     try:
         return kind.connect(url, autocommit=True, **options)
     except psycopg.Error as error:
-        failure = database_error(error, connecting=True)
+        failure = counted(database_error(error, connecting=True))
         raise type(failure)(failure.detail, remedy="retry later, or see  sourcebook doctor") from error
 
 

@@ -14,6 +14,7 @@ from sourcebook.errors import (
     DatabaseUnavailableError,
     SourcebookError,
 )
+from sourcebook.telemetry.measurements import DATABASE_ERRORS, measurements
 
 _START_IT: Final = "start its server, or correct SOURCEBOOK_DATABASE_URL"
 _DRIVERS: Final = {"psycopg", "psycopg2", "psycopg_pool", "sqlalchemy"}
@@ -55,7 +56,13 @@ def typed_errors() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise database_error(error) from error
+        raise counted(database_error(error)) from error
+
+
+def counted(failure: DatabaseError) -> DatabaseError:
+    """Count a failure in the metrics of this process, and return it."""
+    measurements.record(DATABASE_ERRORS, 1, type(failure).__name__)
+    return failure
 
 
 def database_error(error: Exception, *, connecting: bool = False) -> DatabaseError:

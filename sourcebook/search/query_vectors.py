@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.search_scope import ScopedGeneration
+from sourcebook.telemetry.measurements import (
+    CACHE_HITS,
+    CACHE_MISSES,
+    EMBEDDING_CALLS,
+    EMBEDDING_TEXTS,
+    EMBEDDING_TOKENS,
+    measurements,
+)
+from sourcebook.telemetry.spans import span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,13 +76,25 @@ class QueryVectors:
         """
         embedder, note = self.open(generation)
 
+        is_computed = False
+
         def compute() -> "NDArray[np.float32]":
+            nonlocal is_computed
+            is_computed = True
             computed = embedder.embed_query(text).copy()  # the embedder's own array stays writable
             computed.flags.writeable = False
             return computed
 
-        vector = self._cache.get_or_compute((generation.model, text), compute)
-        return QueryVector(vector, language_weight(text, getattr(embedder, "count_tokens", None)), note)
+        count_tokens = getattr(embedder, "count_tokens", None)
+        with span("search.embedding"):
+            vector = self._cache.get_or_compute((generation.model, text), compute)
+        measurements.record(CACHE_MISSES if is_computed else CACHE_HITS, 1, "query_vectors")
+        if is_computed:
+            measurements.record(EMBEDDING_CALLS, 1, "query")
+            measurements.record(EMBEDDING_TEXTS, 1, "query")
+            if count_tokens is not None:
+                measurements.record(EMBEDDING_TOKENS, count_tokens(text), "query")
+        return QueryVector(vector, language_weight(text, count_tokens), note)
 
     def is_open(self, generation: ScopedGeneration) -> bool:
         """Whether the model of a generation is loaded."""

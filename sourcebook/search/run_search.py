@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, wait
 from contextlib import nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import chain
 
@@ -20,8 +21,10 @@ from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.results import SearchResults
+from sourcebook.search.search_observation import SearchObservation
 from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
 from sourcebook.search.vector_leg import VectorLeg
+from sourcebook.telemetry.spans import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,11 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
     free, and the first one again after reranking. A search that loads an embedding model checks out its own again
     afterwards, and no second one. It never waits for a connection or loads a model while it holds a connection.
     """
+    with SearchObservation(request) as observation:
+        return observation.found(_run(resources, request, observation))
+
+
+def _run(resources: SearchResources, request: SearchRequest, observation: SearchObservation) -> SearchResults:
     started = time.perf_counter()
     with resources.connections.hold() as held:
         scope = find_scope(held.connection, request.collections)
@@ -49,14 +57,19 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
         if has_loaded:
             scope = find_scope(held.connection, request.collections)  # it may have changed in the meantime
         condition, notes = _condition(held.connection, scope, request)
-        ranked, documents = _find(resources, held.connection, scope, request, condition, in_turn=has_loaded)
+        ranked, documents = _find(
+            resources, held.connection, scope, request, condition, observation, in_turn=has_loaded
+        )
+        found = time.perf_counter()
         ordered = Ordered(ranked.candidates)
         if request.rerank or request.group_by or request.diversity:
             ordered = rerank_group_diversify(held, resources.reranker, scope, request, ordered.candidates, documents)
         page, next_offset, page_notes = _page(request, ordered.candidates, everything=ranked.has_everything)
         reading = time.perf_counter()
+        observation.part("ordering", (reading - found) * 1000)
         results = read_results(held.connection, scope.ids, page, request.neighbours)
         ended = time.perf_counter()
+        observation.part("reading", (ended - reading) * 1000)
         explanation = None
         if request.explain:
             explanation = _explain(held.connection, request, ranked, ordered.rerank_ms, (ended - reading) * 1000)
@@ -106,6 +119,7 @@ def _find(
     scope: SearchScope,
     request: SearchRequest,
     condition: EntryCondition | None,
+    observation: SearchObservation,
     *,
     in_turn: bool,
 ) -> tuple[RankedList, dict[int, int]]:
@@ -122,7 +136,7 @@ def _find(
     least = max(shown, request.rerank.top if request.rerank else 0)
     documents: dict[int, int] = {}
     with resources.connections.spare_connection() if vector and keyword and not in_turn else nullcontext() as spare:
-        ranked = RankedList(_legs(resources.executor, connection, spare, vector, keyword), request.fusion)
+        ranked = RankedList(_legs(resources.executor, connection, spare, vector, keyword, observation), request.fusion)
         while scope.generations:
             known = len(ranked.candidates)
             ranked.extend()
@@ -141,20 +155,27 @@ def _legs(
     spare: Connection | None,
     vector: VectorLeg | None,
     keyword: KeywordLeg | None,
+    observation: SearchObservation,
 ) -> Callable[[int], dict[str, LegResult]]:
     """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
 
+    def ask(name: str, leg: VectorLeg | KeywordLeg, connection: Connection, depth: int) -> LegResult:
+        with span(f"search.{name}_leg", {"depth": depth}):
+            return observation.leg(name, leg.find(connection, depth))
+
     def find(depth: int) -> dict[str, LegResult]:
         found = {}
-        beside = executor.submit(keyword.find, spare, depth) if keyword and spare else None
+        beside = None
+        if keyword and spare:
+            beside = executor.submit(copy_context().run, ask, "keyword", keyword, spare, depth)
         try:
             if vector:
-                found["vector"] = vector.find(connection, depth)
+                found["vector"] = ask("vector", vector, connection, depth)
         finally:
             if beside:
                 wait([beside])  # after an error, too: the spare connection is in use until then
         if keyword:
-            found["keyword"] = beside.result() if beside else keyword.find(connection, depth)
+            found["keyword"] = beside.result() if beside else ask("keyword", keyword, connection, depth)
         return found
 
     return find

@@ -27,6 +27,7 @@ from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.stages.observed_stage import observed_stage
 
 BATCH = 128
 """Documents per transaction."""
@@ -36,6 +37,7 @@ _TYPES = ["int8", "int8", "int4", "text", "text", "text[]", "text", "int4", "int
 _TYPES += ["float8", "float8"]
 
 
+@observed_stage("chunks")
 def prepare_chunks(
     connection: Connection,
     generation: Generation,

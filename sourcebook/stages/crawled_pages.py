@@ -22,6 +22,7 @@ from sourcebook.database.statistics import refresh_statistics
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.web.browser.site_renderer import SiteRenderer
 from sourcebook.web.crawl import Crawl, CrawlResult
 from sourcebook.web.discovery import Discovery
@@ -41,6 +42,7 @@ _RETRY_AFTER = timedelta(minutes=5)
 _LOCK_POLL_SECONDS = 0.5
 
 
+@observed_stage("crawled_pages")
 def update_crawled_pages(
     connection: Connection,
     collection: str,

@@ -20,6 +20,8 @@ from sourcebook.database.statistics import refresh_statistics
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, EMBEDDING_TOKENS, measurements
 
 BATCH = 256
 """Texts per transaction: a crash loses at most two batches of work."""
@@ -32,6 +34,7 @@ class SubmittingEmbedder(Protocol):
         """Return the future of an array of shape (n, dimensions)."""
 
 
+@observed_stage("embeddings")
 def embed_missing(
     reader: Connection,
     writer: Connection,
@@ -73,23 +76,26 @@ def embed_missing(
 def _embed(
     writer: Connection,
     generation: Generation,
-    batches: Iterable[tuple[tuple[bytes, str], ...]],
+    batches: Iterable[tuple[tuple[bytes, str, int], ...]],
     total: int,
     embedder: SubmittingEmbedder,
     report: StageReport,
     progress: Progress,
 ) -> None:
     """Store one batch while the next is being computed."""
-    waiting: list[tuple[tuple[tuple[bytes, str], ...], Future[NDArray[np.float32]]]] = []
+    waiting: list[tuple[tuple[tuple[bytes, str, int], ...], Future[NDArray[np.float32]]]] = []
 
     def store_oldest() -> None:
         batch, vectors = waiting.pop(0)
-        _store(writer, generation.model, [text_hash for text_hash, _ in batch], vectors.result())
+        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], vectors.result())
         report.count("computed", len(batch))
+        measurements.record(EMBEDDING_CALLS, 1, "passages")
+        measurements.record(EMBEDDING_TEXTS, len(batch), "passages")
+        measurements.record(EMBEDDING_TOKENS, sum(tokens for _, _, tokens in batch), "passages")
         progress(report.extra["computed"], total)
 
     for batch in batches:
-        waiting.append((batch, embedder.submit([text for _, text in batch])))
+        waiting.append((batch, embedder.submit([text for _, text, _ in batch])))
         if len(waiting) > 1:
             store_oldest()
     while waiting:

@@ -16,6 +16,7 @@ from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.stages.observed_stage import observed_stage
 
 LARGEST_DRIFT = 0.1
 """Relative change of the average passage length at which all weights are recomputed."""
@@ -42,6 +43,7 @@ class _State:
     sparse_blocks: list[int]
 
 
+@observed_stage("index_upkeep")
 def maintain_index(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
     """Recompute the weights where the average length has drifted, and gather loose entries into blocks.
 

@@ -10,6 +10,8 @@ A document is published in one short transaction: old entries out, new entries i
 version searchable, whole. Several documents share a transaction to save round trips.
 """
 
+import logging
+
 from psycopg import Connection
 
 from sourcebook.database.batches import batched
@@ -18,11 +20,15 @@ from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.stages.observed_stage import observed_stage
+
+_log = logging.getLogger("sourcebook.stages")
 
 BATCH = 64
 """Documents per transaction."""
 
 
+@observed_stage("search_index")
 def publish(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
     """Publish the ready documents of a generation and withdraw removed ones; the report counts entries."""
     report = StageReport()
@@ -33,6 +39,7 @@ def publish(connection: Connection, generation: Generation, progress: Progress =
     done = 0
     for batch in batched(waiting, BATCH):
         _publish(connection, generation, batch, report)
+        _log.debug("published %d documents", len(batch), extra={"documents": [number for number, _ in batch]})
         done += len(batch)
         progress(done, len(waiting))
     after = _count(connection, generation)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sourcebook.cli.commands.status_check import Check, MaxFailed, MaxLag, MaxSilence, check
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json
 from sourcebook.cli.output import console, counted, one_line, print_json, safe
@@ -19,15 +20,31 @@ def register(app: typer.Typer) -> None:
     app.command("status")(status)
 
 
-def status(ctx: typer.Context, collections: Collections = None, as_json: Json = False) -> None:
+def status(
+    ctx: typer.Context,
+    collections: Collections = None,
+    as_json: Json = False,
+    for_monitors: Check = False,
+    max_lag: MaxLag = "30m",
+    max_silence: MaxSilence = "5m",
+    max_failed: MaxFailed = 0,
+) -> None:
     """Show the state of each collection: searchable, stale and failed items, with the reasons of failures.
 
     Sources are compared with the ledger by name, size and time; nothing is read or changed. *Stale* counts the items
     that the next `sourcebook ingest` will process.
 
+    With `--check`: whether the daemon and its sensors run, whether changes wait, whether items have failed. Exit codes:
+    0 nothing to report, 3 failed items only, 2 a mistake in the configuration, 1 anything worse.
+
     **Example:** `sourcebook status -c handbook`
     """
     context = CommandContext.of(ctx)
+    if for_monitors:
+        if collections:
+            raise typer.BadParameter("--check looks at every collection: leave -c out")
+        check(context, max_lag=max_lag, max_silence=max_silence, max_failed=max_failed, as_json=as_json)
+        return
     found: list[CollectionStatus] = []
     mistake: str | None = None
     if not context.is_empty(collections or ()):

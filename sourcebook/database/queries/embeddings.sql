@@ -13,9 +13,9 @@ WHERE indexed.generation_id = %(generation)s
       SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
 
 -- name: texts_to_embed
--- Return the texts of unpublished documents that have no vector, the longest first.
+-- Return the texts of unpublished documents that have no vector, with their tokens, the longest first.
 -- Texts of like length share a batch, and memory use is highest at the start.
-SELECT needed.embedding_hash, needed.text
+SELECT needed.embedding_hash, needed.text, needed.token_count
 FROM (
     SELECT DISTINCT ON (chunk.embedding_hash)
            chunk.embedding_hash, chunk.context || chunk.text AS text, chunk.token_count

@@ -28,6 +28,7 @@ from sourcebook.parsing.registry import PAGE, parser_for, skip_reason
 from sourcebook.stages.documents.reader import ItemReader, Parse
 from sourcebook.stages.documents.rows import Content, StaleDocument, known_contents, page_contents
 from sourcebook.stages.transcripts.rows import transcripts_of_files
+from sourcebook.telemetry.measurements import CACHE_HITS, CACHE_MISSES, measurements
 
 BATCH = 64
 """Items per batch."""
@@ -159,6 +160,7 @@ class DocumentMaker:
         self, item: StaleDocument, content: Content, outcome: "_Outcome", returned: set[str], *, reused: bool = True
     ) -> None:
         outcome.made.append((item, content))
+        measurements.record(CACHE_HITS if reused else CACHE_MISSES, 1, "parsed_contents")
         if reused:
             self._report.count("reused")
         if item.content_hash is None:

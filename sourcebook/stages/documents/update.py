@@ -22,11 +22,13 @@ from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import page_identity
 from sourcebook.stages.documents.maker import DocumentMaker
 from sourcebook.stages.documents.rows import parsing_settings, stale_documents
+from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.raw_files import collection_sources
 
 _MESSAGES = frozenset({EMAIL, OUTLOOK})
 
 
+@observed_stage("documents")
 def update_documents(
     connection: Connection,
     collection: str,

@@ -27,6 +27,7 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.registry import file_type
+from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.raw_files.rules import KnownFile, is_racy, is_settled, settings_digest, wants_reading
 
 BATCH = 256
@@ -84,6 +85,7 @@ def collection_sources(connection: Connection, collection: str, selection: Selec
     ]
 
 
+@observed_stage("raw_files")
 def update_raw_files(
     connection: Connection, collection: str, selection: Selection = EVERYTHING, progress: Progress = silent
 ) -> StageReport:

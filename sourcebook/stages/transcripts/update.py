@@ -28,6 +28,7 @@ from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording
 from sourcebook.speech.engine import engine_identity
 from sourcebook.speech.process import SpeechProcess
+from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.raw_files import collection_sources
 from sourcebook.stages.transcripts.rows import (
     StaleRecording,
@@ -40,6 +41,7 @@ from sourcebook.stages.transcripts.rows import (
 )
 
 
+@observed_stage("transcripts")
 def update_transcripts(
     connection: Connection,
     collection: str,

@@ -1,0 +1,102 @@
+"""`sourcebook status --check`: one line for each finding, and an exit code for monitors."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.errors import FAILED, FAILED_ITEMS, WRONG_USE, explain
+from sourcebook.cli.output import console, one_line, print_json, safe
+from sourcebook.cli.redaction import redact
+from sourcebook.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from sourcebook.admin.health import Finding, Thresholds
+
+
+def _as_duration(text: str) -> str:
+    from pydantic import TypeAdapter, ValidationError
+
+    from sourcebook.config.field_types import Duration
+
+    try:
+        TypeAdapter(Duration).validate_python(text)
+    except ValidationError:
+        raise typer.BadParameter(f"{text!r} is no duration; write one such as 30s, 15m, 12h or 1d") from None
+    return text
+
+
+Check = Annotated[bool, typer.Option("--check", help="For monitors: one line for each finding, and an exit code.")]
+MaxLag = Annotated[
+    str,
+    typer.Option(
+        "--max-lag", metavar="DURATION", callback=_as_duration, help="Age of a change that is not searchable."
+    ),
+]
+MaxSilence = Annotated[
+    str,
+    typer.Option(
+        "--max-silence", metavar="DURATION", callback=_as_duration, help="Age of the last heartbeat and the last tick."
+    ),
+]
+MaxFailed = Annotated[int, typer.Option("--max-failed", min=0, help="Failed items of a collection.")]
+
+
+def check(context: CommandContext, *, max_lag: str, max_silence: str, max_failed: int, as_json: bool) -> None:
+    """Print the findings.
+
+    Raises:
+        typer.Exit: there are findings; exit code 1 where one is critical, else 2 where the configuration has a mistake,
+            else 3.
+    """
+    from pydantic import TypeAdapter
+
+    from sourcebook.admin.health import Thresholds
+    from sourcebook.config.field_types import Duration
+
+    durations: TypeAdapter[timedelta] = TypeAdapter(Duration)
+    thresholds = Thresholds(durations.validate_python(max_lag), durations.validate_python(max_silence), max_failed)
+    findings = _findings(context, thresholds)
+    severities = {finding.severity for finding in findings}
+    state = "critical" if "critical" in severities else "warning" if severities else "ok"
+    if as_json:
+        print_json({"state": state, "findings": [finding.as_dict() for finding in findings]})
+    elif not findings:
+        console().print("OK: the daemon runs, nothing waits, nothing has failed", soft_wrap=True)
+    else:
+        for finding in findings:
+            style = "red" if finding.severity == "critical" else "yellow"
+            line = safe(f"{finding.severity.upper()}: ", style)
+            console().print(line.append_text(safe(one_line(finding.message, 500))), soft_wrap=True)
+    if state == "critical":
+        raise typer.Exit(FAILED)
+    if findings:
+        is_wrong = any(finding.check == "configuration" for finding in findings)
+        raise typer.Exit(WRONG_USE if is_wrong else FAILED_ITEMS)
+
+
+def _findings(context: CommandContext, thresholds: "Thresholds") -> "list[Finding]":
+    import psycopg
+
+    from sourcebook.admin.collections import configuration_mistake
+    from sourcebook.admin.dagster_state import read_dagster_state
+    from sourcebook.admin.health import Finding, daemon_findings, ledger_findings
+    from sourcebook.database.connecting import open_connection
+    from sourcebook.database.failures import typed_errors
+
+    if context.is_empty():
+        return list(daemon_findings(None, thresholds))
+    try:
+        with context.open_database() as database:
+            with open_connection(psycopg.Connection, database.dagster_url()) as storage, typed_errors():
+                findings = [*daemon_findings(read_dagster_state(storage), thresholds)]
+            with database.connection() as connection:
+                path = context.configuration_path
+                mistake = configuration_mistake(connection, path) if path.exists() else None
+                if mistake is not None:
+                    told = f"the configuration has a mistake, and the last good one stays in force: {mistake}"
+                    findings.append(Finding("configuration", "warning", told))
+                return [*findings, *ledger_findings(connection, thresholds)]
+    except DatabaseError as error:
+        return [Finding("database", "critical", redact(explain(error)))]

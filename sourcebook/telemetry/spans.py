@@ -1,0 +1,63 @@
+"""Spans of OpenTelemetry, through its API alone: without an SDK in the process they cost a dictionary look-up."""
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
+
+    Attributes = Mapping[str, str | int | float | bool]
+
+_PROVIDER_VARIABLE: Final = "OTEL_PYTHON_TRACER_PROVIDER"
+"""Environment variable with which the API itself loads an SDK."""
+_NO_SPAN: Final = nullcontext()
+
+
+def span(name: str, attributes: "Attributes | None" = None) -> "AbstractContextManager[Span | None]":
+    """Return a context manager that is a span of its block, and yields it; None where nothing records spans.
+
+    A process that has set a tracer provider has imported the API. This function does not import it for the others.
+
+    Args:
+        name: name below `sourcebook.`.
+        attributes: values by name below `sourcebook.`.
+    """
+    if "opentelemetry.trace" not in sys.modules and _PROVIDER_VARIABLE not in os.environ:
+        return _NO_SPAN
+    tracer = _tracer()
+    if tracer is None:
+        return _NO_SPAN
+    return tracer.start_as_current_span(f"sourcebook.{name}", attributes=_prefixed(attributes or {}))
+
+
+def describe(current: "Span | None", attributes: "Attributes") -> None:
+    """Set attributes of a span, values by name below `sourcebook.`."""
+    if current is not None and current.is_recording():
+        current.set_attributes(_prefixed(attributes))
+
+
+def trace_id() -> str | None:
+    """Return the current trace id in hexadecimal digits; None outside a trace."""
+    if "opentelemetry.trace" not in sys.modules:
+        return None
+    from opentelemetry.trace import format_trace_id, get_current_span
+
+    context = get_current_span().get_span_context()
+    return format_trace_id(context.trace_id) if context.is_valid else None
+
+
+@cache
+def _tracer() -> "Tracer | None":
+    try:
+        from opentelemetry.trace import get_tracer
+    except ModuleNotFoundError:
+        return None
+    return get_tracer("sourcebook")
+
+
+def _prefixed(attributes: "Attributes") -> "dict[str, str | int | float | bool]":
+    return {f"sourcebook.{name}": value for name, value in attributes.items()}

@@ -1,0 +1,74 @@
+"""The playbooks quote sentences that Sourcebook prints, and commands that there are."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+import typer.main
+from typer.core import TyperGroup
+
+from sourcebook.cli.app import app
+from tests.checkout import CHECKOUT, DOCS
+
+PAGES = ("playbooks.md", "monitoring.md", "operating.md")
+CODE = ("sourcebook", "orchestration", "sensors", "resources", "assets")
+OF_POSTGRESQL = ("could not extend file …: No space left on device", 'could not write lock file "postmaster.pid"')
+"""Beginnings of quotes that are PostgreSQL's own words."""
+LEAST_CHARACTERS = 6
+"""Characters from which a part of a quote is looked for."""
+
+
+def _read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def _sentences() -> Iterator[str]:
+    """Yield every text of the code with `…` for its values and single spaces."""
+    for folder in CODE:
+        for path in (CHECKOUT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield " ".join(node.value.split())
+                elif isinstance(node, ast.JoinedStr):
+                    parts = [
+                        value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else "…"
+                        for value in node.values
+                    ]
+                    yield " ".join("".join(parts).split())
+
+
+def test_every_quoted_sentence_is_printed_by_the_code() -> None:
+    """Each part of a quote between two `…` stands in one text of the code."""
+    quotes = [" ".join(quote.split()) for quote in re.findall(r"^> (.+)$", _read("playbooks.md"), flags=re.MULTILINE)]
+    assert len(quotes) > 12
+    sentences = set(_sentences())
+    missing = [
+        (quote, part.strip())
+        for quote in quotes
+        if not quote.startswith(OF_POSTGRESQL)
+        for part in quote.split("…")
+        if len(part.strip()) >= LEAST_CHARACTERS and not any(part.strip() in sentence for sentence in sentences)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_a_page_exists_with_its_options(page: str) -> None:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    lines = re.findall(r"^\s*\$ sourcebook (.+)$|`sourcebook ([a-z][^`\n]*)`", _read(page), flags=re.MULTILINE)
+    written = [first or second for first, second in lines]
+    assert len(written) > 1
+    for line in written:
+        name = line.split()[0]
+        assert name in group.commands, line
+        known = {option for parameter in group.commands[name].params for option in parameter.opts}
+        assert set(re.findall(r"(?<!\S)--[a-z-]+", line)) <= known, line
+
+
+def test_every_link_between_the_pages_leads_to_a_heading() -> None:
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([a-z]*\.?m?d?)#([^)]+)\)", _read(page)):
+            headings = re.findall(r"^#+ (.+)$", _read(target or page), flags=re.MULTILINE)
+            assert anchor in {heading.lower().replace(" ", "-") for heading in headings}, (page, anchor)
