@@ -56,6 +56,10 @@ class ParseError(SourcebookError):
     """One document's bytes could not be turned into text; the message is the reason a person reads."""
 
 
+class TemporaryParseError(ParseError):
+    """Parsing one document was ended from outside or took too long: another attempt may succeed."""
+
+
 class ParserError(SourcebookError):
     """A parser's models cannot be found or loaded: wrong for every document, not for one."""
 

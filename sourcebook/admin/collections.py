@@ -92,6 +92,8 @@ def _record(connection: Connection, name: str, settings: CollectionSettings) -> 
     touched = connection.execute(
         queries["record_collection"], {"name": name, "settings": Jsonb(settings.model_dump(mode="json"))}
     ).rowcount
+    if touched:
+        connection.execute(queries["retry_failed_documents"], {"collection": name})
     for source in settings.files:
         touched += _record_source(connection, name, "files", source)
     for site in settings.sites:

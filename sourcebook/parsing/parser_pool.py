@@ -18,7 +18,7 @@ from loky.backend import resource_tracker  # type: ignore[import-untyped] # has 
 from pebble import ProcessExpired
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import ParseError
+from sourcebook.errors import ParseError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.page_seconds import has_pages
 from sourcebook.parsing.pdf.ocr.threads import share_cores
@@ -43,6 +43,8 @@ _PIPE_BYTES: Final = 32_000
 A process that dies while it receives a document breaks the pipe. The pipe holds twice as much, so a document of this
 size is in it whole.
 """
+_FROM_OUTSIDE: Final = frozenset({-Signals.SIGKILL, -Signals.SIGTERM})
+"""Exit codes of a process that another one ended, such as the kernel for lack of memory."""
 _ATTEMPTS: Final = MOST_PROCESSES + 1
 """Attempts per document when its process breaks before it begins, or has too little memory left."""
 
@@ -167,13 +169,13 @@ class ParserPool:
     def _written(self, content: bytes) -> Path:
         folder = self._temporary_folder()
         if folder is None:
-            raise ParseError("no temporary folder can be written to; set TMPDIR to one, then ingest again")
+            raise TemporaryParseError("no temporary folder can be written to; set TMPDIR to one, then ingest again")
         place = folder / f"{next(self._numbers)}"
         try:
             place.write_bytes(content)
         except OSError as error:
             place.unlink(missing_ok=True)
-            raise ParseError(
+            raise TemporaryParseError(
                 f"it cannot be copied into the temporary folder {folder.parent} ({error.strerror or error}); "
                 "make room there, or set TMPDIR to another folder"
             ) from error
@@ -188,13 +190,15 @@ class Parsing:
         self._task = task
         self._place = task.content if isinstance(task.content, Path) else None
         self._seconds = task.settings.timeout.total_seconds()
+        self._was_killed = False
         self._begin(parsers.open_pool())
 
     def result(self) -> ParsedDocument:
         """Wait for the document. May be called again.
 
         Raises:
-            ParseError: It cannot be parsed, takes too long or too much memory, or crashes its parser.
+            ParseError: It cannot be parsed, takes too much memory, or crashes its parser.
+            TemporaryParseError: It takes too long, or its parser's process was killed twice.
             MissingDependencyError: The parser's package is not installed.
             ParserError: The parser cannot be loaded.
         """
@@ -202,7 +206,7 @@ class Parsing:
             for _ in range(1, _ATTEMPTS):
                 try:
                     return self._wait()
-                except _TooLittleLeftError:
+                except (_TooLittleLeftError, _KilledError):
                     self._begin(self._parsers.open_pool())
                 except BrokenProcessPool:
                     # A process died between two documents, or as it was handed one: perhaps another one than this.
@@ -210,7 +214,7 @@ class Parsing:
             try:
                 return self._wait()
             except (_TooLittleLeftError, BrokenProcessPool) as error:
-                raise ParseError(
+                raise TemporaryParseError(
                     "its parser's process ended again and again; there may be too little memory"
                 ) from error
         finally:
@@ -234,7 +238,7 @@ class Parsing:
             seconds, document = self._document.result()
             return document.result()
         except TimeoutError as error:
-            raise ParseError(
+            raise TemporaryParseError(
                 f"its parser was not done after {seconds:,.0f} seconds; raise parsing.timeout, or split the file"
             ) from error
         except ProcessExpired as error:
@@ -245,10 +249,21 @@ class Parsing:
                 raise ParseError(
                     f"its parser needs more than {memory:,.0f} MB of memory; raise parsing.memory, or split the file"
                 ) from error
+            if error.exitcode in _FROM_OUTSIDE:
+                if not self._was_killed:
+                    self._was_killed = True
+                    raise _KilledError from error
+                raise TemporaryParseError(
+                    f"its parser crashed ({_ending(error.exitcode)}) twice: something ended it, often a lack of memory"
+                ) from error
             raise ParseError(
                 f"its parser crashed ({_ending(error.exitcode)}): it is damaged, or takes more than parsing.memory; "
                 "open and save it again, or convert it"
             ) from error
+
+
+class _KilledError(Exception):
+    """The process was ended by a signal from outside for the first time."""
 
 
 class _TooLittleLeftError(Exception):

@@ -94,7 +94,7 @@ def test_everything_else_is_a_line_with_the_reason(hostile: Workplace) -> None:
         assert (item["state"], item["version"]) == ("failed", 0)
         assert item["error"], "the reason"
         assert "\n" not in item["error"]
-        assert problems[hostile.uri(f"docs/{name}")]["next_retry_at"]
+        assert problems[hostile.uri(f"docs/{name}")]["next_retry_at"] is None, "it waits for a change"
     assert set(failed) == {hostile.uri(f"docs/{name}") for name in [*expected, *FAILED]}
     assert (status["failed"], status["skipped"]) == (len(FAILED), len(expected))
     assert status["documents"] == len(SEARCHABLE) + 2 + 2 + len(FAILED), "with content, without text, failed"

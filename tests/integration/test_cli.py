@@ -186,7 +186,7 @@ class TestStatus:
             "broken.docx": "failed",
             "picture.svg": "skipped",
         }
-        assert problems["broken.docx"]["next_retry_at"] is not None
+        assert problems["broken.docx"]["next_retry_at"] is None, "it waits for a change"
         assert all(problem["error"] for problem in problems.values())
 
     def test_stale_without_an_ingest(self, boat: Path) -> None:

@@ -52,7 +52,8 @@ def test_a_file_that_vanished_after_the_listing_fails_alone(stages: Stages) -> N
     assert stages.found("flag") == {"b.md"}
 
 
-def test_a_failure_keeps_the_old_version_and_is_retried_later_and_later(stages: Stages) -> None:
+def test_a_failure_keeps_the_old_version_and_waits_for_a_change(stages: Stages) -> None:
+    """Bytes that no parser reads are not tried again until they or the settings change, or a person asks."""
     good = stages.write("report.docx", _docx("The batteries last ninety hours."))
     kept = good.read_bytes()
     stages.write("b.md", "The flag is white.")
@@ -65,26 +66,42 @@ def test_a_failure_keeps_the_old_version_and_is_retried_later_and_later(stages: 
     assert (report.failed, report.unchanged) == (1, 1)
     assert report.failures[0].uri == stages.uri("report.docx")
     item = stages.item("report.docx")
-    assert (item["state"], item["version"], item["attempts"]) == ("failed", 1, 1)
+    assert (item["state"], item["version"], item["attempts"], item["next_retry_at"]) == ("failed", 1, 1, None)
     assert item["error"]
     assert stages.found("batteries") == {"report.docx"}, "the old version stays searchable"
-    assert not stages.pending().work, "it waits"
-    assert not stages.run()["documents"].failed, "and is not tried before its time"
+    stages.due_now()
+    assert not stages.pending().work, "no time brings it back"
+    assert not stages.run()["documents"].failed
 
-    waits = [_wait(stages)]
-    for _ in range(3):
-        stages.due_now()
-        assert stages.pending().work
-        assert stages.run()["documents"].failed == 1
-        waits.append(_wait(stages))
-    assert [round(wait.total_seconds() / 60) for wait in waits] == [1, 2, 4, 8]
-    assert stages.item("report.docx")["attempts"] == 4
+    assert stages.run(Selection(only_failed=True))["documents"].failed == 1
+    stages.configure("collections: {handbook: {files: [{root: ./docs}], parsing: {timeout: 200s}}}")
+    assert stages.pending().work, "other settings may read it"
+    assert stages.run()["documents"].failed == 1
+    assert stages.item("report.docx")["attempts"] == 3
+    assert not stages.pending().work
 
     stages.write("report.docx", kept)
     report = stages.run()["documents"]
     item = stages.item("report.docx")
     assert (report.failed, item["state"], item["version"], item["attempts"]) == (0, "ready", 1, 0)
     stages.assert_sound()
+
+
+def test_a_temporary_failure_is_retried_at_once_and_then_later_and_later(stages: Stages) -> None:
+    """A file that vanished between listing and reading is due at once, then after 1, 2, 4 minutes."""
+    file = stages.write("report.docx", _docx("The batteries last ninety hours."))
+    content = file.read_bytes()
+    stages.configure()
+    stages.raw_files()
+    file.unlink()
+    waits = []
+    for _ in range(4):
+        assert stages.documents().failed == 1
+        waits.append(_wait(stages))
+        stages.due_now()
+    assert [max(round(wait.total_seconds() / 60), 0) for wait in waits] == [0, 1, 2, 4]
+    file.write_bytes(content)
+    assert stages.documents().failed == 0
 
 
 def test_only_failed_retries_at_once_and_touches_nothing_else(stages: Stages) -> None:

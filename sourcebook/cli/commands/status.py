@@ -135,6 +135,8 @@ def _show_problems(collection: "CollectionStatus") -> None:
         line.append_text(safe(f"{one_line(problem.uri, 500)}: {one_line(problem.error, 500)}"))
         if problem.next_retry_at is not None:
             line.append_text(safe(f" (next retry {problem.next_retry_at.astimezone():%Y-%m-%d %H:%M})", "dim"))
+        elif problem.state == "failed" and problem.attempts:
+            line.append_text(safe(" (retried when the content or the settings change)", "dim"))
         console().print(line, soft_wrap=True)
     more = len(collection.problems) - SHOWN_PROBLEMS
     if more > 0:

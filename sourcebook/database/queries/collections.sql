@@ -46,3 +46,8 @@ SELECT EXISTS (
 -- name: settings_digest
 -- Return a digest of the settings of a collection, its sources included.
 SELECT md5(settings::text) FROM collection WHERE name = %(collection)s;
+
+-- name: retry_failed_documents
+-- Let the failed documents of a collection that wait for a change be retried: its settings have changed.
+UPDATE document SET next_retry_at = now()
+WHERE collection = %(collection)s AND failure IS NOT NULL AND next_retry_at IS NULL AND removed_at IS NULL;

@@ -159,16 +159,18 @@ ON CONFLICT (collection, uri) DO UPDATE SET
     updated_at = now();
 
 -- name: record_document_failure
--- Record a failed attempt; the content of an earlier success stays and stays searchable.
+-- Record a failed attempt; the content of an earlier success stays and stays searchable. A temporary failure is retried at
+-- once, then after 1, 2, 4 … minutes; any other one waits for a change of the content or the settings.
 INSERT INTO document AS known
     (collection, source_id, uri, kind, media_type, tags, title, input_hash, config_hash, failure, attempts, next_retry_at)
 VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags)s, %(title)s, %(sha256)s, %(parser)s,
-        %(failure)s, 1, now() + interval '1 minute')
+        %(failure)s, 1, CASE WHEN %(temporary)s THEN now() END)
 ON CONFLICT (collection, uri) DO UPDATE SET
     source_id = excluded.source_id, kind = excluded.kind, media_type = excluded.media_type, tags = excluded.tags,
     input_hash = excluded.input_hash, config_hash = excluded.config_hash, removed_at = NULL,
     failure = excluded.failure, attempts = known.attempts + 1,
-    next_retry_at = now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours'),
+    next_retry_at = CASE WHEN NOT %(temporary)s THEN NULL WHEN known.attempts = 0 THEN now()
+        ELSE now() + least(interval '1 minute' * power(2, least(known.attempts - 1, 20)), interval '24 hours') END,
     updated_at = now();
 
 -- name: record_other_bytes

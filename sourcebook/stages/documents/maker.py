@@ -14,7 +14,7 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
-from sourcebook.errors import ParseError, SourcebookError
+from sourcebook.errors import ParseError, SourcebookError, TemporaryParseError
 from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
 from sourcebook.model.content_hash import content_hash
@@ -115,13 +115,13 @@ class DocumentMaker:
             try:
                 item, other, parse = reader.read(stale)
             except FileNotFoundError:
-                outcome.failed.append((stale, "it vanished between listing and reading"))
+                outcome.fail(stale, "it vanished between listing and reading", temporary=True)
                 continue
             except OSError as error:
-                outcome.failed.append((stale, f"it cannot be read: {error.strerror or error}"))
+                outcome.fail(stale, f"it cannot be read: {error.strerror or error}", temporary=True)
                 continue
             except ParseError as error:
-                outcome.failed.append((stale, str(error)))
+                outcome.fail(stale, str(error), temporary=isinstance(error, TemporaryParseError))
                 continue
             if other is not None:
                 outcome.moved.append((item, other))
@@ -143,7 +143,7 @@ class DocumentMaker:
                 try:
                     content = known[item.key] = outcome.add(item, parse())
                 except ParseError as error:
-                    outcome.failed.append((item, str(error)))
+                    outcome.fail(item, str(error), temporary=isinstance(error, TemporaryParseError))
                     continue
                 except SourcebookError:  # it concerns every document: record the finished ones and end the run
                     self._record(outcome)
@@ -176,7 +176,7 @@ class DocumentMaker:
         for item, content in outcome.made:
             if item.content_hash != content.content_hash:
                 self._report.note(content.title or name_as_title(item.uri), item.uri)
-        for item, reason in outcome.failed:
+        for item, reason, _ in outcome.failed:
             self._report.fail(item.uri, reason)
         return outcome.done
 
@@ -188,7 +188,8 @@ class _Outcome:
         self._collection = collection
         self._parsed: dict[tuple[bytes, str], tuple[ParsedDocument, Content]] = {}
         self.made: list[tuple[StaleDocument, Content]] = []
-        self.failed: list[tuple[StaleDocument, str]] = []
+        self.failed: list[tuple[StaleDocument, str, bool]] = []
+        """Items with the reason, and whether another attempt may succeed."""
         self.moved: list[tuple[StaleDocument, dict[str, Any]]] = []
 
     @property
@@ -207,6 +208,9 @@ class _Outcome:
         self._parsed[item.key] = document, content
         return content
 
+    def fail(self, item: StaleDocument, reason: str, *, temporary: bool) -> None:
+        self.failed.append((item, reason, temporary))
+
     def record(self, cursor: "Cursor[Any]") -> None:
         for item, other in self.moved:
             cursor.execute(queries["record_other_bytes"], {"source_id": item.source_id, "uri": item.uri, **other})
@@ -222,8 +226,9 @@ class _Outcome:
                 _record_attachments(cursor, key, document.attachments)
         if self.made:
             cursor.executemany(queries["record_documents"], [_row(self._collection, *pair) for pair in self.made])
-        for item, reason in self.failed:
-            cursor.execute(queries["record_document_failure"], {**_identity(self._collection, item), "failure": reason})
+        for item, reason, temporary in self.failed:
+            failure = {"failure": reason, "temporary": temporary}
+            cursor.execute(queries["record_document_failure"], {**_identity(self._collection, item), **failure})
 
 
 def _transcripts(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], Transcript]:

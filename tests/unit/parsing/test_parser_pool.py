@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +14,7 @@ import psutil
 import pytest
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import ParseError
+from sourcebook.errors import ParseError, TemporaryParseError
 from sourcebook.model.media_types import CSV, HTML, MARKDOWN, PDF
 from sourcebook.parsing.parser_pool import ParserPool
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
@@ -126,18 +127,30 @@ def test_a_document_that_takes_too_much_memory_fails_alone() -> None:
         assert small.result().title == "Small"
 
 
-def test_a_crash_of_the_parser_fails_its_document_alone() -> None:
-    """A parser that is killed in mid-document leaves one failed document, and the rest is parsed."""
+def test_a_parser_that_is_killed_once_is_started_again() -> None:
+    """Something outside ended the process: the document is parsed again at once and does not fail."""
     before = children()
     with ParserPool(documents=1) as parsers:
+        parsing = parsers.start(SLOW, name="tides.csv", media_type=CSV, settings=ParsingSettings())
+        os.kill(wait_for_child(before), signal.SIGKILL)
+        assert parsing.result().blocks
+
+
+def test_a_crash_of_the_parser_fails_its_document_alone() -> None:
+    """A parser that is killed in mid-document twice leaves one failed document, and the rest is parsed."""
+    before = children()
+    with ParserPool(documents=1) as parsers, ThreadPoolExecutor(1) as thread:
         doomed = parsers.start(SLOW * 4, name="doomed.csv", media_type=CSV, settings=SETTINGS)
         others = [
             parsers.start(f"# Number {n}\n".encode(), name="a.md", media_type=MARKDOWN, settings=SETTINGS)
             for n in range(3)
         ]
-        os.kill(wait_for_child(before), signal.SIGKILL)
-        with pytest.raises(ParseError, match=r"its parser crashed \(SIGKILL\)"):
-            doomed.result()
+        result = thread.submit(doomed.result)
+        first = wait_for_child(before)
+        os.kill(first, signal.SIGKILL)
+        os.kill(wait_for_child(before | {first}), signal.SIGKILL)
+        with pytest.raises(TemporaryParseError, match=r"its parser crashed \(SIGKILL\) twice"):
+            result.result()
         assert [other.result().title for other in others] == ["Number 0", "Number 1", "Number 2"]
 
 
