@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sourcebook.errors import ListingError
-from sourcebook.files.confinement import LEADS_OUT, is_inside, real_path
+from sourcebook.files.confinement import LEADS_OUT, is_inside, real_path, target_of
 from sourcebook.files.patterns import PathFilter
 from sourcebook.files.source import Source
 
@@ -197,7 +197,7 @@ class _Walk:
         return None
 
     def _leads_out(self, path: str) -> str | None:
-        if self._follow_links or is_inside(os.path.realpath(path), self._real_root):
+        if self._follow_links or is_inside(target_of(path), self._real_root):
             return None
         return LEADS_OUT
 

@@ -39,10 +39,16 @@ ON CONFLICT (source_id, uri) DO UPDATE SET digest = excluded.digest, files = exc
     WHERE known.revision = excluded.revision;
 
 -- name: forget_folders
--- Delete folders without files, unless a row of theirs changed since their revision was read.
+-- Delete folders without files, unless a row of theirs changed since their revision was read, or changes now.
 DELETE FROM listed_folder folder
-USING unnest(%(uris)s::text[], %(revisions)s::bigint[]) AS seen (uri, revision)
-WHERE folder.source_id = %(source_id)s AND folder.uri = seen.uri AND folder.revision = seen.revision;
+USING (
+    SELECT known.uri
+    FROM listed_folder known
+    JOIN unnest(%(uris)s::text[], %(revisions)s::bigint[]) AS seen (uri, revision) USING (uri, revision)
+    WHERE known.source_id = %(source_id)s
+    FOR UPDATE OF known SKIP LOCKED
+) empty
+WHERE folder.source_id = %(source_id)s AND folder.uri = empty.uri;
 
 -- name: record_files
 -- Insert or update the rows of files that are new, changed, returned, failed or skipped.
