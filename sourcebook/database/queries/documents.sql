@@ -159,8 +159,9 @@ ON CONFLICT (collection, uri) DO UPDATE SET
     updated_at = now();
 
 -- name: record_document_failure
--- Record a failed attempt; the content of an earlier success stays and stays searchable. A temporary failure is retried at
--- once, then after 1, 2, 4 … minutes; any other one waits for a change of the content or the settings.
+-- Record a failed attempt; the content of an earlier success stays and stays searchable.
+-- A temporary failure is retried at once, then after 1, 2, 4 … minutes; any other one waits for a change of the content
+-- or the settings.
 INSERT INTO document AS known
     (collection, source_id, uri, kind, media_type, tags, title, input_hash, config_hash, failure, attempts, next_retry_at)
 VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags)s, %(title)s, %(sha256)s, %(parser)s,
