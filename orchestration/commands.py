@@ -94,11 +94,34 @@ def up(
                 f"Sourcebook is up: {address}{told}\nChanged files are ingested automatically. Press Ctrl-C to stop."
             )
 
-    configuration = context.configuration
+    mistake = mistake_beside_last_good(context)
+    if mistake is not None:
+        typer.echo(f"The configuration has a mistake; the last good one stays in force:\n{mistake}", err=True)
     if not as_json:
         typer.echo("Starting the database, the code server, the web server and the daemon …")
     with context.open_database() as database:
-        run_up(configuration, database, port=port, metrics_port=metrics_port, ready=ready)
+        run_up(context.configuration_path, database, port=port, metrics_port=metrics_port, ready=ready)
     if not as_json:
         with suppress(OSError):  # the terminal may have been closed
             typer.echo("Stopped.")
+
+
+def mistake_beside_last_good(context: CommandContext) -> str | None:
+    """Return the mistake in the configuration where the knowledge base has a last good one, and None without a mistake.
+
+    Raises:
+        ConfigurationError: the file has a mistake, and no collection is known yet.
+    """
+    from sourcebook.admin.collections import collection_names
+    from sourcebook.errors import ConfigurationError
+
+    try:
+        _ = context.configuration
+    except ConfigurationError as error:
+        if not context.configuration_path.exists() or context.is_empty():
+            raise
+        with context.open_database() as database, database.connection() as connection:
+            if not collection_names(connection):
+                raise
+        return str(error)
+    return None

@@ -19,7 +19,7 @@ from orchestration.instance import open_instance, prepare_dagster_home
 from orchestration.supervisor import Service, ServiceError, Supervisor, free_port, listens
 from orchestration.up_record import MARK, UpRecord
 from sourcebook.cli.logs import FORMAT_VARIABLE, LEVEL_VARIABLE
-from sourcebook.config.loading import Configuration, sourcebook_home
+from sourcebook.config.loading import sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.metrics.server import DEFAULT_PORT, MetricsServer, MetricsServerError
 
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 def up(
-    configuration: Configuration,
+    path: Path,
     database: Database,
     *,
     port: int,
@@ -52,7 +52,7 @@ def up(
     """Serve until SIGINT, SIGTERM or SIGHUP, or until a process ends again and again; leave no process behind.
 
     Args:
-        configuration: the configuration to serve.
+        path: the configuration to serve.
         database: an open database, closed by the caller.
         port: the port of the web server.
         metrics_port: the port of the metrics; 0 for none, None for the usual one where it is free.
@@ -64,7 +64,7 @@ def up(
         MetricsServerError: the chosen port of the metrics is taken.
         ServiceError: the port is taken, or a process does not start or ends again and again.
     """
-    home = sourcebook_home(configuration.path).absolute()
+    home = sourcebook_home(path).absolute()
     with _stopping_on_signals() as stopped, ExitStack() as running:
         record = running.enter_context(UpRecord(home / "dagster" / "up.json"))
         running.enter_context(_logging_to(home / "dagster" / "up.log"))
@@ -81,7 +81,7 @@ def up(
                 {
                     LEVEL_VARIABLE: "info",
                     **os.environ,
-                    "SOURCEBOOK_CONFIG": str(configuration.path),
+                    "SOURCEBOOK_CONFIG": str(path),
                     "SOURCEBOOK_HOME": str(home),
                     "PYTHONUNBUFFERED": "1",
                     MARK: record.mark,

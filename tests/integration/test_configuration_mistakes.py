@@ -9,14 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 from assets.sources import configuration_is_valid
+from orchestration.commands import mistake_beside_last_good
 from orchestration.instance import STORAGE_VARIABLE, open_instance
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sourcebook.cli.app import app
+from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import WRONG_USE
 from sourcebook.database.database import Database
+from sourcebook.errors import ConfigurationError
 
 GOOD = "collections:\n  handbook:\n    files:\n      - root: ./docs\n"
 MISTAKE = "collections:\n  handbook:\n    files:\n      - rot: ./docs\n"
@@ -148,3 +151,16 @@ def test_status_shows_the_mistake_and_ingest_refuses_it(configuration: Path, ins
 def test_a_good_configuration_is_no_mistake(configuration: Path, instance: dg.DagsterInstance) -> None:
     tick(collections_sensor, instance)
     assert json.loads(CliRunner().invoke(app, ["status", "--json"]).stdout)["configuration_error"] is None
+
+
+def test_up_starts_with_the_last_good_configuration(configuration: Path, instance: dg.DagsterInstance) -> None:
+    """A restart with a mistake in the file serves the known collections; without any, the file is refused."""
+    context = CommandContext(configuration)
+    assert mistake_beside_last_good(context) is None
+    configuration.write_text(MISTAKE)
+    with pytest.raises(ConfigurationError, match="there is no such key"):
+        mistake_beside_last_good(CommandContext(configuration))
+    configuration.write_text(GOOD)
+    tick(collections_sensor, instance)
+    configuration.write_text(MISTAKE)
+    assert PLACE in str(mistake_beside_last_good(CommandContext(configuration)))
