@@ -2,6 +2,7 @@
 
 import time
 import urllib.request
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.measurement_writer import store_measurements
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
-from sourcebook.metrics.ledger import LedgerCollector
+from sourcebook.metrics.ledger import LedgerCollector, read_ledger
 from sourcebook.metrics.server import MetricsServer, MetricsServerError
 from sourcebook.telemetry.measurements import measurements
 from tests.integration.stages import Stages
@@ -174,6 +175,44 @@ def test_a_database_that_never_answers_holds_no_scrape(tmp_path: Path) -> None:
         assert scrape(collector)["sourcebook_up"] == {(): 0}
         assert time.monotonic() - started < 10
         collector.close()
+
+
+LARGE = """
+INSERT INTO collection (name, settings) SELECT 'c' || number, '{}' FROM generate_series(1, 20) AS number;
+INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)
+SELECT name, 'files', '/' || name, '{}', '{}', '{}', 1 FROM collection;
+INSERT INTO generation (collection, chunking, embedding, model, dimensions)
+SELECT name, '{}', '{}', 'm', 384 FROM collection;
+UPDATE collection SET active_generation_id = generation.id FROM generation WHERE generation.collection = name;
+INSERT INTO document
+    (collection, source_id, uri, kind, media_type, tags, input_hash, config_hash, content_hash, failure)
+SELECT collection, source.id, location || number, 'file', 'text/markdown', '{}', '', 'p', sha256(number::text::bytea),
+       CASE WHEN number % 100 = 0 THEN 'its parser was not done after 120 seconds' END
+FROM source CROSS JOIN generate_series(1, 5000) AS number;
+INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, published_hash)
+SELECT generation.id, document.id, content_hash, 'c', 1, CASE WHEN document.id % 1000 > 0 THEN content_hash END
+FROM document JOIN generation USING (collection)
+"""
+
+
+@pytest.mark.alone
+def test_a_scrape_at_100_000_documents_takes_less_than_a_tenth_of_a_second(database: Database) -> None:
+    with database.connection() as connection:
+        for statement in (*LARGE.split(";"), "VACUUM ANALYZE"):
+            connection.execute(statement.encode())
+        seconds = []
+        for _ in range(10):
+            started = time.perf_counter()
+            families = {family.name: family for family in read_ledger(connection)}
+            seconds.append(time.perf_counter() - started)
+        told = dict(connection.execute("SELECT state, count(*) FROM item GROUP BY 1").fetchall())
+    states: defaultdict[str, float] = defaultdict(float)
+    for sample in families["sourcebook_documents"].samples:
+        states[sample.labels["state"]] += sample.value
+    assert states == told
+    assert set(told) == {"ready", "pending", "failed"}
+    print(f"\n{min(seconds) * 1000:.0f} ms a scrape")
+    assert min(seconds) < 0.1
 
 
 def test_a_port_that_is_taken_is_told(database: Database) -> None:

@@ -13,3 +13,9 @@ CREATE TABLE freshness (
     compared_at timestamptz NOT NULL,
     behind_since timestamptz           -- first comparison that found the oldest waiting change; NULL where none waits
 ) WITH (fillfactor = 50);
+
+-- Failed and skipped items are few among many.
+CREATE INDEX IF NOT EXISTS raw_file_failed ON raw_file (source_id) WHERE failure IS NOT NULL;
+CREATE INDEX IF NOT EXISTS transcribed_file_failed ON transcribed_file (source_id) WHERE failure IS NOT NULL;
+CREATE INDEX IF NOT EXISTS document_failed ON document (collection) WHERE failure IS NOT NULL;
+CREATE INDEX IF NOT EXISTS document_skipped ON document (collection) WHERE skip_reason IS NOT NULL;
