@@ -23,6 +23,7 @@ PARTS = {
     "listing": "listing and comparing 2,000 to 100,000 files, and the sensor's tick over 20 collections",
     "edit": "ingest after one edit",
     "delete": "ingest after ten deletions",
+    "freshness": "seconds until a change is searchable while `sourcebook up` runs",
     "memory": "peak memory",
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",
     "search": "a whole search with the query's embedding: latency, first answer, clients at once",

@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
     app.command()(ingest)
     app.command()(crawl)
     app.command()(up)
+    app.command()(watch)
 
 
 def ingest(
@@ -98,12 +99,42 @@ def up(
     if mistake is not None:
         typer.echo(f"The configuration has a mistake; the last good one stays in force:\n{mistake}", err=True)
     if not as_json:
-        typer.echo("Starting the database, the code server, the web server and the daemon …")
+        typer.echo("Starting the database, the code server, the web server, the daemon and the watch …")
     with context.open_database() as database:
         run_up(context.configuration_path, database, port=port, metrics_port=metrics_port, ready=ready)
     if not as_json:
         with suppress(OSError):  # the terminal may have been closed
             typer.echo("Stopped.")
+
+
+def watch(ctx: typer.Context) -> None:
+    """Ingest small changes of local folders within seconds; part of `sourcebook up`.
+
+    A file is ingested once nothing has been written to it for two seconds. Large changes, recordings and sites are left
+    to the sensors of `sourcebook up`. Ctrl-C stops the watch.
+
+    Example: `sourcebook watch`
+    """
+    import gc
+    import logging
+    import signal
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Event
+
+    from orchestration.watch import FolderWatch
+
+    gc.enable()
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    output = logging.StreamHandler()
+    output.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logging.getLogger("orchestration").addHandler(output)
+    logging.getLogger("orchestration").setLevel(logging.INFO)
+    context = CommandContext.of(ctx)
+    # In a thread of its own, where Dagster does not take the signals for itself: a run that has begun is finished.
+    with context.open_database() as database, ThreadPoolExecutor(1) as thread:
+        thread.submit(FolderWatch(context.configuration_path, database, stop).run).result()
 
 
 def mistake_beside_last_good(context: CommandContext) -> str | None:

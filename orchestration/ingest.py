@@ -21,7 +21,7 @@ from sourcebook.model.selection import Selection
 if TYPE_CHECKING:
     import dagster as dg
 
-    from sourcebook.embedding.embedder_pool import EmbedderPool as RunEmbedders
+    from sourcebook.embedding.embedder_pool import EmbedderPool
 
 ASSETS = (
     "raw_files",
@@ -75,10 +75,19 @@ def ingest(
     collections: list[str],
     selection: Selection,
     events: IngestEvents,
+    embedders: "EmbedderPool | None" = None,
 ) -> Iterator[IngestedCollection]:
     """Apply the configuration and bring collections up to date, one after the other.
 
     A collection without pending work starts no Dagster run.
+
+    Args:
+        configuration: the configuration to apply.
+        database: the database of the collections.
+        collections: names; every collection where empty.
+        selection: the part of each collection to process.
+        events: callbacks.
+        embedders: a pool that stays open, for models that are used again soon; a pool of its own by default.
 
     Raises:
         ConfigurationError: the configuration is invalid, or lacks a collection.
@@ -91,7 +100,7 @@ def ingest(
     if unknown:
         raise ConfigurationError(f"there is no collection {', '.join(unknown)}; there is {', '.join(names)}")
     instance: dg.DagsterInstance | None = None
-    embedders: RunEmbedders | None = None
+    own_embedders: EmbedderPool | None = None
     try:
         for name in collections or names:
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
@@ -109,9 +118,8 @@ def ingest(
                         )
                         continue
                     if pending.needs_model:
-                        from sourcebook.embedding.embedder_pool import EmbedderPool
-
-                        embedders = embedders or EmbedderPool()
+                        if embedders is None:
+                            embedders = own_embedders = _new_pool()
                         home = sourcebook_home(configuration.path)
                         embedders.start_early(wanted_embedding(connection, name), home, pending.items)
                 events.started(name, pending)
@@ -131,10 +139,16 @@ def ingest(
                         _unmatched(connection, name),
                     )
     finally:
-        if embedders is not None:
-            embedders.close()
+        if own_embedders is not None:
+            own_embedders.close()
         if instance is not None:
             instance.dispose()
+
+
+def _new_pool() -> "EmbedderPool":
+    from sourcebook.embedding.embedder_pool import EmbedderPool
+
+    return EmbedderPool()
 
 
 def _run(
@@ -145,7 +159,7 @@ def _run(
     selection: Selection,
     pending: Pending,
     events: IngestEvents,
-    embedders: "RunEmbedders | None",
+    embedders: "EmbedderPool | None",
 ) -> tuple[str, dict[str, dict[str, Any]]]:
     import dagster as dg
 
@@ -157,7 +171,8 @@ def _run(
     from resources.selection import RunSelection
     from sensors.abandoned_runs import IN_PROCESS, active_runs, free_abandoned_slots
 
-    gc.freeze()
+    if not gc.get_freeze_count():  # once a process: what a run leaves behind is to be collected
+        gc.freeze()
     gc.enable()
     active_runs(instance, database, name, holding_lock=True)  # records killed runs as failed
     instance.add_dynamic_partitions(COLLECTIONS, [name])

@@ -1,4 +1,4 @@
-"""`sourcebook up`: embedded database, code server, web server and daemon, started and stopped together."""
+"""`sourcebook up`: embedded database, code server, web server, daemon and watch, started and stopped together."""
 
 import gc
 import logging
@@ -90,7 +90,7 @@ def up(
                 record.record,
             )
         )
-        for service in dagster_services(folder / "workspace.yaml", host, port):
+        for service in services_of(folder / "workspace.yaml", host, port):
             supervisor.start(service)
         metrics = _serve_metrics(running, database, host, metrics_port)
         if not stopped():
@@ -118,8 +118,8 @@ def _serve_metrics(running: ExitStack, database: Database, host: str, port: int 
     return f"http://{host}:{running.enter_context(server).port}/metrics"
 
 
-def dagster_services(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
-    """Return Dagster's processes, in the order of their start.
+def services_of(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
+    """Return Dagster's processes and the watch, in the order of their start.
 
     Args:
         workspace: Path of the workspace file, which is written.
@@ -145,6 +145,7 @@ def dagster_services(workspace: Path, host: str, port: int) -> tuple[Service, ..
             lambda: listens(host, port),
         ),
         Service("daemon", (*python, "dagster._daemon", "run", "-w", str(workspace), *logs)),
+        Service("watch", (sys.executable, "-c", "from sourcebook.cli import main; main()", "watch")),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Registration of `ingest`, `crawl` and `up`, which are part of the code location."""
+"""Registration of `ingest`, `crawl`, `up` and `watch`, which are part of the code location."""
 
 import sys
 from collections.abc import Callable
@@ -14,6 +14,7 @@ _COMMANDS = {
     "ingest": "Bring the knowledge base up to date with its sources (needs the pipeline).",
     "crawl": "Add a web site to a collection and crawl it (needs the pipeline).",
     "up": "Start the web page that shows the pipeline, and its daemon (needs the pipeline).",
+    "watch": "Ingest small changes of local folders within seconds (needs the pipeline).",
 }
 _NOT_HERE = (
     "this command runs the pipeline, which this copy of the library lacks: get the Sourcebook checkout, run "

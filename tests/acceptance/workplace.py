@@ -5,10 +5,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from psycopg.rows import dict_row
 
@@ -64,15 +64,19 @@ class Workplace:
     def uri(self, name: str) -> str:
         return file_uri(str(self.folder / name))
 
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        """Start the command and return at once."""
+    def start(self, *arguments: str, errors_to: Path | None = None) -> "subprocess.Popen[str]":
+        """Start the command and return at once; its errors go to a pipe, or to a file."""
+        with errors_to.open("wb") if errors_to else nullcontext(subprocess.PIPE) as errors:
+            return self._start(arguments, errors)
+
+    def _start(self, arguments: tuple[str, ...], errors: IO[bytes] | int) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [self.command, *arguments],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=errors,
             text=True,
         )
 

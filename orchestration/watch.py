@@ -1,0 +1,189 @@
+"""The watch: small changes of local folders are ingested within seconds, in a process that has everything loaded.
+
+The sensor `changed_files` finds every change, too, some half a minute later: also those of remote sources, of network
+file systems, and whatever happened while nothing watched. Large changes, recordings and sites are left to it.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+
+from orchestration.ingest import IngestedCollection, IngestEvents, ingest
+from sourcebook.admin.collections import collection_names
+from sourcebook.config.loading import Configuration, load_configuration, sourcebook_home
+from sourcebook.database.database import Database
+from sourcebook.database.lock import is_locked
+from sourcebook.embedding.embedder_pool import EmbedderPool
+from sourcebook.errors import ConfigurationError, DatabaseError, ListingError, SourcebookError
+from sourcebook.files.watching import WatchedSource, changes_at_rest
+from sourcebook.model.selection import Selection
+from sourcebook.stages.raw_files import collection_sources
+
+MOST_ITEMS = 100
+"""Changed files of one collection up to which the watch ingests them; the sensor requests a run for more."""
+_SECONDS_BETWEEN_LOOKS = 5.0
+"""Seconds after which the sources of the ledger and the folders are compared with the watched ones."""
+_SECONDS_WITHOUT_A_WATCH = 60.0
+"""Seconds until the next attempt where the system grants no watch."""
+_SECONDS_TO_KEEP_A_MODEL = 300.0
+"""Seconds without a change after which the embedding model leaves the memory."""
+_LONGEST_BACK_OFF = 30.0
+"""Seconds between attempts while the database cannot be reached, at most."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class FolderWatch:
+    """A watch over the local folders of every collection."""
+
+    configuration_path: Path
+    database: Database
+    stop: Event
+    _configuration: Configuration | None = None
+    """The last good configuration since the start; changes are left to the sensor where there is none."""
+    _waiting: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Changed URIs by collection, each with the time at which it came to rest, in seconds of the monotonic clock."""
+    _last_events: dict[str, float] = field(default_factory=dict)
+    """Paths that are still being written; see `changes_at_rest`."""
+    _embedders: EmbedderPool = field(default_factory=EmbedderPool)
+    _last_ingest: float = 0.0
+    _mark: tuple[int, int] = (0, 0)
+    """Modification time and size of the configuration file when it was read last."""
+
+    def run(self) -> None:
+        """Watch until `stop` is set; an error of a run, a source or the database is logged and overcome."""
+        from orchestration.definitions import defs  # a second of imports for which no change waits
+        from orchestration.instance import open_instance
+
+        defs.resolve_job_def("ingest")
+        self._current_configuration()
+        open_instance(sourcebook_home(self.configuration_path), self.database).dispose()
+        back_off = 1.0
+        try:
+            while not self.stop.is_set():
+                try:
+                    self._watch_folders()
+                    back_off = 1.0
+                except DatabaseError as error:
+                    _log.warning("%s; next attempt in %.0f s", error, back_off)
+                    self.stop.wait(back_off)
+                    back_off = min(2 * back_off, _LONGEST_BACK_OFF)
+                except ListingError as error:
+                    _log.warning("%s; until then the sensor changed_files finds changes", error)
+                    self.stop.wait(_SECONDS_WITHOUT_A_WATCH)
+        finally:
+            self._embedders.close()
+
+    def _watch_folders(self) -> None:
+        """Watch the present folders until they or the sources change."""
+        sources = self._sources()
+        identities = {folder: _identity(folder) for folder in sorted({source.source.location for source in sources})}
+        folders = [folder for folder, identity in identities.items() if identity is not None]
+        _log.info("watching %s", ", ".join(folders) or "nothing: no local folder exists")
+        looked = time.monotonic()
+        for paths in changes_at_rest(folders, self.stop, self._last_events) if folders else self._idle():
+            self._note(sources, paths)
+            self._ingest_waiting()
+            if time.monotonic() - looked >= _SECONDS_BETWEEN_LOOKS:
+                looked = time.monotonic()
+                self._release_model()
+                if self._sources() != sources or any(_identity(name) != known for name, known in identities.items()):
+                    return
+
+    def _idle(self) -> Iterator[list[str]]:
+        while not self.stop.wait(1.0):
+            yield []
+
+    def _sources(self) -> list[WatchedSource]:
+        with self.database.connection() as connection:
+            return [
+                WatchedSource(name, replace(source, listing_error=None))
+                for name in collection_names(connection)
+                for source in collection_sources(connection, name)
+                if source.is_local
+            ]
+
+    def _note(self, sources: list[WatchedSource], paths: list[str]) -> None:
+        now = time.monotonic()
+        for path in paths:
+            for source in sources:
+                files = source.changed_files(path)
+                if files is None:
+                    _log.info("%s: %s is left to the sensor changed_files", source.collection, path)
+                    continue
+                waiting = self._waiting.setdefault(source.collection, {})
+                waiting.update((uri, now) for uri in files)
+
+    def _ingest_waiting(self) -> None:
+        for name in [name for name, uris in self._waiting.items() if uris]:
+            if len(self._waiting[name]) > MOST_ITEMS:
+                _log.info("%s: %d changes are left to the sensor changed_files", name, len(self._waiting[name]))
+                self._waiting[name].clear()
+                continue
+            with self.database.connection() as connection:
+                if is_locked(connection, name):  # looked at again half a second later
+                    continue
+            self._ingest(name)
+
+    def _ingest(self, name: str) -> None:
+        """Ingest the waiting changes of a collection; a failed run is logged and left to the sensor."""
+        waiting = self._waiting.pop(name)
+        configuration = self._current_configuration()
+        if configuration is None:
+            return
+        try:
+            with self.database.connection() as connection:
+                folders = [source.location for source in collection_sources(connection, name)]
+            # The folders alone: a due site would hold these files up for the time of a crawl.
+            selection = Selection(documents=tuple(waiting), sources=tuple(folders))
+            for done in ingest(
+                configuration,
+                self.database,
+                collections=[name],
+                selection=selection,
+                events=IngestEvents(),
+                embedders=self._embedders,
+            ):
+                self._report(done, min(waiting.values()))
+        except DatabaseError:
+            self._waiting[name] = waiting
+            raise
+        except SourcebookError as error:
+            _log.warning("%s: %s", name, error)
+        finally:
+            self._last_ingest = time.monotonic()
+
+    def _report(self, done: IngestedCollection, rested: float) -> None:
+        if done.run_id is not None:
+            seconds = time.monotonic() - rested
+            _log.info("%s: run %s, done %.1f s after the change", done.name, done.run_id, seconds)
+
+    def _current_configuration(self) -> Configuration | None:
+        """Return the configuration; where its file has a mistake, the last good one."""
+        try:
+            status = self.configuration_path.stat()
+            mark = (status.st_mtime_ns, status.st_size)
+            if mark != self._mark:
+                self._mark = mark
+                self._configuration = load_configuration(self.configuration_path)
+        except (OSError, ConfigurationError) as error:
+            _log.warning("the last good configuration stays in use: %s", error)
+        return self._configuration
+
+    def _release_model(self) -> None:
+        if self._last_ingest and time.monotonic() - self._last_ingest > _SECONDS_TO_KEEP_A_MODEL:
+            self._embedders.close()
+            self._last_ingest = 0.0
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    """Return device and inode of a folder; None where it does not exist, as before a disk is mounted."""
+    try:
+        status = Path(folder).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,127 @@
+"""Changes below local folders, from the operating system's events, once each changed path has come to rest."""
+
+import os
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from watchfiles import watch
+
+from sourcebook.errors import ListingError
+from sourcebook.files.listing import file_uri
+from sourcebook.files.patterns import PathFilter
+from sourcebook.files.source import Source
+from sourcebook.model.media_types import is_recording, media_type_of_name
+
+SECONDS_AT_REST = 2.0
+"""Seconds without an event after which a changed path is taken to be written completely."""
+MOST_FILES = 100
+"""Files of one folder that appears; the comparison of the whole source finds larger ones."""
+_HEARTBEAT_MS = 500
+"""Milliseconds after which the watch yields, even where nothing changed."""
+
+
+def changes_at_rest(folders: Sequence[str], stop: Event, last_events: dict[str, float]) -> Generator[list[str]]:
+    """Yield at least twice a second the paths that changed and have been at rest since, often none.
+
+    A path that is written without a pause of `SECONDS_AT_REST` is not yielded until it rests. The folders of a network
+    file system give no events for changes made elsewhere.
+
+    Args:
+        folders: absolute paths of existing folders or files.
+        stop: ends the watch within half a second.
+        last_events: the paths that are not at rest yet, each with the time of its last event in seconds of the
+            monotonic clock; kept up to date, and handed to the next watch where the folders change.
+
+    Raises:
+        ListingError: the system grants no watch, such as where `fs.inotify.max_user_watches` is reached.
+    """
+    # With `ignore_permission_denied`, watchfiles passes over every other error as well, such as the limit of watches.
+    for passing_over in (False, True):
+        try:
+            for changes in watch(
+                *folders,
+                watch_filter=None,
+                debounce=400,
+                step=50,
+                rust_timeout=_HEARTBEAT_MS,
+                yield_on_timeout=True,
+                stop_event=stop,
+                raise_interrupt=False,
+                ignore_permission_denied=passing_over,
+            ):
+                now = time.monotonic()
+                last_events.update((path, now) for _, path in changes)
+                rested = [path for path, then in last_events.items() if now - then >= SECONDS_AT_REST]
+                for path in rested:
+                    del last_events[path]
+                yield rested
+        except PermissionError:  # an unreadable folder below one of them: the others are watched without it
+            continue
+        except OSError as error:
+            raise ListingError(f"{', '.join(folders)} cannot be watched: {error}") from error
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedSource:
+    """A local source of a collection, with the rules by which its paths count."""
+
+    collection: str
+    source: Source
+
+    @property
+    def _root(self) -> str:
+        return self.source.location.rstrip("/")
+
+    def changed_files(self, path: str) -> list[str] | None:
+        """Return the URIs of the source's files that a changed path stands for.
+
+        A folder stands for its files: moving it gives one event. A path that is gone may have been a folder; its own
+        URI stands for whatever was below it, because an ingest notices every file that is gone.
+
+        Args:
+            path: an absolute path from an event.
+
+        Returns:
+            URIs; none where the source does not take the path, and None where the path is a folder of more than
+            `MOST_FILES` files, or a recording: work for a whole ingest, which a few seconds do not suffice for.
+        """
+        if path != self._root and not path.startswith(f"{self._root}/"):
+            return []
+        relative = path[len(self._root) + 1 :]
+        patterns = PathFilter(self.source.include, self.source.exclude)
+        if Path(path).is_dir():
+            return self._files_below(path, patterns) if _enters(patterns, relative) else []
+        if not os.path.lexists(path):
+            return [file_uri(path)] if patterns.takes(relative) or _enters(patterns, relative) else []
+        if path != self._root and not patterns.takes(relative):
+            return []
+        return None if _is_recording(path) else [file_uri(path)]
+
+    def _files_below(self, folder: str, patterns: PathFilter) -> list[str] | None:
+        files: list[str] = []
+        for above, folders, names in os.walk(folder):
+            start = len(self._root) + 1
+            folders[:] = [name for name in folders if patterns.enters(f"{above}/{name}"[start:], name)]
+            for name in names:
+                path = f"{above}/{name}"
+                if not patterns.takes(path[start:]):
+                    continue
+                if _is_recording(path) or len(files) == MOST_FILES:
+                    return None
+                files.append(file_uri(path))
+        return files
+
+
+def _enters(patterns: PathFilter, folder: str) -> bool:
+    """Return whether the source may include files below a folder, relative to its root."""
+    parts = folder.split("/") if folder else []
+    return all(patterns.enters("/".join(parts[: depth + 1]), name) for depth, name in enumerate(parts))
+
+
+def _is_recording(path: str) -> bool:
+    media_type = media_type_of_name(path)
+    return media_type is not None and is_recording(media_type)
