@@ -30,6 +30,7 @@ PARTS = {
     "search-large": "search over 100,000 passages, the query's embedding excluded",
     "keyword-designs": "ways to compute BM25 in PostgreSQL, over 10,000 and 100,000 passages",
     "search-ingesting": "search while an ingest goes on",
+    "outage": "searches of eight threads while the database is away for 5, 20, 40 and 60 s",
     "copy": "loading vectors",
     "hnsw": "the vector leg over 100,000 entries: HNSW by size and breadth, filters, deletions",
     "crawl": "a site's first crawl, the one where nothing changed, and the rate limit",

@@ -14,6 +14,7 @@ from sourcebook.config.loading import Configuration, configuration_path, load_co
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.lock import collection_lock
+from sourcebook.database.server_keeper import keep_running
 from sourcebook.errors import ConfigurationError
 
 LAST_GOOD = "the configuration has a mistake, and the last good one stays in force"
@@ -82,8 +83,22 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
 
     @contextmanager
     def opened(self) -> Iterator[Database]:
-        """Open the database outside a run, for a sensor."""
-        with Database(DatabaseLocation.find(self.home)) as database:
+        """Open the database outside a run, for a sensor.
+
+        An embedded server that no other process uses, as under `dagster dev`, stays on until this process ends.
+        """
+        if self._database is not None:
+            yield self._database
+            return
+        location = DatabaseLocation.find(self.home)
+        if location.url is None:
+            keep_running(location.data_folder)
+        with self._opened(location) as database:
+            yield database
+
+    @contextmanager
+    def _opened(self, location: DatabaseLocation) -> Iterator[Database]:
+        with Database(location) as database:
             self._database = database
             try:
                 yield database
@@ -93,8 +108,12 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["Knowledge"]:
         """Open the database for a run and take the lock of its collection, once no other process holds it."""
-        collection = context.run.tags.get("dagster/partition") if context.run else None
-        with self.opened() as database, observed_run(database, context.run):
+        if context.run is None:  # a sensor's
+            with self.opened():
+                yield self
+            return
+        collection = context.run.tags.get("dagster/partition")
+        with self._opened(DatabaseLocation.find(self.home)) as database, observed_run(database, context.run):
             if collection is None or not self.lock:
                 yield self
                 return

@@ -18,6 +18,8 @@ _DETERMINISTIC = frozenset(
 _INFRASTRUCTURE = frozenset(
     {
         "BrokenProcessPool",
+        "DatabaseBusyError",
+        "DatabaseConnectionLostError",
         "DatabaseError",
         "DatabaseUnavailableError",
         "MemoryError",

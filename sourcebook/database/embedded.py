@@ -292,6 +292,21 @@ class EmbeddedServer:
         return DatabaseError(f"the embedded PostgreSQL in {self.folder} does not start: {reason}", remedy=remedy)
 
 
+def is_in_use(folder: Path) -> bool:
+    """Whether a process holds a handle on the server of a data folder."""
+    try:
+        users = os.open(folder.with_name(f"{folder.name}.users"), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(users)
+    return False
+
+
 def _programs() -> Path:
     """Return the folder of the server's programs in the wheel, which need not be imported.
 

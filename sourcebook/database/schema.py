@@ -99,8 +99,8 @@ def _ensure_pgvector(connection: Connection) -> None:
             connection.execute(queries["create_pgvector"])
     except psycopg.Error as error:
         raise DatabaseError(
-            f"pgvector cannot be enabled in this database ({str(error).strip()}): install it on the server and run "
-            "CREATE EXTENSION vector  as a user who may"
+            f"pgvector cannot be enabled in this database ({error.diag.message_primary or error}): install it on the "
+            "server and run  CREATE EXTENSION vector  as a user who may"
         ) from error
     row = connection.execute(queries["enabled_pgvector"]).fetchone()
     found = row[0] if row else "0"
