@@ -13,8 +13,8 @@ from tests.checkout import CHECKOUT, DOCS
 
 PAGES = ("playbooks.md", "monitoring.md", "operating.md")
 CODE = ("sourcebook", "orchestration", "sensors", "resources", "assets")
-OF_POSTGRESQL = ("could not extend file …: No space left on device", 'could not write lock file "postmaster.pid"')
-"""Beginnings of quotes that are PostgreSQL's own words."""
+OF_POSTGRESQL = 'could not write lock file "postmaster.pid"'
+"""Beginning of a quote that is PostgreSQL's own words."""
 LEAST_CHARACTERS = 6
 """Characters from which a part of a quote is looked for."""
 
