@@ -8,6 +8,7 @@ import dagster as dg
 from assets import evaluation_check
 from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
+from resources.selection import RunSelection
 from sourcebook.admin.checks import CheckOutcome, run_checks
 
 _SEVERITY = {"no_failed_items": dg.AssetCheckSeverity.WARN}
@@ -46,12 +47,18 @@ _SPECS = [
 
 
 @dg.multi_asset_check(name="collection_checks", specs=_SPECS, can_subset=True)
-def collection_checks(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -> Iterator[dg.AssetCheckResult]:
-    """Run the selected checks of the collection."""
+def collection_checks(
+    context: dg.AssetCheckExecutionContext, knowledge: Knowledge, selection: RunSelection
+) -> Iterator[dg.AssetCheckResult]:
+    """Run the selected checks of the collection, over what changed since the last ones or, at night, over everything.
+
+    A run of checks alone, without an asset, looks at everything, too.
+    """
     collection = context.partition_key
     selected = {key.name: key.asset_key for key in context.selected_asset_check_keys}
+    is_alone = context.run.asset_selection is not None and not context.run.asset_selection
     with knowledge.database.connection() as connection:
-        for outcome in run_checks(connection, collection):
+        for outcome in run_checks(connection, collection, thorough=selection.thorough or is_alone):
             if outcome.name in selected:
                 yield _result(outcome, selected[outcome.name])
     if evaluation_check.NAME in selected:

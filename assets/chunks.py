@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import materialization
+from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
@@ -26,7 +27,7 @@ def chunks(
     """
     with knowledge.database.connection() as connection:
         generation = ensure_generation(connection, context.partition_key)
-        report = prepare_chunks(
+        report = finished("chunks") or prepare_chunks(
             connection,
             generation,
             selection.selection(),

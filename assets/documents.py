@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import materialization
+from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
@@ -25,7 +26,7 @@ def documents(
     before, `skipped` counts documents without text.
     """
     with knowledge.database.connection() as connection:
-        report = update_documents(
+        report = finished("documents") or update_documents(
             connection, context.partition_key, selection.selection(), progress.reporter(context, "documents")
         )
     return materialization(report)

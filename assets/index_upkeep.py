@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import materialization
+from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from sourcebook.indexing.generations import ensure_generation
@@ -25,5 +26,7 @@ def index_upkeep(
     """
     with knowledge.database.connection() as connection:
         generation = ensure_generation(connection, context.partition_key)
-        report = maintain_index(connection, generation, progress.reporter(context, "blocks"))
+        report = finished("index_upkeep") or maintain_index(
+            connection, generation, progress.reporter(context, "blocks")
+        )
     return materialization(report)

@@ -5,6 +5,7 @@ import dagster as dg
 from assets.definition import collection_asset
 from assets.materialization import describe_sources, materialization
 from resources.embedder import Embedder
+from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
@@ -31,9 +32,11 @@ def raw_files(
     `failed` counts files that cannot be read.
     """
     with knowledge.configured_connection(context.log.warning) as connection:
-        report = update_raw_files(
-            connection, context.partition_key, selection.selection(), progress.reporter(context, "files")
-        )
-        embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
+        report = finished("raw_files")
+        if report is None:
+            report = update_raw_files(
+                connection, context.partition_key, selection.selection(), progress.reporter(context, "files")
+            )
+            embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
         sources = describe_sources(connection, context.partition_key, "files")
     return materialization(report, **sources)

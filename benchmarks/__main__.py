@@ -23,6 +23,7 @@ PARTS = {
     "listing": "listing and comparing 2,000 to 100,000 files, and the sensor's tick over 20 collections",
     "edit": "ingest after one edit",
     "delete": "ingest after ten deletions",
+    "growth": "status, a page of documents, and publishing a document, in the largest of --sizes against 2,000 files",
     "freshness": "seconds until a change is searchable while `sourcebook up` runs",
     "memory": "peak memory",
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",
@@ -52,6 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--files", type=int, default=default.files, help="size of the generated corpus (%(default)s)")
     parser.add_argument(
         "--many-files", type=int, default=default.many_files, help="of `scan` and `memory` (%(default)s)"
+    )
+    parser.add_argument(
+        "--sizes",
+        type=lambda text: tuple(sorted(int(size) for size in text.split(","))),
+        default=default.sizes,
+        metavar="FILES,…",
+        help="further libraries for `edit`, `delete`, `unchanged` and `growth`, such as 2000,20000,50000,100000",
     )
     parser.add_argument("--chunks", type=int, default=default.chunks, help="of `search`, about (%(default)s)")
     parser.add_argument("--repeat", type=int, default=default.repeat, help="medians of how many runs (%(default)s)")

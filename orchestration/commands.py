@@ -44,19 +44,25 @@ def ingest(
 
     Example: `sourcebook ingest handbook`
     """
+    from orchestration.recorder import RunRecorder
     from sourcebook.model.selection import Selection
+    from sourcebook.processes.cores import usable_cores
 
     context = CommandContext.of(ctx)
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     configuration = context.configuration  # before anything is started or created
-    with context.open_database() as database:
-        run_and_show(
-            configuration,
-            database,
-            collections=[as_text(name) for name in collections or ()],
-            selection=selection,
-            as_json=as_json,
-        )
+    with RunRecorder() as recorder:
+        if usable_cores() > 1 and not force:
+            recorder.start()  # imports Dagster while the database starts and files are compared
+        with context.open_database() as database:
+            run_and_show(
+                configuration,
+                database,
+                collections=[as_text(name) for name in collections or ()],
+                selection=selection,
+                as_json=as_json,
+                recorder=recorder if recorder.is_started else None,
+            )
 
 
 def up(

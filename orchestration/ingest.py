@@ -2,14 +2,20 @@
 
 import gc
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 from psycopg import Connection
 
+from orchestration.recorder import Recording, RunRecorder
+from orchestration.small_change import ASSETS as SMALL_ASSETS
+from orchestration.small_change import is_small, update
 from sourcebook.admin.collections import apply, collection_names
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending, find_pending
+from sourcebook.admin.status import count_failed
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
@@ -76,6 +82,7 @@ def ingest(
     selection: Selection,
     events: IngestEvents,
     embedders: "EmbedderPool | None" = None,
+    recorder: RunRecorder | None = None,
 ) -> Iterator[IngestedCollection]:
     """Apply the configuration and bring collections up to date, one after the other.
 
@@ -83,11 +90,13 @@ def ingest(
 
     Args:
         configuration: the configuration to apply.
-        database: the database of the collections.
+        database: the knowledge base.
         collections: names; every collection where empty.
-        selection: the part of each collection to process.
+        selection: part of the collections.
         events: callbacks.
         embedders: a pool that stays open, for models that are used again soon; a pool of its own by default.
+        recorder: records the runs of small changes, whose work is done in this process; without one every run is
+            executed in this process.
 
     Raises:
         ConfigurationError: the configuration is invalid, or lacks a collection.
@@ -99,9 +108,8 @@ def ingest(
     unknown = sorted(set(collections) - set(names))
     if unknown:
         raise ConfigurationError(f"there is no collection {', '.join(unknown)}; there is {', '.join(names)}")
-    instance: dg.DagsterInstance | None = None
-    own_embedders: EmbedderPool | None = None
-    try:
+    with ExitStack() as stack:
+        runs = _Runs(configuration, database, selection, events, embedders, recorder, stack)
         for name in collections or names:
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
@@ -112,121 +120,134 @@ def ingest(
                             name,
                             None,
                             _nothing_done(connection, name),
-                            _count_failed(connection, name),
+                            count_failed(connection, name),
                             pending,
                             unmatched=_unmatched(connection, name),
                         )
                         continue
-                    if pending.needs_model:
-                        if embedders is None:
-                            embedders = own_embedders = _new_pool()
-                        home = sourcebook_home(configuration.path)
-                        embedders.start_early(wanted_embedding(connection, name), home, pending.items)
-                events.started(name, pending)
-                from orchestration.instance import open_instance
-
-                instance = instance or open_instance(sourcebook_home(configuration.path), database)
-                run_id, assets = _run(instance, configuration, database, name, selection, pending, events, embedders)
+                run_id, assets = runs.run(name, pending)
                 with database.connection() as connection:
                     record_comparison(connection, name, behind=False)
                     yield IngestedCollection(
                         name,
                         run_id,
                         assets,
-                        _count_failed(connection, name),
+                        count_failed(connection, name),
                         pending,
                         _unread_sites(connection, name),
                         _unmatched(connection, name),
                     )
-    finally:
-        if own_embedders is not None:
-            own_embedders.close()
-        if instance is not None:
-            instance.dispose()
 
 
-def _new_pool() -> "EmbedderPool":
-    from sourcebook.embedding.embedder_pool import EmbedderPool
+class _Runs:
+    """The runs of one command: Dagster, its instance and the models are loaded when the first run needs them."""
 
-    return EmbedderPool()
+    def __init__(
+        self,
+        configuration: Configuration,
+        database: Database,
+        selection: Selection,
+        events: IngestEvents,
+        embedders: "EmbedderPool | None",
+        recorder: RunRecorder | None,
+        stack: ExitStack,
+    ) -> None:
+        self._configuration = configuration
+        self._home = sourcebook_home(configuration.path)
+        self._database = database
+        self._selection = selection
+        self._events = events
+        self._recorder = recorder
+        self._stack = stack
+        self._instance: dg.DagsterInstance | None = None
+        self._embedders = embedders
 
+    def run(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Bring a collection up to date; return the id of the run, and the counts of each asset.
 
-def _run(
-    instance: "dg.DagsterInstance",
-    configuration: Configuration,
-    database: Database,
-    name: str,
-    selection: Selection,
-    pending: Pending,
-    events: IngestEvents,
-    embedders: "EmbedderPool | None",
-) -> tuple[str, dict[str, dict[str, Any]]]:
-    import dagster as dg
+        Raises:
+            IngestError: the run failed.
+        """
+        with self._database.connection() as connection:
+            has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
+            wanted = wanted_embedding(connection, name)
+        recorder = self._recorder if not has_sites and is_small(pending, self._selection) else None
+        if recorder is not None:
+            recorder.begin(self._recording(name))
+        if pending.needs_model:
+            self._pool().start_early(wanted, self._home, pending.items)
+        self._events.started(name, pending)
+        if recorder is not None:
+            done = self._record(recorder, name, pending)
+            if done is not None:
+                return done
+        return self._execute(name, pending, has_sites=has_sites)
 
-    from orchestration.definitions import defs
-    from orchestration.instance import without_storage_errors
-    from orchestration.partitions import COLLECTIONS
-    from resources.embedder import embedder_resource
-    from resources.knowledge import Knowledge
-    from resources.selection import RunSelection
-    from sensors.abandoned_runs import IN_PROCESS, active_runs, free_abandoned_slots
+    def _record(
+        self, recorder: RunRecorder, name: str, pending: Pending
+    ) -> tuple[str, dict[str, dict[str, Any]]] | None:
+        """Do the work of a small change and record its run; None where the work or the recorder failed.
 
-    if not gc.get_freeze_count():  # once a process: what a run leaves behind is to be collected
-        gc.freeze()
-    gc.enable()
-    active_runs(instance, database, name, holding_lock=True)  # records killed runs as failed
-    instance.add_dynamic_partitions(COLLECTIONS, [name])
-    with database.connection() as connection:
-        has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
-    # A step takes a tenth of a second: a collection of texts needs neither a crawl nor transcripts.
-    needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
-    assets = tuple(asset for asset in ASSETS if needed.get(asset, True))
-    if pending.has_sound and free_abandoned_slots(instance, database, name):
-        events.speech_is_busy(name)
-    job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey(asset) for asset in assets})
-    with without_storage_errors():
-        result = job.execute_in_process(
-            instance=instance,
-            partition_key=name,
-            raise_on_error=False,
-            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-            tags={IN_PROCESS: "ingest", "dagster/max_retries": "0"},
-            resources={
-                "embedder": embedder_resource(embedders),
-                "knowledge": Knowledge(config_path=str(configuration.path), lock=False),
-                "selection": RunSelection(
-                    documents=list(selection.documents),
-                    sources=list(selection.sources),
-                    only_failed=selection.only_failed,
-                    force=selection.force,
-                ),
-            },
+        The ordinary run goes on from what is done, and records the failure if it fails again.
+        """
+        embedders = self._pool()
+        try:
+            reports = update(self._database, name, self._selection, pending, embedders, self._home)
+            run_id = recorder.finish(reports)
+        except (SourcebookError, psycopg.Error, OSError, ArithmeticError):
+            recorder.close()
+            self._recorder = None
+            return None
+        embedders.wait_for_exports()
+        return run_id, {asset: reports[asset].counts() if asset in reports else _no_counts() for asset in ASSETS}
+
+    def _recording(self, name: str) -> Recording:
+        return Recording(
+            self._configuration.path, self._home, self._database.url, self._database.dagster_url(), name, SMALL_ASSETS
         )
-    if not result.success:
-        raise IngestError(f"collection {name}: {_why(result)} (run {result.run_id})")
-    return result.run_id, {asset: _counts(result, asset) for asset in ASSETS}
+
+    def _execute(self, name: str, pending: Pending, *, has_sites: bool) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Execute a run in this process."""
+        if self._recorder is not None:
+            self._recorder.close()
+        from orchestration.instance import open_instance
+        from orchestration.run import RunError, counts_of, execute_run
+        from sensors.abandoned_runs import free_abandoned_slots
+
+        if not gc.get_freeze_count():  # once a process: what a run leaves behind is to be collected
+            gc.freeze()
+        gc.enable()
+        if self._instance is None:
+            self._instance = open_instance(self._home, self._database)
+            self._stack.callback(self._instance.dispose)
+        # A step takes a tenth of a second: a collection of texts needs neither a crawl nor transcripts.
+        needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
+        if pending.has_sound and free_abandoned_slots(self._instance, self._database, name):
+            self._events.speech_is_busy(name)
+        try:
+            result = execute_run(
+                self._instance,
+                self._database,
+                name,
+                tuple(asset for asset in ASSETS if needed.get(asset, True)),
+                configuration=self._configuration.path,
+                selection=self._selection,
+                embedders=self._embedders,
+            )
+        except RunError as error:
+            raise IngestError(f"collection {name}: {error}") from error
+        return result.run_id, {asset: counts_of(result, asset) or _no_counts() for asset in ASSETS}
+
+    def _pool(self) -> "EmbedderPool":
+        if self._embedders is None:
+            from sourcebook.embedding.embedder_pool import EmbedderPool
+
+            self._embedders = EmbedderPool()
+            self._stack.callback(self._embedders.close)
+        return self._embedders
 
 
-def _why(result: "dg.ExecuteInProcessResult") -> str:
-    """Return the innermost error of a failed run as one sentence."""
-    for event in result.all_events:
-        error = getattr(event.event_specific_data, "error", None)
-        if event.is_failure and error is not None:
-            while error.cause is not None and not (error.cls_name or "").startswith("Database"):
-                error = error.cause
-            return str(error.message).strip().rpartition("Error: ")[2] or str(error.message).strip()
-    return "the run failed; see the run in the UI"
-
-
-def _counts(result: "dg.ExecuteInProcessResult", asset: str) -> dict[str, Any]:
-    from assets.materialization import TOTALS
-
-    for materialization in result.asset_materializations_for_node(asset):
-        return {
-            name: value.value
-            for name, value in materialization.metadata.items()
-            if isinstance(value.value, int | float) and name not in TOTALS
-        }
+def _no_counts() -> dict[str, Any]:
     return dict.fromkeys(_COUNTS, 0)
 
 
@@ -246,8 +267,3 @@ def _unread_sites(connection: Connection, name: str) -> tuple[str, ...]:
 
 def _unmatched(connection: Connection, name: str) -> tuple[str, ...]:
     return tuple(reason for (reason,) in connection.execute(queries["unmatched_sources"], {"collection": name}))
-
-
-def _count_failed(connection: Connection, name: str) -> int:
-    row = connection.execute(queries["count_failed"], {"collection": name}).fetchone()
-    return int(row[0]) if row else 0

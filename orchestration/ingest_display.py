@@ -1,7 +1,7 @@
 """Ingest with its output: progress and results for a terminal, or one JSON object."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,9 +10,18 @@ from sourcebook.config.loading import Configuration
 from sourcebook.database.database import Database
 from sourcebook.model.selection import Selection
 
+if TYPE_CHECKING:
+    from orchestration.recorder import RunRecorder
+
 
 def run_and_show(
-    configuration: Configuration, database: Database, *, collections: list[str], selection: Selection, as_json: bool
+    configuration: Configuration,
+    database: Database,
+    *,
+    collections: list[str],
+    selection: Selection,
+    as_json: bool,
+    recorder: "RunRecorder | None" = None,
 ) -> None:
     """Bring collections up to date with progress bars on stderr, or with one JSON object on stdout.
 
@@ -28,7 +37,9 @@ def run_and_show(
     outcomes: dict[str, dict[str, Any]] = {}
     with ProgressDisplay(quiet=as_json) as display:
         events = IngestEvents(display.waiting, display.started, display.speech_is_busy)
-        for done in ingest(configuration, database, collections=collections, selection=selection, events=events):
+        for done in ingest(
+            configuration, database, collections=collections, selection=selection, events=events, recorder=recorder
+        ):
             failed += done.failed_items
             outcomes[done.name] = done.assets
             display.finished(done)

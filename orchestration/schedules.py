@@ -5,13 +5,16 @@ import dagster as dg
 from orchestration.jobs import ingest
 from orchestration.partitions import COLLECTIONS
 
+_THOROUGH = {"resources": {"selection": {"config": {"thorough": True}}}}
+"""Configuration of a run that takes all rows, not only those that changed."""
+
 
 @dg.schedule(
     name="nightly",
     job=ingest,
     cron_schedule="0 2 * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Ingests every collection at 02:00.",
+    description="Ingests every collection at 02:00, and compares, counts and checks all of its rows.",
 )
 def nightly(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.RunRequest]:
     """Request one run per collection."""
@@ -19,4 +22,4 @@ def nightly(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.Ru
     if not collections:
         return dg.SkipReason("there is no collection yet: create sourcebook.yaml")
     night = context.scheduled_execution_time.date().isoformat()
-    return [dg.RunRequest(run_key=f"{night}:{name}", partition_key=name) for name in collections]
+    return [dg.RunRequest(run_key=f"{night}:{name}", partition_key=name, run_config=_THOROUGH) for name in collections]

@@ -25,8 +25,8 @@ class Embedder:
         Raises:
             ModelError: The model cannot be found.
         """
-        items = report.added + report.changed
-        if items:
+        items = report.added + report.changed - report.extra.get("skipped", 0)
+        if items > 0:
             self.pool.start_early(wanted_embedding(connection, collection), home, items)
 
 

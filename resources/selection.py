@@ -13,7 +13,11 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
     sources: list[str] = Field(default=[], description="Locations of sources; empty: every source.")
     only_failed: bool = Field(default=False, description="Only what failed, without waiting for its retry time.")
     force: bool = Field(default=False, description="Redo the selected documents even where nothing changed.")
+    thorough: bool = Field(
+        default=False,
+        description="Compare, count and check everything again, not only what changed since the last run.",
+    )
 
     def selection(self) -> Selection:
         """Return the selection as the plain type of the library."""
-        return Selection(tuple(self.documents), tuple(self.sources), self.only_failed, self.force)
+        return Selection(tuple(self.documents), tuple(self.sources), self.only_failed, self.force, self.thorough)

@@ -25,6 +25,8 @@ class Options:
     files: int = 2_000
     small_files: int = 100
     many_files: int = 20_000
+    sizes: tuple[int, ...] = ()
+    """Files of further libraries for `edit`, `delete` and `unchanged`; the largest one serves `growth`."""
     chunks: int = 8_000
     site_pages: int = 1_000
     repeat: int = 3

@@ -5,8 +5,12 @@ import time
 from pathlib import Path
 
 from benchmarks.harness.bench import Bench
+from benchmarks.harness.library import Library
 from benchmarks.harness.report import Row, middle, say, spread
+from benchmarks.parts.scan import many_files
 
+BARS = {2_000: 1.7, 20_000: 1.9, 50_000: 2.2, 100_000: 2.6}
+"""Seconds of the whole process by the number of files."""
 _SETTLED_SECONDS = 60
 """Seconds by which the edit is dated back, so that the file counts as settled."""
 
@@ -15,9 +19,11 @@ def run(bench: Bench) -> list[Row]:
     """Add a sentence to a paragraph, of another file each time."""
     library = bench.ingested
     library.ingest()  # settles what an earlier part did
-    paths = [path for path in library.paths() if path.suffix == ".md"]
+    paths = _editable(library)
     if not paths:
-        return [Row("one file edited, whole process", None, "s", 8.0, "the corpus has no Markdown file to edit")]
+        return [
+            Row("one file edited, whole process", None, "s", BARS[2_000], "the corpus has no Markdown file to edit")
+        ]
     seconds, computed, kept = [], [], []
     for turn in range(bench.options.repeat):
         edit(paths[(turn + 1) * len(paths) // (bench.options.repeat + 2)], turn)
@@ -28,10 +34,31 @@ def run(bench: Bench) -> list[Row]:
         kept.append(float(done.counts["search_index"]["unchanged"]))
         say(f"  {seconds[-1]:.2f} s, {done.computed} texts embedded, chunks: {done.counts['chunks']}")
     return [
-        Row("one file edited, whole process", middle(seconds), "s", 8.0, spread(seconds, "s")),
+        Row("one file edited, whole process", middle(seconds), "s", BARS[2_000], spread(seconds, "s")),
         Row("one file edited, texts embedded", max(computed), "texts", 2, "the edited passage; its neighbour may move"),
         Row("one file edited, entries that kept their rows", middle(kept), "entries"),
+        *(_sized(bench, size) for size in bench.options.sizes),
     ]
+
+
+def _sized(bench: Bench, size: int) -> Row:
+    library = many_files(bench, size)
+    paths = _editable(library)
+    seconds = []
+    for turn in range(bench.options.repeat + 1):
+        edit(paths[(turn + 1) * len(paths) // (bench.options.repeat + 3)], turn)
+        done = library.ingest()
+        assert done.counts["documents"]["changed"] == 1, done.counts
+        seconds.append(done.measurement.seconds)
+        say(f"  {size:,} files: {seconds[-1]:.2f} s")
+    seconds = seconds[1:]  # the first one loads the model to export it
+    return Row(
+        f"one file edited among {size:,}, whole process", middle(seconds), "s", BARS.get(size), spread(seconds, "s")
+    )
+
+
+def _editable(library: Library) -> list[Path]:
+    return [path for path in library.paths() if path.suffix == ".md"]
 
 
 def edit(path: Path, turn: int) -> None:

@@ -12,6 +12,7 @@ from benchmarks.corpora.markdown_files import write_corpus
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import COLLECTION, Library
 from benchmarks.harness.report import Row, middle, say, spread
+from sourcebook.admin.checks import run_checks
 from sourcebook.admin.collections import apply
 from sourcebook.admin.pending import find_pending
 from sourcebook.database.database import Database
@@ -19,6 +20,7 @@ from sourcebook.indexing.generations import ensure_generation
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.raw_files import collection_sources, compare, update_raw_files
 from sourcebook.stages.search_index import publish
 
@@ -63,13 +65,19 @@ def run(bench: Bench) -> list[Row]:
     ]
 
 
-def many_files(bench: Bench) -> Library:
-    """Return a library of `many_files` small files that is up to date, with constant vectors."""
-    made = bench.folder / "many"
+def many_files(bench: Bench, files: int | None = None) -> Library:
+    """Return a library of small files that is up to date, with random vectors.
+
+    Args:
+        bench: the run; a library of equal size is filled once.
+        files: number of files; None: `--many-files`.
+    """
+    count = files or bench.options.many_files
+    made = bench.folder / f"many-{count}"
     if made.exists():
         return Library(made)
-    library = bench.library("many")
-    write_corpus(library.files, bench.options.many_files, size=_BYTES)
+    library = bench.library(made.name)
+    write_corpus(library.files, count, size=_BYTES)
     with library.database() as database:
         take_in(database, library)
     return library
@@ -87,3 +95,6 @@ def take_in(database: Database, library: Library, collection: str = COLLECTION) 
         report = embed_missing(connection, writer, generation, lambda _: StandInEmbedder())
         say(f"  embeddings, stand-ins: {report.seconds:.0f} s")
         say(f"  search_index: {publish(connection, generation).seconds:.0f} s")
+        say(f"  index_upkeep: {maintain_index(connection, generation).seconds:.0f} s")
+        run_checks(connection, COLLECTION)
+        connection.execute("VACUUM ANALYZE")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from psycopg import Connection
 
+from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
 
 CHECKS = {
@@ -13,6 +14,10 @@ CHECKS = {
     "no_orphan_or_null_vector": queries["check_no_orphan_or_null_vector"],
 }
 """The query of each check by its name: it returns the number of violations and up to ten examples."""
+OF_INDEX = ("every_live_document_is_searchable", "no_orphan_or_null_vector")
+"""Checks that look at each document; a run checks the documents that changed since the last checks."""
+_MOST_DOCUMENTS = 20_000
+"""Documents above which all documents are checked: a list of so many keys costs more than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +29,28 @@ class CheckOutcome:
     examples: tuple[str, ...]
 
 
-def run_checks(connection: Connection, collection: str) -> list[CheckOutcome]:
-    """Run every check over one collection."""
+def run_checks(connection: Connection, collection: str, *, thorough: bool = True) -> list[CheckOutcome]:
+    """Run every check over one collection.
+
+    Args:
+        connection: in autocommit mode.
+        collection: name of the collection.
+        thorough: whether to check all documents; otherwise those that changed since the last checks. After a violation
+            every run checks all documents until it is mended.
+    """
+    row = connection.execute(queries["checked_at"], {"collection": collection}).fetchone()
+    since, now = row or (None, None)
+    documents = None
+    if since is not None and not thorough:
+        rows = connection.execute(queries["documents_to_check"], {"collection": collection, "since": since}).fetchall()
+        documents = [number for (number,) in rows] if len(rows) <= _MOST_DOCUMENTS else None
+    problems = problem_uris(connection, collection, skipped=False)
+    scope = {"collection": collection, "documents": documents, "problems": problems}
     outcomes = []
     for name, query in CHECKS.items():
-        row = connection.execute(query, {"collection": collection}).fetchone()
+        row = connection.execute(query, scope).fetchone()
         violations, examples = row or (0, [])
         outcomes.append(CheckOutcome(name, violations, tuple(examples or ())))
+    is_sound = not any(outcome.violations for outcome in outcomes if outcome.name in OF_INDEX)
+    connection.execute(queries["record_checks"], {"collection": collection, "at": now if is_sound else None})
     return outcomes

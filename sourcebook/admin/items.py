@@ -8,7 +8,8 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
-from sourcebook.admin.collections import check_collections
+from sourcebook.admin.collections import check_collections, collection_names
+from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
 from sourcebook.errors import UnknownDocumentError
 
@@ -71,28 +72,42 @@ class Document:
 
 
 def list_items(
-    connection: Connection, collections: Sequence[str] = (), *, failed: bool = False, removed: bool = False
+    connection: Connection,
+    collections: Sequence[str] = (),
+    *,
+    failed: bool = False,
+    removed: bool = False,
+    limit: int | None = None,
 ) -> list[Item]:
-    """Return documents, and files and pages that are no documents.
+    """Return documents, and files and pages that are no documents, ordered by collection and URI.
 
     Args:
         connection: to the knowledge base.
         collections: names; every collection where empty.
         failed: only failed and skipped items, with the sources that cannot be listed.
         removed: removed documents as well.
+        limit: maximum number of items; None: all of them.
 
     Raises:
         QueryError: a collection does not exist.
     """
     check_collections(connection, collections)
-    scope = {"collections": list(collections), "failed": failed, "removed": removed}
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(queries["items"], scope).fetchall()
-    items = [_item(row, row["chunks"]) for row in rows]
+    items: list[Item] = []
+    for name in sorted(set(collections)) or collection_names(connection):
+        left = None if limit is None else limit - len(items)
+        if left == 0:
+            break
+        scope = {"collections": [name], "collection": name, "failed": failed, "removed": removed, "limit": left}
+        scope |= {"uris": problem_uris(connection, name) if failed else None, "last": None}
+        if left is not None and not failed:
+            row = connection.execute(queries["last_document_of_page"], scope).fetchone()
+            scope["last"] = row[0] if row else None
+        with connection.cursor(row_factory=dict_row) as cursor:
+            items += [_item(row, row["chunks"]) for row in cursor.execute(queries["items"], scope)]
     if failed:
         with connection.cursor(row_factory=class_row(Item)) as cursor:
             items += cursor.execute(queries["unlisted_sources"], {"collections": list(collections)}).fetchall()
-    return items
+    return items if limit is None else items[:limit]
 
 
 def find_document(connection: Connection, document: str, collection: str | None = None) -> Document:

@@ -1,19 +1,21 @@
 """The work that an ingest would have to do, found without reading any content."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from psycopg import Connection
 
-from sourcebook.chunking.chunker import chunking_config_hash
 from sourcebook.database.queries import queries
+from sourcebook.files.listing import FileEntry
+from sourcebook.files.source import Source
 from sourcebook.indexing.generations import active_generation
 from sourcebook.model.media_types import is_recording, media_type_of_name
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.parsing.registry import parser_identities
+from sourcebook.parsing.registry import is_taken, parser_identities
 from sourcebook.speech.engine import engine_identity
+from sourcebook.stages.changes import changed_documents, changed_items, unsettled_documents
 from sourcebook.stages.documents.rows import parsing_settings
-from sourcebook.stages.raw_files import collection_sources, compare
+from sourcebook.stages.raw_files import Difference, collection_sources, compare
 from sourcebook.stages.transcripts.rows import has_recordings, speech_settings, stale_recordings
 from sourcebook.web.due import due_pages
 
@@ -38,8 +40,14 @@ class Pending:
     newly_unlisted: bool
     """Whether `unlisted` differs from the ledger."""
 
+    readable_files: int
+    """Changed files that may hold text, by their names and sizes."""
+    unmade_documents: int
+    """Documents that differ from their file or page, without those that lost it."""
     has_sound: bool
     """Whether there are recordings, or new files that may be recordings."""
+    differences: tuple[Difference, ...] = field(compare=False, repr=False)
+    """Differences of the sources, for an update that follows at once."""
     fingerprint: str
     """Digest of the pending work without pages of sites; it changes between two readings while a file grows."""
 
@@ -56,7 +64,7 @@ class Pending:
     @property
     def needs_model(self) -> bool:
         """Whether an ingest may have chunks to embed."""
-        return bool(self.changed_files or self.recordings or self.documents or self.index)
+        return bool(self.readable_files or self.recordings or self.unmade_documents or self.index)
 
     @property
     def items(self) -> int:
@@ -72,23 +80,26 @@ class Pending:
 def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
     """Compare the sources with the ledger by name, size and time, and the stages of the ledger with each other.
 
-    This takes a few set-based queries and reads no content.
+    This takes a few set-based queries over what changed since the last run, and reads no content.
     """
     row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
     gone = int(row[0]) if row else 0
-    changed = 0
+    changed = readable = 0
     unlisted: list[str] = []
+    differences: list[Difference] = []
     seen = hashlib.sha256()
     newly_unlisted = False
     has_sound = has_recordings(connection, collection)
     recordings = _pending_recordings(connection, collection, selection) if has_sound else 0
     for source in collection_sources(connection, collection, selection):
         difference = compare(connection, source, selection)
+        differences.append(difference)
         for entry in sorted(difference.to_read, key=lambda entry: entry.uri):
             seen.update(f"{entry.uri} {entry.size} {entry.modified}\n".encode())
         for uri in sorted(difference.gone):
             seen.update(f"{uri} gone\n".encode())
         changed += len(difference.to_read)
+        readable += sum(_may_hold_text(source, entry) for entry in difference.to_read)
         has_sound = has_sound or any(_may_be_recording(entry.path) for entry in difference.to_read)
         gone += len(difference.gone)
         newly_unlisted = newly_unlisted or difference.error != source.listing_error
@@ -96,17 +107,19 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
             unlisted.append(difference.error)
     pages = due_pages(connection, collection, selection)
     identities = parser_identities(parsing_settings(connection, collection))
+    items = changed_items(connection, collection, identities, replace(selection, force=False))
     row = connection.execute(
         queries["pending_document_changes"],
         {
             "collection": collection,
+            "uris": items.uris,
             "formats": list(identities),
             "parsers": list(identities.values()),
             "retry_now": selection.only_failed or selection.force,
         },
     ).fetchone()
     documents = sum(row) if row else 0
-    index = _pending_index(connection, collection)
+    index = _pending_index(connection, collection, thorough=selection.thorough)
     seen.update(f"{recordings} {documents} {index} {unlisted}".encode("utf-8", "replace"))
     return Pending(
         changed_files=changed,
@@ -117,7 +130,10 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         index=index,
         unlisted=tuple(unlisted),
         newly_unlisted=newly_unlisted,
+        readable_files=readable,
+        unmade_documents=row[0] if row else 0,
         has_sound=has_sound,
+        differences=tuple(differences),
         fingerprint=seen.hexdigest()[:32],
     )
 
@@ -127,19 +143,19 @@ def _pending_recordings(connection: Connection, collection: str, selection: Sele
     return len(stale_recordings(connection, collection, engine, selection))
 
 
+def _may_hold_text(source: Source, entry: FileEntry) -> bool:
+    if not entry.size or entry.skip_reason is not None or entry.size > source.most_bytes(entry.path):
+        return False
+    media_type = media_type_of_name(entry.path)
+    return media_type is None or is_recording(media_type) or is_taken(media_type)
+
+
 def _may_be_recording(name: str) -> bool:
     media_type = media_type_of_name(name)
     return media_type is None or is_recording(media_type)
 
 
-def _pending_index(connection: Connection, collection: str) -> int:
+def _pending_index(connection: Connection, collection: str, *, thorough: bool) -> int:
     generation = active_generation(connection, collection)
-    row = connection.execute(
-        queries["unpublished_documents"],
-        {
-            "collection": collection,
-            "generation": generation.id if generation else None,
-            "config_hash": chunking_config_hash(generation) if generation else "",
-        },
-    ).fetchone()
-    return sum(row) if row else 0
+    ids = changed_documents(connection, generation, thorough=thorough).ids if generation else None
+    return len(unsettled_documents(connection, collection, generation, ids))

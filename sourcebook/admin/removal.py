@@ -15,6 +15,7 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.indexing.generations import active_generation
 from sourcebook.model.generation import Generation
+from sourcebook.stages.search_index import withdraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,12 @@ def remove_items(connection: Connection, document: str, collection: str | None =
             }
         )
         for name in names:
-            connection.execute(queries["remove_excluded_document"], {"uri": uri, "collection": name})
+            removed = connection.execute(
+                queries["remove_excluded_document"], {"uri": uri, "collection": name}
+            ).fetchall()
             generation = active_generation(connection, name)
             if generation is not None:
-                connection.execute(queries["withdraw_removed_documents"], {"generation": generation.id})
+                withdraw(connection, generation, [number for (number,) in removed])
         return [_removed(connection, name, uri) for name in names]
 
 
@@ -135,6 +138,7 @@ def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None
                 "delete_unreferenced_transcripts",
                 "delete_unreferenced_recordings",
                 "delete_unreferenced_embeddings",
+                "forget_removed_collections",
             ):
                 connection.execute(queries[deletion])
     return counts

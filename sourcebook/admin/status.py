@@ -90,15 +90,17 @@ def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> li
     found = []
     for row in rows:
         scope = {"collection": row["name"]}
+        uris = problem_uris(connection, row["name"])
         with connection.cursor(row_factory=class_row(Problem)) as cursor:
-            problems = cursor.execute(queries["collection_problems"], scope).fetchall()
+            problems = cursor.execute(queries["collection_problems"], {**scope, "uris": uris}).fetchall()
         with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
             sources = cursor.execute(queries["source_listings"], scope).fetchall()
-        row["failed"] += sum(source.listing_error is not None for source in sources)
         pending = find_pending(connection, row["name"])
         found.append(
             CollectionStatus(
                 **row,
+                failed=sum(problem.state == "failed" for problem in problems),
+                skipped=sum(problem.state == "skipped" for problem in problems),
                 stale=pending.items,
                 problems=tuple(problems),
                 sources=tuple(sources),
@@ -106,3 +108,22 @@ def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> li
             )
         )
     return found
+
+
+def count_failed(connection: Connection, collection: str) -> int:
+    """Return the number of failed items of a collection, and of its sources that cannot be listed."""
+    scope = {"collection": collection, "uris": problem_uris(connection, collection, skipped=False)}
+    row = connection.execute(queries["count_failed"], scope).fetchone()
+    return int(row[0]) if row else 0
+
+
+def problem_uris(connection: Connection, collection: str, *, skipped: bool = True) -> list[str]:
+    """Return the URIs of a collection that may have failed or, on request, been skipped.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        skipped: whether to return skipped items as well.
+    """
+    rows = connection.execute(queries["problem_uris"], {"collection": collection, "skipped": skipped})
+    return [uri for (uri,) in rows]

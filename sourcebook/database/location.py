@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+DATABASE_VARIABLE = "SOURCEBOOK_DATABASE_URL"
 LIBRARY_DATABASE = "sourcebook"
 DAGSTER_DATABASE = "dagster"
 
@@ -30,7 +31,7 @@ class DatabaseLocation:
         """Return the location from the environment; the state folder `home` is used without a URL."""
         return cls(
             home=home,
-            url=os.environ.get("SOURCEBOOK_DATABASE_URL") or None,
+            url=os.environ.get(DATABASE_VARIABLE) or None,
             dagster_url=os.environ.get("SOURCEBOOK_DAGSTER_DATABASE_URL") or None,
         )
 

@@ -18,6 +18,13 @@ class Selection:
     """Whether only failed items are processed, without waiting for their retry time."""
     force: bool = False
     """Whether the selected items are processed even where nothing changed."""
+    thorough: bool = False
+    """Whether all rows are compared, counted and checked again, not only those that changed since the last run."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some stale items are left for another run."""
+        return bool(self.documents or self.sources or self.only_failed)
 
 
 EVERYTHING = Selection()

@@ -27,6 +27,7 @@ from sourcebook.parsing.worker import (
     OUT_OF_MEMORY_LEFT,
     AttachmentPlace,
     ParserTask,
+    load,
     parse_task,
     seconds_of_pages,
 )
@@ -72,6 +73,12 @@ class ParserPool:
         self._places: dict[bytes, Path] = {}
         self._users: Counter[Path] = Counter()
         self._numbers = count()
+
+    def start_early(self) -> None:
+        """Start the processes before the first document is read, and have them load what every document needs."""
+        pool = self.open_pool()
+        for _ in range(self._processes):
+            pool.schedule(None, load)
 
     def start(
         self,

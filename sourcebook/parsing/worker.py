@@ -44,6 +44,10 @@ class ParserTask:
     attachment: AttachmentPlace | None = None
 
 
+def load() -> None:
+    """Return nothing: the call loads this module, and what every document needs, into the process."""
+
+
 def seconds_of_pages(task: ParserTask) -> float:
     """Return the seconds that a document's pages add to its time limit; 0 if they cannot be counted."""
     with memory_limit(task.settings.memory):

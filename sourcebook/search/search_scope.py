@@ -44,9 +44,14 @@ class SearchScope:
         return sorted({name for generation in self.generations for name in generation.configurations})
 
     def by_model(self) -> dict[str, list[ScopedGeneration]]:
-        """Return the generations by embedding model: one query vector serves all of a group."""
+        """Return the generations with entries by embedding model: one query vector serves all of a group.
+
+        A generation without entries is left out, so that no model is loaded to find nothing.
+        """
         groups: dict[str, list[ScopedGeneration]] = {}
         for generation in self.generations:
+            if not generation.configurations:
+                continue
             groups.setdefault(generation.model, []).append(generation)
         return groups
 

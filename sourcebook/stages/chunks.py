@@ -27,6 +27,7 @@ from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
 
 BATCH = 128
@@ -57,27 +58,30 @@ def prepare_chunks(
     """
     report = StageReport()
     tokenizer = _tokenizer(generation)
+    changed = changed_documents(connection, generation, thorough=selection.thorough or selection.force)
     stale = connection.execute(
         queries["unprepared_documents"],
         {
             "collection": generation.collection,
             "generation": generation.id,
             "config_hash": chunking_config_hash(generation),
+            "changed": changed.ids,
             "force": selection.force,
             "documents": list(selection.documents),
         },
     ).fetchall()
     done = 0
+    if selection.force:
+        connection.execute(queries["mark_documents"], {"documents": [number for number, _ in stale]})
     for batch in batched_by_size(stale, BATCH, BATCH_CHARACTERS, size=itemgetter(1)):
         _prepare(connection, generation, tokenizer, [number for number, _ in batch], report)
         done += len(batch)
         progress(done, len(stale))
-    scope = {"generation": generation.id}
+    scope = {"generation": generation.id, "changed": changed.ids}
     row = connection.execute(queries["count_chunks"], scope).fetchone()
     report.unchanged = int(row[0] if row else 0) - report.added
     refresh_statistics(connection, queries["analyze_chunks"], report)
-    row = connection.execute(queries["chunks_version"], scope).fetchone()
-    return report.finish(row[0] if row else "")
+    return report.finish(documents_version(connection, generation))
 
 
 def _tokenizer(generation: Generation) -> TokenCounter:

@@ -22,6 +22,7 @@ from sourcebook.database.statistics import refresh_statistics
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.web.browser.site_renderer import SiteRenderer
 from sourcebook.web.crawl import Crawl, CrawlResult
@@ -72,11 +73,10 @@ def update_crawled_pages(
     report.removed = connection.execute(queries["remove_pages_of_removed_sources"], scope).rowcount
     for site in collection_sites(connection, collection, selection):
         _update_site(connection, site, selection, report, progress, folder, waiting)
-    row = connection.execute(queries["count_pages"], scope).fetchone()
-    report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
+    pages, version = kept_count(connection, collection, "crawled_pages", recount=selection.thorough)
+    report.unchanged = max(pages - report.added - report.changed, 0)
     refresh_statistics(connection, queries["analyze_crawled_pages"], report)
-    row = connection.execute(queries["crawled_pages_version"], scope).fetchone()
-    return report.finish(row[0] if row else "")
+    return report.finish(version)
 
 
 def _update_site(

@@ -20,6 +20,7 @@ from sourcebook.database.statistics import refresh_statistics
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, EMBEDDING_TOKENS, measurements
 
@@ -41,6 +42,8 @@ def embed_missing(
     generation: Generation,
     start_embedder: Callable[[int], SubmittingEmbedder],
     progress: Progress = silent,
+    *,
+    thorough: bool = False,
 ) -> StageReport:
     """Embed the texts that have no vector, the longest first, and store the vectors by the hash of their text.
 
@@ -49,28 +52,31 @@ def embed_missing(
         writer: a second connection, which commits each batch of vectors.
         generation: the generation whose prepared chunks to embed.
         start_embedder: called with the number of missing texts, unless it is 0: then no model is loaded.
-        progress: called with (done, total) texts.
+        progress: called with (done, total) texts; texts that have a vector already are done at the start.
+        thorough: whether to look at every document, not only at changed ones.
 
     Raises:
         ModelError: The model cannot be loaded or failed.
     """
     report = StageReport()
-    scope = {"generation": generation.id, "model": generation.model}
+    changed = changed_documents(reader, generation, thorough=thorough)
+    scope = {"generation": generation.id, "model": generation.model, "changed": changed.ids}
     row = reader.execute(queries["count_embedding_needs"], scope).fetchone()
     needed, present = row or (0, 0)
     missing = needed - present
     report.extra = {"computed": 0, "reused": present}
     if missing:
+        progress(present, needed)
         writer.execute(queries["create_vector_staging"])
         with reader.transaction(), reader.cursor(name="texts_to_embed") as cursor:
             cursor.itersize = BATCH
             cursor.execute(queries["texts_to_embed"], scope)
-            _embed(writer, generation, batched(cursor, BATCH), missing, start_embedder(missing), report, progress)
+            _embed(writer, generation, batched(cursor, BATCH), needed, start_embedder(missing), report, progress)
     report.added = report.extra["computed"]
     report.unchanged = present
-    refresh_statistics(reader, queries["analyze_embeddings"], report)
-    row = reader.execute(queries["embeddings_version"], scope).fetchone()
-    return report.finish(row[0] if row else "")
+    row = reader.execute(queries["published_texts"], scope).fetchone()
+    refresh_statistics(reader, queries["analyze_embeddings"], report, rows=row[0] if row else 0)
+    return report.finish(documents_version(reader, generation, generation.model))
 
 
 def _embed(
@@ -92,7 +98,7 @@ def _embed(
         measurements.record(EMBEDDING_CALLS, 1, "passages")
         measurements.record(EMBEDDING_TEXTS, len(batch), "passages")
         measurements.record(EMBEDDING_TOKENS, sum(tokens for _, _, tokens in batch), "passages")
-        progress(report.extra["computed"], total)
+        progress(report.extra["reused"] + report.extra["computed"], total)
 
     for batch in batches:
         waiting.append((batch, embedder.submit([text for _, text, _ in batch])))

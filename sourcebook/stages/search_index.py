@@ -20,6 +20,7 @@ from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.stages.changes import changed_documents, documents_version, settle_documents
 from sourcebook.stages.observed_stage import observed_stage
 
 _log = logging.getLogger("sourcebook.stages")
@@ -29,12 +30,21 @@ BATCH = 64
 
 
 @observed_stage("search_index")
-def publish(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
-    """Publish the ready documents of a generation and withdraw removed ones; the report counts entries."""
+def publish(
+    connection: Connection, generation: Generation, progress: Progress = silent, *, thorough: bool = False
+) -> StageReport:
+    """Publish the ready documents of a generation and withdraw removed ones; the report counts entries.
+
+    Args:
+        connection: in autocommit mode.
+        generation: the generation to publish in.
+        progress: called with (done, total) documents.
+        thorough: whether to look at every document, not only at changed ones.
+    """
     report = StageReport()
-    scope = {"generation": generation.id, "model": generation.model}
-    row = connection.execute(queries["withdraw_removed_documents"], scope).fetchone()
-    report.removed = int(row[0]) if row else 0
+    changed = changed_documents(connection, generation, thorough=thorough)
+    scope = {"generation": generation.id, "model": generation.model, "changed": changed.ids}
+    report.removed = withdraw(connection, generation, changed.ids)
     waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
     done = 0
     for batch in batched(waiting, BATCH):
@@ -47,8 +57,28 @@ def publish(connection: Connection, generation: Generation, progress: Progress =
     if waiting or report.removed:
         report.count("documents", len(waiting))
         maintain_indexes(connection, generation, entries=after, moved=report.added + report.changed + report.removed)
-    row = connection.execute(queries["search_index_version"], scope).fetchone()
-    return report.finish(row[0] if row else "")
+    if thorough:
+        connection.execute(queries["recount_texts"], {"generation": generation.id})
+    unpublished = settle_documents(connection, generation, changed)
+    version = documents_version(connection, generation, generation.model, *unpublished.values())
+    return report.finish(version)
+
+
+def withdraw(connection: Connection, generation: Generation, documents: list[int] | None) -> int:
+    """Delete the entries of removed documents; return the number of entries.
+
+    Args:
+        connection: to the knowledge base.
+        generation: the generation of the entries.
+        documents: ids of the documents to look at; None: every document.
+    """
+    scope = {"generation": generation.id, "changed": documents}
+    with connection.transaction():
+        gone = connection.execute(queries["withdraw_removed_documents"], scope).fetchall()
+        replaced = [chunk for chunk, newest in gone if not newest]
+        if replaced:
+            connection.execute(queries["delete_chunks"], {"chunks": replaced})
+    return len(gone)
 
 
 def _publish(

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from sourcebook.admin.checks import OF_INDEX, run_checks
 from sourcebook.admin.collections import Applied, apply
 from sourcebook.admin.items import list_items
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.status import CollectionStatus, collection_statuses
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
-from sourcebook.database.queries import queries
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.files.listing import file_uri
 from sourcebook.indexing.generations import ensure_generation
@@ -188,8 +188,11 @@ class Stages:
         }
 
     def pending(self, selection: Selection = EVERYTHING) -> Pending:
+        """Return the pending work by the change sets, and assert that a comparison of all rows finds the same."""
         with self.connection() as connection:
-            return find_pending(connection, self.collection, selection)
+            found = find_pending(connection, self.collection, selection)
+            assert found == find_pending(connection, self.collection, replace(selection, thorough=True))
+        return found
 
     def search(self, query: str, **options: Any) -> SearchResults:
         if self._knowledge is None:
@@ -243,8 +246,8 @@ class Stages:
     def assert_sound(self) -> None:
         """Assert that nothing is half done: every check passes, and no prepared row is left over."""
         with self.connection() as connection:
-            for check in ("check_every_live_document_is_searchable", "check_no_orphan_or_null_vector"):
-                assert connection.execute(queries[check], {"collection": self.collection}).fetchone() == (0, None)
+            for outcome in run_checks(connection, self.collection):
+                assert outcome.name not in OF_INDEX or not outcome.violations, outcome
         assert not self.rows(
             "SELECT chunk.id, document.uri FROM chunk JOIN document ON document.id = chunk.document_id "
             "WHERE document.removed_at IS NULL AND NOT EXISTS "
@@ -255,6 +258,27 @@ class Stages:
             "GROUP BY entry.generation_id, entry.document_id "
             "HAVING min(ordinal) <> 0 OR max(ordinal) <> count(*) - 1 OR count(DISTINCT ordinal) <> count(*)"
         )
+        self.assert_counts_kept()
+
+    def assert_counts_kept(self) -> None:
+        """Assert that every kept count and digest equals the counted one."""
+        for row in self.rows(
+            "SELECT kind, counted.*, (SELECT coalesce(sum(tally.items), 0) FROM tally "
+            "WHERE tally.collection = %(name)s AND tally.kind = kinds.kind) AS kept_items, "
+            "(SELECT coalesce(sum(tally.digest), 0) FROM tally "
+            "WHERE tally.collection = %(name)s AND tally.kind = kinds.kind) AS kept_digest "
+            "FROM (VALUES ('raw_files'), ('crawled_pages'), ('documents'), ('removed')) AS kinds (kind) "
+            "CROSS JOIN LATERAL counted_items(%(name)s, kinds.kind) AS counted",
+            name=self.collection,
+        ):
+            assert (row["kept_items"], row["kept_digest"]) == (row["items"], row["digest"]), row
+        for row in self.rows(
+            "SELECT generation.entry_count, generation.text_count, count(entry.chunk_id) AS entries, "
+            "count(DISTINCT chunk.embedding_hash) AS texts FROM generation "
+            "LEFT JOIN search_entry entry ON entry.generation_id = generation.id "
+            "LEFT JOIN chunk ON chunk.id = entry.chunk_id GROUP BY generation.id"
+        ):
+            assert (row["entry_count"], row["text_count"]) == (row["entries"], row["texts"]), row
 
     def close(self) -> None:
         if self._knowledge is not None:

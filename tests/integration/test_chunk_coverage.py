@@ -3,6 +3,7 @@
 from typing import Any
 
 from sourcebook.admin.checks import CheckOutcome, run_checks
+from sourcebook.model.selection import Selection
 from tests.integration.stages import Stages
 
 NAME = "every_character_is_in_a_passage"
@@ -37,7 +38,7 @@ def test_what_lies_in_no_passage_is_counted_and_named(stages: Stages) -> None:
         text="%gauge is lost%",
     )
     stages.rows("UPDATE indexed_document SET config_hash = 'other' RETURNING 1")
-    stages.chunks()
+    stages.chunks(Selection(thorough=True))
     missing = len("Thegaugeislost.")
     assert uncovered(stages)[stages.uri("torn.md")] == missing
     assert outcome(stages) == CheckOutcome(

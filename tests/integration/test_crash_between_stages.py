@@ -1,11 +1,16 @@
 """A run may stop anywhere: what was searchable before stays so, whole, and the next run ends where it would have."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
 
+from sourcebook.stages.embeddings import BATCH, embed_missing
 from tests.integration.stages import Stages
 from tests.integration.test_publication import CONFIGURATION, page
+from tests.waiting import wait_until
 
 NEW = page(Power="The generator was replaced in spring. " * 5)
 STEPS: tuple[Callable[[Stages], object], ...] = (
@@ -114,10 +119,62 @@ def test_a_third_edit_before_the_second_was_published_replaces_it(edited: Stages
     edited.assert_sound()
 
 
-def test_an_interrupted_embedding_keeps_the_vectors_it_had(edited: Stages) -> None:
-    """A crash costs one batch: vectors are kept by the hash of their text as they come."""
-    for step in STEPS[:4]:
-        step(edited)
-    report = edited.embeddings()
-    assert report.extra["computed"] == 0
-    assert report.extra["reused"] > 0
+def test_an_interrupted_embedding_keeps_the_vectors_it_had(stages: Stages) -> None:
+    """A killed run costs two batches at most: the next one computes the rest, and its progress starts from there."""
+    stages.configure(CONFIGURATION)
+    days = (f"## Day {day}\n\n{f'The gauge of pier {day} read {day * 7} millimetres. ' * 4}\n\n" for day in range(1100))
+    stages.write("a.md", "# Log\n\n" + "".join(days))
+    for step in STEPS[:3]:
+        step(stages)
+    total = _count(stages, "SELECT count(DISTINCT embedding_hash) FROM chunk")
+    assert total > 4 * BATCH
+
+    environment = {**os.environ, "PGAPPNAME": "interrupted"}
+    command = [sys.executable, "-c", EMBED, str(stages.speech_home), stages.collection]
+    with subprocess.Popen(command, env=environment) as process:
+        wait_until(lambda: process.poll() is not None or _count(stages, VECTORS) >= BATCH, seconds=240)
+        process.kill()
+    wait_until(lambda: not _count(stages, SESSIONS), seconds=60)
+    kept = _count(stages, VECTORS)
+    assert BATCH <= kept < total
+
+    shown: list[tuple[int, int]] = []
+    with stages.connection() as reader, stages.connection() as writer:
+        report = embed_missing(
+            reader,
+            writer,
+            stages.generation,
+            lambda texts: stages.embedder,
+            lambda done, of, failed=0: shown.append((done, of)),
+        )
+    assert report.extra == {"computed": total - kept, "reused": kept}
+    assert shown[0] == (kept, total)
+    assert shown[-1] == (total, total)
+    assert [done for done, _ in shown] == sorted(done for done, _ in shown)
+    stages.search_index()
+    stages.assert_sound()
+
+
+VECTORS = "SELECT count(*) FROM embedding"
+SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'interrupted'"
+EMBED = """
+import sys
+from pathlib import Path
+from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
+from sourcebook.embedding.model import find_model
+from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.indexing.generations import ensure_generation
+from sourcebook.stages.embeddings import embed_missing
+
+if __name__ == "__main__":
+    with Database(DatabaseLocation.find(Path(sys.argv[1]))) as database, EmbeddingProcess(
+        find_model("all-MiniLM-L6-v2")
+    ) as embedder, database.connection() as reader, database.connection() as writer:
+        embed_missing(reader, writer, ensure_generation(reader, sys.argv[2]), lambda texts: embedder)
+"""
+
+
+def _count(stages: Stages, statement: str) -> int:
+    (row,) = stages.rows(statement)
+    return int(row["count"])

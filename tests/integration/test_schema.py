@@ -15,8 +15,8 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError
 from sourcebook.model.selection import EVERYTHING
 from sourcebook.parsing.registry import page_identity
-from sourcebook.stages.documents import update_documents
 from sourcebook.stages.documents.rows import stale_documents
+from sourcebook.stages.documents.update import update_documents
 from tests.conftest import CreateDatabase
 from tests.integration.word_corpus import recount, statistics
 

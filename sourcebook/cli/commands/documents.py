@@ -24,6 +24,9 @@ def documents(
     collections: Collections = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only failed and skipped items, with the reason.")] = False,
     removed: Annotated[bool, typer.Option("--removed", help="Removed documents as well.")] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, metavar="NUMBER", help="Only the first items; all by default.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List documents with their state, and files and pages that are no documents.
@@ -39,7 +42,7 @@ def documents(
         from sourcebook.admin.items import list_items
 
         with context.open_database() as database, database.connection() as connection:
-            items = list_items(connection, collections or (), failed=failed, removed=removed)
+            items = list_items(connection, collections or (), failed=failed, removed=removed, limit=limit)
     if as_json:
         print_json({"documents": [item.as_dict() for item in items]})
     elif failed:

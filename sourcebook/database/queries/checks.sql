@@ -1,7 +1,27 @@
+-- name: checked_at
+-- Return the start of the last checks of a collection without a violation, and the present time.
+SELECT checked_at, now() FROM collection WHERE name = %(collection)s;
+
+-- name: documents_to_check
+-- Return the documents that were published, removed or changed since a time.
+-- A transaction takes effect after the time that it records: the search begins one minute earlier.
+SELECT indexed.document_id
+FROM collection JOIN indexed_document indexed ON indexed.generation_id = collection.active_generation_id
+WHERE collection.name = %(collection)s AND indexed.published_at >= %(since)s - interval '1 minute'
+UNION
+SELECT id FROM document WHERE collection = %(collection)s AND removed_at >= %(since)s - interval '1 minute'
+UNION
+SELECT document_id FROM changed_document WHERE collection = %(collection)s;
+
+-- name: record_checks
+-- Record the start of checks; NULL where they found a violation in the index, so that the next ones look at everything.
+UPDATE collection SET checked_at = %(at)s WHERE name = %(collection)s;
+
 -- name: check_no_failed_items
 -- Return how many items and sources have failed, and the first ten.
 WITH failed AS (
-    SELECT uri FROM item WHERE item.collection = %(collection)s AND state = 'failed'
+    SELECT uri FROM item
+    WHERE item.collection = %(collection)s AND uri = ANY(%(problems)s) AND state = 'failed'
     UNION ALL
     SELECT location FROM source
     WHERE source.collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL
@@ -31,6 +51,7 @@ WITH unsearchable AS (
     LEFT JOIN indexed_document indexed
         ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
     WHERE document.collection = %(collection)s AND document.removed_at IS NULL AND document.content_hash IS NOT NULL
+      AND (%(documents)s::bigint[] IS NULL OR document.id = ANY(%(documents)s))
       AND (indexed.published_hash IS DISTINCT FROM document.content_hash
            OR indexed.chunk_count <> (
                SELECT count(*) FROM search_entry entry
@@ -47,6 +68,7 @@ WITH wrong AS (
     LEFT JOIN chunk ON chunk.id = entry.chunk_id AND chunk.generation_id = entry.generation_id
     LEFT JOIN document ON document.id = chunk.document_id AND document.id = entry.document_id
     WHERE generation.collection = %(collection)s
+      AND (%(documents)s::bigint[] IS NULL OR entry.document_id = ANY(%(documents)s))
       AND (document.id IS NULL OR document.removed_at IS NOT NULL
            OR vector_dims(entry.vector::vector) <> generation.dimensions
            OR l2_norm(entry.vector) = 0)

@@ -6,6 +6,7 @@ JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed
 LEFT JOIN indexed_document indexed
     ON indexed.document_id = document.id AND indexed.generation_id = %(generation)s
 WHERE document.collection = %(collection)s AND document.removed_at IS NULL
+  AND (%(changed)s::bigint[] IS NULL OR document.id = ANY(%(changed)s))
   AND (indexed.document_id IS NULL
        OR indexed.input_hash <> document.content_hash
        OR indexed.config_hash <> %(config_hash)s
@@ -52,18 +53,16 @@ ON CONFLICT (generation_id, document_id) DO UPDATE SET
     published_config = NULL;           -- the published chunks are no longer the prepared ones
 
 -- name: count_chunks
--- Return the number of chunks of the live documents of a generation.
-SELECT coalesce(sum(indexed.chunk_count), 0)
-FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
-WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NULL;
-
--- name: chunks_version
--- Return a digest over what the chunks of a generation were cut from.
-SELECT encode(sha256(convert_to(coalesce(string_agg(
-    document.uri || ' ' || encode(indexed.input_hash, 'hex') || ' ' || indexed.config_hash, E'\n' ORDER BY document.uri),
-    ''), 'UTF8')), 'hex')
-FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
-WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NULL;
+-- Return the number of prepared chunks of the live documents of a generation: the entries, save those of the documents
+-- that changed, and the chunks of these.
+SELECT CASE WHEN %(changed)s::bigint[] IS NULL THEN 0
+       ELSE (SELECT entry_count FROM generation WHERE id = %(generation)s)
+          - (SELECT count(*) FROM search_entry entry
+             WHERE entry.generation_id = %(generation)s AND entry.document_id = ANY(%(changed)s)) END
+     + (SELECT coalesce(sum(indexed.chunk_count), 0)
+        FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
+        WHERE indexed.generation_id = %(generation)s AND document.removed_at IS NULL
+          AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s)));
 
 -- name: analyze_chunks
 -- Analyze the tables of this stage for the planner; see analyze_raw_files.

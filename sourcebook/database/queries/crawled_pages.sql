@@ -72,18 +72,6 @@ WITH RECURSIVE other (url) AS (
 )
 SELECT url FROM other WHERE url <> ALL(%(urls)s::text[]);
 
--- name: count_pages
--- Return the number of live pages of a collection.
-SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
-WHERE source.collection = %(collection)s AND page.removed_at IS NULL AND source.removed_at IS NULL;
-
--- name: crawled_pages_version
--- Return a digest over the (URL, sha256) pairs of the live pages of a collection.
-SELECT encode(sha256(convert_to(coalesce(string_agg(
-    page.url || ' ' || encode(page.sha256, 'hex'), E'\n' ORDER BY page.url, source.location), ''), 'UTF8')), 'hex')
-FROM crawled_page page JOIN source ON source.id = page.source_id
-WHERE source.collection = %(collection)s AND page.removed_at IS NULL AND source.removed_at IS NULL;
-
 -- name: analyze_crawled_pages
 -- Analyze the tables of this stage for the planner; see analyze_raw_files.
 ANALYZE crawled_page (source_id, url, sha256, removed_at, first_seen_at, canonical_url, media_type), frontier, source;

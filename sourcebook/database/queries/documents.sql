@@ -1,19 +1,20 @@
 -- name: rename_documents
 -- Give documents the new URI of their file or page where equal content has moved.
 -- A renamed document keeps its id, version, chunks and entries.
-WITH newcomer AS (
+WITH item AS MATERIALIZED (
+    SELECT * FROM items_in(%(collection)s, %(uris)s)
+), newcomer AS (
     SELECT item.*, row_number() OVER (PARTITION BY item.sha256, item.media_type ORDER BY item.uri) AS nth
-    FROM live_item item
-    WHERE item.collection = %(collection)s
-      AND NOT EXISTS (
-          SELECT FROM document WHERE document.collection = item.collection AND document.uri = item.uri)
+    FROM item
+    WHERE NOT EXISTS (
+        SELECT FROM document WHERE document.collection = item.collection AND document.uri = item.uri)
 ), orphan AS (
     SELECT document.id, document.input_hash, document.media_type,
            row_number() OVER (PARTITION BY document.input_hash, document.media_type ORDER BY document.uri) AS nth
     FROM document
     WHERE document.collection = %(collection)s AND document.removed_at IS NULL
-      AND NOT EXISTS (
-          SELECT FROM present_item item WHERE item.collection = document.collection AND item.uri = document.uri)
+      AND (%(uris)s::text[] IS NULL OR document.uri = ANY(%(uris)s))
+      AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri)
 )
 UPDATE document
 SET uri = newcomer.uri, source_id = newcomer.source_id, tags = newcomer.tags, updated_at = now()
@@ -33,27 +34,36 @@ WHERE document.id = named.id;
 
 -- name: remove_documents
 -- Mark documents as removed whose file, page or attachment is gone.
+WITH item AS MATERIALIZED (
+    SELECT * FROM items_in(%(collection)s, %(uris)s)
+)
 UPDATE document
 SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s AND removed_at IS NULL
-  AND NOT EXISTS (
-      SELECT FROM present_item item WHERE item.collection = document.collection AND item.uri = document.uri);
+  AND (%(uris)s::text[] IS NULL OR document.uri = ANY(%(uris)s))
+  AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri);
 
 -- name: restore_documents
 -- Mark removed documents as live whose file, page or attachment has returned.
+WITH item AS MATERIALIZED (
+    SELECT * FROM items_in(%(collection)s, %(uris)s)
+)
 UPDATE document
 SET removed_at = NULL, updated_at = now()
-FROM live_item item
+FROM item
 WHERE item.collection = document.collection AND item.uri = document.uri
   AND document.collection = %(collection)s AND document.removed_at IS NOT NULL
 RETURNING document.uri;
 
 -- name: refresh_document_sources
 -- Update the source, tags, kind and page metadata of documents whose content is unchanged.
+WITH item AS MATERIALIZED (
+    SELECT * FROM items_in(%(collection)s, %(uris)s)
+)
 UPDATE document
 SET source_id = item.source_id, tags = item.tags, kind = item.kind, metadata = coalesce(item.metadata, document.metadata),
     updated_at = now()
-FROM live_item item
+FROM item
 WHERE item.collection = document.collection AND item.uri = document.uri
   AND document.collection = %(collection)s
   AND ((document.source_id, document.tags, document.kind) IS DISTINCT FROM (item.source_id, item.tags, item.kind)
@@ -61,14 +71,16 @@ WHERE item.collection = document.collection AND item.uri = document.uri
 
 -- name: stale_documents
 -- Return items whose document is missing, made from other bytes or by another parser, or due for a retry.
+WITH item AS MATERIALIZED (
+    SELECT * FROM items_in(%(collection)s, %(uris)s)
+)
 SELECT item.uri, item.source_id, item.sha256, item.media_type, item.format, wanted.parser, item.tags, item.kind,
        item.size, item.metadata, item.container, item.number, document.id AS document_id, document.content_hash
-FROM live_item item
+FROM item
 JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS wanted (format, parser)
     ON wanted.format = item.format
 LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
-WHERE item.collection = %(collection)s
-  AND (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s) OR item.container = ANY(%(documents)s))
+WHERE (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s) OR item.container = ANY(%(documents)s))
   AND (cardinality(%(locations)s::text[]) = 0 OR item.source_id IN (
       SELECT id FROM source WHERE collection = %(collection)s AND location = ANY(%(locations)s)))
   AND CASE
@@ -180,17 +192,6 @@ UPDATE raw_file
 SET sha256 = %(sha256)s, size = %(size)s, modified = %(modified)s, media_type = %(media_type)s,
     skip_reason = %(skip_reason)s, hashed_at = now(), changed_at = now()
 WHERE source_id = %(source_id)s AND uri = %(uri)s;
-
--- name: count_live_documents
--- Return the number of live documents of a collection.
-SELECT count(*) FROM document WHERE collection = %(collection)s AND removed_at IS NULL;
-
--- name: documents_version
--- Return a digest over the (URI, content hash) pairs of the live documents of a collection.
-SELECT encode(sha256(convert_to(coalesce(string_agg(
-    uri || ' ' || encode(content_hash, 'hex'), E'\n' ORDER BY uri), ''), 'UTF8')), 'hex')
-FROM document
-WHERE collection = %(collection)s AND removed_at IS NULL AND content_hash IS NOT NULL;
 
 -- name: analyze_documents
 -- Analyze the tables of this stage for the planner; see analyze_raw_files.

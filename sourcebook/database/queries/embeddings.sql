@@ -7,6 +7,7 @@ JOIN document ON document.id = indexed.document_id AND document.removed_at IS NU
 JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
 LEFT JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
 WHERE indexed.generation_id = %(generation)s
+  AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
   AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
        OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
   AND NOT EXISTS (
@@ -23,6 +24,7 @@ FROM (
     JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
     JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
     WHERE indexed.generation_id = %(generation)s
+      AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
       AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
            OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
       AND NOT EXISTS (
@@ -45,12 +47,9 @@ INSERT INTO embedding (model, text_hash, vector)
 SELECT %(model)s, text_hash, vector FROM pg_temp.new_embedding
 ON CONFLICT (model, text_hash) DO NOTHING;
 
--- name: embeddings_version
--- Return a digest over the distinct texts of a generation and its model.
-SELECT encode(sha256(convert_to(coalesce(string_agg(DISTINCT encode(chunk.embedding_hash, 'hex'), E'\n'), '')
-    || ' ' || %(model)s::text, 'UTF8')), 'hex')
-FROM chunk JOIN document ON document.id = chunk.document_id AND document.removed_at IS NULL
-WHERE chunk.generation_id = %(generation)s;
+-- name: published_texts
+-- Return the number of distinct texts among the entries of a generation.
+SELECT text_count FROM generation WHERE id = %(generation)s;
 
 -- name: analyze_embeddings
 -- Analyze the tables of this stage for the planner; see analyze_raw_files.

@@ -6,10 +6,8 @@
 SELECT coalesce(abs(total_length::float8 / nullif(entry_count, 0) / average_length - 1), 0),
        entry_count, coalesce(averaged_entries, 0),
        (SELECT count(*) FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL),
-       (SELECT coalesce(max(block), 0) FROM keyword_block WHERE generation_id = %(generation)s),
-       ARRAY(SELECT held.block FROM (SELECT DISTINCT block FROM keyword_block WHERE generation_id = %(generation)s) held
-             WHERE (SELECT count(*) FROM keyword_entry entry
-                    WHERE entry.generation_id = %(generation)s AND entry.block = held.block) < %(fewest)s)
+       (SELECT coalesce(max(block), 0) FROM keyword_block_size WHERE generation_id = %(generation)s),
+       ARRAY(SELECT block FROM keyword_block_size WHERE generation_id = %(generation)s AND entries < %(fewest)s)
 FROM generation WHERE id = %(generation)s;
 
 -- name: hold_generation
@@ -35,6 +33,9 @@ ORDER BY chunk_id;
 
 -- name: delete_keyword_blocks
 -- Delete all blocks of a generation.
+WITH sizes AS (
+    DELETE FROM keyword_block_size WHERE generation_id = %(generation)s
+)
 DELETE FROM keyword_block WHERE generation_id = %(generation)s;
 
 -- name: leave_keyword_blocks
@@ -43,18 +44,26 @@ UPDATE keyword_entry SET block = NULL, slot = NULL WHERE generation_id = %(gener
 
 -- name: delete_sparse_keyword_blocks
 -- Delete given blocks.
+WITH sizes AS (
+    DELETE FROM keyword_block_size WHERE generation_id = %(generation)s AND block = ANY(%(blocks)s)
+)
 DELETE FROM keyword_block WHERE generation_id = %(generation)s AND block = ANY(%(blocks)s);
 
 -- name: enter_keyword_block
 -- Assign the first entries without a block to a new block.
-UPDATE keyword_entry entry
-SET block = %(block)s, slot = chosen.slot
-FROM (
-    SELECT chunk_id, row_number() OVER (ORDER BY chunk_id) AS slot
-    FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL
-    ORDER BY chunk_id LIMIT %(size)s
-) chosen
-WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chosen.chunk_id;
+WITH entered AS (
+    UPDATE keyword_entry entry
+    SET block = %(block)s, slot = chosen.slot
+    FROM (
+        SELECT chunk_id, row_number() OVER (ORDER BY chunk_id) AS slot
+        FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL
+        ORDER BY chunk_id LIMIT %(size)s
+    ) chosen
+    WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chosen.chunk_id
+    RETURNING entry.chunk_id
+)
+INSERT INTO keyword_block_size (generation_id, block, entries)
+SELECT %(generation)s, %(block)s, count(*) FROM entered;
 
 -- name: build_keyword_block
 -- Insert the weights of a block by lexeme.

@@ -9,8 +9,17 @@ SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.
 FROM item
 JOIN collection ON collection.name = item.collection AND collection.removed_at IS NULL
 WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(collections)s))
+  AND (%(uris)s::text[] IS NULL OR item.uri = ANY(%(uris)s))
+  AND (%(last)s::text IS NULL OR item.uri <= %(last)s)
   AND CASE WHEN %(failed)s THEN item.state IN ('failed', 'skipped') ELSE item.state <> 'removed' OR %(removed)s END
-ORDER BY item.collection, item.uri;
+ORDER BY item.collection, item.uri
+LIMIT %(limit)s;
+
+-- name: last_document_of_page
+-- Return the URI of the last document of a page of documents, so that only items up to it are read.
+SELECT uri FROM document
+WHERE collection = %(collection)s AND (removed_at IS NULL OR %(removed)s)
+ORDER BY uri OFFSET %(limit)s - 1 LIMIT 1;
 
 -- name: find_documents
 -- Return documents by id or URI; a URI may be in several collections.

@@ -102,13 +102,6 @@ UPDATE source
 SET listed_at = CASE WHEN %(error)s::text IS NULL THEN now() ELSE listed_at END, listing_error = %(error)s
 WHERE id = %(source_id)s;
 
--- name: raw_files_version
--- Return a digest over the (URI, sha256) pairs of the live files of a collection.
-SELECT encode(sha256(convert_to(coalesce(string_agg(
-    raw_file.uri || ' ' || encode(raw_file.sha256, 'hex'), E'\n' ORDER BY raw_file.uri, source.location), ''), 'UTF8')), 'hex')
-FROM raw_file JOIN source ON source.id = raw_file.source_id
-WHERE source.collection = %(collection)s AND raw_file.removed_at IS NULL AND source.removed_at IS NULL;
-
 -- name: analyze_raw_files
 -- Analyze the tables of this stage for the planner.
 -- Without this, the first passes over a new knowledge base are planned for an empty one, long before autovacuum runs.

@@ -39,16 +39,19 @@ WHERE source.id = page.source_id
 RETURNING source.collection;
 
 -- name: remove_excluded_document
--- Mark a document as removed, with the attachments of a message.
+-- Mark a document as removed, with the attachments of a message, and return their ids.
 UPDATE document
 SET removed_at = coalesce(document.removed_at, now()), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s
-  AND (uri = %(uri)s OR uri IN (
+  AND uri IN (
+      SELECT %(uri)s
+      UNION ALL
       SELECT message.uri || '/' || attachment.path
       FROM document message
       JOIN attachment ON attachment.container_sha256 = message.content_sha256
                      AND attachment.container_parser = message.content_parser
-      WHERE message.collection = %(collection)s AND message.uri = %(uri)s));
+      WHERE message.collection = %(collection)s AND message.uri = %(uri)s)
+RETURNING document.id;
 
 -- name: container_of
 -- Return the message that an attachment belongs to.

@@ -1,6 +1,6 @@
 -- name: withdraw_removed_documents
--- Delete the entries of removed documents.
--- Their newest chunks and vectors stay, so that they can return without work; older published chunks are deleted.
+-- Delete the entries of removed documents, and return their chunks; `newest` says whether a chunk is of the newest ones.
+-- Newest chunks and vectors stay, so that documents can return without work; the caller deletes older published chunks.
 WITH gone AS (
     SELECT indexed.document_id,
            indexed.published_hash = indexed.input_hash
@@ -9,21 +9,18 @@ WITH gone AS (
     JOIN document ON document.id = indexed.document_id
     WHERE document.removed_at IS NOT NULL
       AND indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL
+      AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
 ), withdrawn AS (
     UPDATE indexed_document indexed
     SET published_hash = NULL, published_config = NULL, published_version = NULL, published_title = NULL,
         published_language = NULL, published_at = NULL
     FROM gone
     WHERE indexed.document_id = gone.document_id AND indexed.generation_id = %(generation)s
-), entries AS (
-    DELETE FROM search_entry entry
-    USING gone
-    WHERE entry.generation_id = %(generation)s AND entry.document_id = gone.document_id
-    RETURNING entry.chunk_id, gone.newest
-), replaced AS (
-    DELETE FROM chunk USING entries WHERE chunk.id = entries.chunk_id AND NOT entries.newest
 )
-SELECT count(*) FROM entries;
+DELETE FROM search_entry entry
+USING gone
+WHERE entry.generation_id = %(generation)s AND entry.document_id = gone.document_id
+RETURNING entry.chunk_id, gone.newest;
 
 -- name: documents_to_publish
 -- Return documents whose chunks are cut from their newest content, are embedded and are not published yet.
@@ -33,6 +30,7 @@ SELECT indexed.document_id,
 FROM indexed_document indexed
 JOIN document ON document.id = indexed.document_id
 WHERE indexed.generation_id = %(generation)s
+  AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
   AND document.removed_at IS NULL
   AND indexed.input_hash = document.content_hash
   AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
@@ -127,11 +125,4 @@ WHERE document.id = indexed.document_id
 
 -- name: count_entries
 -- Return the number of entries of a generation.
-SELECT count(*) FROM search_entry WHERE generation_id = %(generation)s;
-
--- name: search_index_version
--- Return a digest over the (URI, content hash) pairs of the published documents of a generation.
-SELECT encode(sha256(convert_to(coalesce(string_agg(
-    document.uri || ' ' || encode(indexed.published_hash, 'hex'), E'\n' ORDER BY document.uri), ''), 'UTF8')), 'hex')
-FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
-WHERE indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL;
+SELECT entry_count FROM generation WHERE id = %(generation)s;

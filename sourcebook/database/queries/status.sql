@@ -1,26 +1,47 @@
 -- name: collection_status
--- Return the counts of each collection: documents, entries, vectors, failed, skipped and removed items.
+-- Return the kept counts of each collection: documents, entries, distinct texts among them, and removed documents.
 SELECT collection.name,
-       (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL)
-           AS documents,
-       (SELECT count(*) FROM search_entry entry WHERE entry.generation_id = generation.id) AS chunks,
-       (SELECT count(DISTINCT chunk.embedding_hash)
-        FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
-        WHERE entry.generation_id = generation.id) AS embeddings,
-       (SELECT count(*) FROM item WHERE item.collection = collection.name AND item.state = 'failed') AS failed,
-       (SELECT count(*) FROM item WHERE item.collection = collection.name AND item.state = 'skipped') AS skipped,
-       (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NOT NULL)
-           AS removed,
+       (SELECT coalesce(sum(items), 0)::bigint FROM tally
+        WHERE tally.collection = collection.name AND kind = 'documents') AS documents,
+       coalesce(generation.entry_count, 0) AS chunks,
+       coalesce(generation.text_count, 0) AS embeddings,
+       (SELECT coalesce(sum(items), 0)::bigint FROM tally
+        WHERE tally.collection = collection.name AND kind = 'removed') AS removed,
        generation.id AS generation,
        generation.embedding ->> 'model' AS embedding_model
 FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
 ORDER BY collection.name;
 
+-- name: problem_uris
+-- Return the URIs of a collection that may have failed or been skipped, from the indexes of failures and reasons.
+SELECT uri FROM document WHERE collection = %(collection)s AND failure IS NOT NULL
+UNION
+SELECT uri FROM document WHERE collection = %(collection)s AND skip_reason IS NOT NULL AND %(skipped)s
+UNION
+SELECT file.uri FROM raw_file file JOIN source ON source.id = file.source_id
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND file.failure IS NOT NULL
+UNION
+SELECT file.uri FROM raw_file file JOIN source ON source.id = file.source_id
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND file.skip_reason IS NOT NULL AND %(skipped)s
+UNION
+SELECT file.uri FROM transcribed_file file JOIN source ON source.id = file.source_id
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND file.failure IS NOT NULL
+UNION
+SELECT frontier.url FROM frontier JOIN source ON source.id = frontier.source_id
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL
+  AND (frontier.state = 'failed' OR frontier.state = 'refused' AND %(skipped)s)
+UNION
+SELECT document.uri || '/' || attachment.path
+FROM attachment
+JOIN document ON document.content_sha256 = attachment.container_sha256
+             AND document.content_parser = attachment.container_parser
+WHERE document.collection = %(collection)s AND attachment.skip_reason IS NOT NULL AND %(skipped)s;
+
 -- name: collection_problems
 -- Return the items and sources of a collection that are not searchable, with the reason.
 SELECT uri, state, error, attempts, next_retry_at FROM item
-WHERE collection = %(collection)s AND state IN ('failed', 'skipped')
+WHERE collection = %(collection)s AND uri = ANY(%(uris)s) AND state IN ('failed', 'skipped')
 UNION ALL
 SELECT location, 'failed', listing_error, 0, NULL FROM source
 WHERE collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL
@@ -42,23 +63,20 @@ ORDER BY id;
 -- name: totals
 -- Return how many rows each of the eight assets has for a collection, in the order of the graph.
 SELECT
-    (SELECT count(*) FROM raw_file JOIN source ON source.id = raw_file.source_id
-     WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL),
-    (SELECT count(*) FROM crawled_page page JOIN source ON source.id = page.source_id
-     WHERE source.collection = collection.name AND page.removed_at IS NULL AND source.removed_at IS NULL),
-    (SELECT count(*) FROM transcribed_file transcribed
-     JOIN raw_file ON raw_file.source_id = transcribed.source_id AND raw_file.uri = transcribed.uri
-     JOIN source ON source.id = raw_file.source_id
-     WHERE source.collection = collection.name AND raw_file.removed_at IS NULL AND source.removed_at IS NULL
-       AND transcribed.content_hash IS NOT NULL),
-    (SELECT count(*) FROM document WHERE document.collection = collection.name AND document.removed_at IS NULL),
-    entries.chunks, entries.texts, entries.chunks, entries.chunks
-FROM collection
-CROSS JOIN LATERAL (
-    SELECT count(*) AS chunks, count(DISTINCT chunk.embedding_hash) AS texts
-    FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
-    WHERE entry.generation_id = collection.active_generation_id
-) entries
+    (SELECT coalesce(sum(items), 0)::bigint FROM tally
+     WHERE tally.collection = collection.name AND kind = 'raw_files'),
+    (SELECT coalesce(sum(items), 0)::bigint FROM tally
+     WHERE tally.collection = collection.name AND kind = 'crawled_pages'),
+    (SELECT count(*) FROM source
+     JOIN raw_file ON raw_file.source_id = source.id AND raw_file.removed_at IS NULL AND is_recording(raw_file.media_type)
+     JOIN transcribed_file transcribed
+         ON transcribed.source_id = raw_file.source_id AND transcribed.uri = raw_file.uri
+     WHERE source.collection = collection.name AND source.removed_at IS NULL AND transcribed.content_hash IS NOT NULL),
+    (SELECT coalesce(sum(items), 0)::bigint FROM tally
+     WHERE tally.collection = collection.name AND kind = 'documents'),
+    coalesce(generation.entry_count, 0), coalesce(generation.text_count, 0),
+    coalesce(generation.entry_count, 0), coalesce(generation.entry_count, 0)
+FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.name = %(collection)s;
 
 -- name: unread_sites
@@ -69,7 +87,7 @@ ORDER BY id;
 
 -- name: count_failed
 -- Return the number of failed items and sources of a collection.
-SELECT (SELECT count(*) FROM item WHERE item.collection = %(collection)s AND state = 'failed')
+SELECT (SELECT count(*) FROM item WHERE item.collection = %(collection)s AND uri = ANY(%(uris)s) AND state = 'failed')
      + (SELECT count(*) FROM source
         WHERE source.collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL);
 

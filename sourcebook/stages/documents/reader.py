@@ -11,7 +11,6 @@ from sourcebook.files.source import Source
 from sourcebook.model.block_rows import blocks_of
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.transcript import Transcript
-from sourcebook.parsing.html.read_html import page_document
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import file_type, parser_identity
@@ -77,6 +76,8 @@ class ItemReader:
             raise FileNotFoundError(stale.uri) from None
         markdown, blocks = page.markdown, page.blocks
         if markdown is not None and blocks is not None:
+            from sourcebook.parsing.html.read_html import page_document  # not with the stage: most items are files
+
             return lambda: page_document(markdown, blocks_of(blocks), title=page.title, language=page.language)
         return self._start(page.content or b"", stale)
 

@@ -78,15 +78,28 @@ def parsing_settings(connection: Connection, collection: str) -> ParsingSettings
 
 
 def stale_documents(
-    connection: Connection, collection: str, settings: ParsingSettings, selection: Selection
+    connection: Connection,
+    collection: str,
+    settings: ParsingSettings,
+    selection: Selection,
+    uris: list[str] | None = None,
 ) -> list[StaleDocument]:
-    """Return the items whose document is missing or stale, ordered by URI."""
+    """Return the items whose document is missing or stale, ordered by URI.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        settings: its parsing settings.
+        selection: items to return.
+        uris: items to compare; None: every item.
+    """
     identities = parser_identities(settings)
     with connection.cursor(row_factory=class_row(StaleDocument)) as cursor:
         cursor.execute(
             queries["stale_documents"],
             {
                 "collection": collection,
+                "uris": uris,
                 "formats": list(identities),
                 "parsers": list(identities.values()),
                 "documents": list(selection.documents),

@@ -2,11 +2,12 @@
 
 It reads the live items (`raw_file`, `crawled_page`, `transcript`, and attachments of messages) and the bytes of files.
 It writes `parsed_content`, `attachment` and `document`. A document is stale when its item has other bytes, when another
-parser identity applies, or when the retry of a failure is due. Renames, removals and returns take one statement each;
-bytes that the same parser parsed before, in any collection, are not parsed again. The content of an HTML page is stored
-by its crawl and parsed here only when the parser changes.
+parser identity applies, or when the retry of a failure is due; only items that changed are compared. Renames,
+removals and returns take one statement each; bytes that the same parser parsed before, in any collection, are not
+parsed again. The content of an HTML page is stored by its crawl and parsed here only when the parser changes.
 """
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 
 from psycopg import Connection
@@ -19,7 +20,8 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.parsing.registry import page_identity
+from sourcebook.parsing.registry import page_identity, parser_identities
+from sourcebook.stages.changes import ChangedItems, changed_items, kept_count, settle_items
 from sourcebook.stages.documents.maker import DocumentMaker
 from sourcebook.stages.documents.rows import parsing_settings, stale_documents
 from sourcebook.stages.observed_stage import observed_stage
@@ -53,8 +55,9 @@ def update_documents(
     """
     report = StageReport()
     settings = parsing_settings(connection, collection)
-    returned = _settle(connection, collection, report)
-    stale = stale_documents(connection, collection, settings, selection)
+    identities = parser_identities(settings)
+    returned, changed = _settle(connection, collection, report, identities, selection)
+    stale = stale_documents(connection, collection, settings, selection, changed.uris)
     done = 0
     with nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers:
         maker = DocumentMaker(
@@ -71,40 +74,52 @@ def update_documents(
             for number in maker.make(messages, returned=returned):
                 done += number
                 progress(done, len(stale))
-            returned |= _settle(connection, collection, report)
+            again, changed = _settle(connection, collection, report, identities, selection)
+            returned |= again
             read = {item.uri for item in messages}
-            stale = [
-                item for item in stale_documents(connection, collection, settings, selection) if item.uri not in read
-            ]
+            found = stale_documents(connection, collection, settings, selection, changed.uris)
+            stale = [item for item in found if item.uri not in read]
         for number in maker.make(stale, returned=returned):
             done += number
             progress(done, len(messages) + len(stale))
-    scope = {"collection": collection}
-    connection.execute(queries["follow_page_parser"], {**scope, "parser": page_identity()})
-    row = connection.execute(queries["count_live_documents"], scope).fetchone()
-    report.unchanged = max((row[0] if row else 0) - report.added - report.changed - report.failed, 0)
+    if changed.uris is None:
+        connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
+    if not selection.is_partial:
+        settle_items(connection, collection, changed)
+    live, version = kept_count(connection, collection, "documents", recount=selection.thorough)
+    kept_count(connection, collection, "removed", recount=selection.thorough)
+    report.unchanged = max(live - report.added - report.changed - report.failed, 0)
     refresh_statistics(connection, queries["analyze_documents"], report)
-    row = connection.execute(queries["documents_version"], scope).fetchone()
-    return report.finish(row[0] if row else "")
+    return report.finish(version)
 
 
-def _settle(connection: Connection, collection: str, report: StageReport) -> set[str]:
-    """Apply renames, removals, returns and changed tags; return the URIs of returned items."""
-    scope = {"collection": collection}
+def _settle(
+    connection: Connection, collection: str, report: StageReport, identities: Mapping[str, str], selection: Selection
+) -> tuple[set[str], ChangedItems]:
+    """Apply renames, removals, returns and changed tags.
+
+    Returns:
+        URIs of returned items, and the change set.
+    """
     with connection.transaction():
-        if _rename(connection, collection, report):
-            _rename(connection, collection, report)  # attachments are named after their message
+        changed = changed_items(connection, collection, identities, selection)
+        if _rename(connection, collection, changed, report):
+            changed = changed_items(connection, collection, identities, selection)
+            _rename(connection, collection, changed, report)  # attachments are named after their message
+            changed = changed_items(connection, collection, identities, selection)
+        scope = {"collection": collection, "uris": changed.uris}
         report.removed += connection.execute(queries["remove_documents"], scope).rowcount
         returned = {uri for (uri,) in connection.execute(queries["restore_documents"], scope)}
         if returned:
             report.added += len(returned)
             report.count("returned", len(returned))
         connection.execute(queries["refresh_document_sources"], scope)
-    return returned
+    return returned, changed
 
 
-def _rename(connection: Connection, collection: str, report: StageReport) -> bool:
-    renamed = connection.execute(queries["rename_documents"], {"collection": collection}).fetchall()
+def _rename(connection: Connection, collection: str, changed: ChangedItems, report: StageReport) -> bool:
+    scope = {"collection": collection, "uris": changed.uris}
+    renamed = connection.execute(queries["rename_documents"], scope).fetchall()
     if not renamed:
         return False
     report.count("renamed", len(renamed))

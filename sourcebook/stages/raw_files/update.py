@@ -27,6 +27,7 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.registry import file_type
+from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.raw_files.rules import KnownFile, is_racy, is_settled, settings_digest, wants_reading
 
@@ -87,16 +88,31 @@ def collection_sources(connection: Connection, collection: str, selection: Selec
 
 @observed_stage("raw_files")
 def update_raw_files(
-    connection: Connection, collection: str, selection: Selection = EVERYTHING, progress: Progress = silent
+    connection: Connection,
+    collection: str,
+    selection: Selection = EVERYTHING,
+    progress: Progress = silent,
+    *,
+    differences: Iterable[Difference] | None = None,
 ) -> StageReport:
     """Update the inventory of a collection.
 
     A source that cannot be listed completely loses no files and is reported as failed.
+
+    Args:
+        connection: in autocommit mode.
+        collection: name of the collection.
+        selection: sources and files to update.
+        progress: called with (done, total) files.
+        differences: of the sources, as `compare` has just found them; by default the sources are compared here.
     """
     report = StageReport()
     connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
-    for source in collection_sources(connection, collection, selection):
-        difference = compare(connection, source, selection)
+    if differences is None:
+        sources = collection_sources(connection, collection, selection)
+        differences = (compare(connection, source, selection) for source in sources)
+    for difference in differences:
+        source = difference.source
         connection.execute(queries["record_listing"], {"source_id": source.id, "error": difference.error})
         if difference.error:
             report.fail(source.location, difference.error)
@@ -113,8 +129,8 @@ def update_raw_files(
         report.unchanged += difference.files - len(difference.to_read)
         settle(connection, source, difference.new_folders)
     refresh_statistics(connection, queries["analyze_raw_files"], report)
-    row = connection.execute(queries["raw_files_version"], {"collection": collection}).fetchone()
-    return report.finish(row[0] if row else "")
+    _, version = kept_count(connection, collection, "raw_files", recount=selection.thorough)
+    return report.finish(version)
 
 
 def compare(connection: Connection, source: Source, selection: Selection = EVERYTHING) -> Difference:
@@ -133,7 +149,9 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     rows = connection.execute(queries["listed_folders"], {"source_id": source.id})
     left = {uri: (KnownFolder(digest, files), revision) for uri, digest, files, revision in rows}
     comparison.revisions = {uri: revision for uri, (_, revision) in left.items()}
-    settled = {uri: folder for uri, (folder, _) in left.items()} if comparison.settles else {}
+    settled = (
+        {uri: folder for uri, (folder, _) in left.items()} if comparison.settles and not selection.thorough else {}
+    )
     listing = Listing(source, settled, settings_digest(source))
     files = 0
 

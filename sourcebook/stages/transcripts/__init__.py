@@ -1,5 +1,1 @@
-"""The stage `transcripts`."""
-
-from sourcebook.stages.transcripts.update import update_transcripts
-
-__all__ = ["update_transcripts"]
+"""The stage `transcripts`; see `update`."""

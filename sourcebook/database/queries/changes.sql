@@ -1,0 +1,116 @@
+-- name: compared_with
+-- Return the digest of the parsers that the unmarked items of a collection were compared with.
+SELECT compared_with FROM collection WHERE name = %(collection)s;
+
+-- name: marked_items
+-- Return the marks on items of a collection.
+SELECT id, uri FROM changed_item WHERE collection = %(collection)s;
+
+-- name: failed_documents
+-- Return the URIs of failed documents that are due for a retry, and of the messages that hold them.
+WITH due AS (
+    SELECT uri, input_hash FROM document
+    WHERE collection = %(collection)s AND failure IS NOT NULL AND (%(retry_now)s OR next_retry_at <= now())
+)
+SELECT uri FROM due
+UNION
+SELECT message.uri
+FROM due
+JOIN attachment ON attachment.sha256 = due.input_hash
+JOIN document message ON message.content_sha256 = attachment.container_sha256
+                     AND message.content_parser = attachment.container_parser
+WHERE message.collection = %(collection)s;
+
+-- name: forget_item_marks
+-- Delete marks on items.
+DELETE FROM changed_item WHERE id = ANY(%(marks)s);
+
+-- name: record_parsers
+-- Record the parsers that every unmarked item of a collection was compared with.
+UPDATE collection SET compared_with = %(parsers)s
+WHERE name = %(collection)s AND compared_with IS DISTINCT FROM %(parsers)s;
+
+-- name: prepared_with
+-- Return the chunking rules by which the unmarked documents of a generation are published.
+SELECT prepared_with FROM generation WHERE id = %(generation)s;
+
+-- name: marked_documents
+-- Return the marks on documents of a collection.
+SELECT id, document_id FROM changed_document WHERE collection = %(collection)s;
+
+-- name: mark_documents
+-- Mark documents whose chunks are cut again although nothing changed.
+INSERT INTO changed_document (collection, document_id) SELECT collection, id FROM document WHERE id = ANY(%(documents)s);
+
+-- name: unsettled_documents
+-- Return documents that are not published in their newest version, and removed ones that still are, with their URIs.
+SELECT document.id, document.uri
+FROM document
+LEFT JOIN indexed_document indexed
+    ON indexed.document_id = document.id AND indexed.generation_id = %(generation)s
+WHERE document.collection = %(collection)s
+  AND (%(changed)s::bigint[] IS NULL OR document.id = ANY(%(changed)s))
+  AND CASE
+      WHEN document.removed_at IS NOT NULL THEN indexed.published_hash IS NOT NULL
+      WHEN document.content_hash IS NULL THEN false
+      ELSE indexed.document_id IS NULL
+          OR indexed.input_hash <> document.content_hash
+          OR indexed.config_hash <> %(config_hash)s
+          OR indexed.published_hash IS DISTINCT FROM indexed.input_hash
+          OR indexed.published_config IS DISTINCT FROM indexed.config_hash
+          OR indexed.published_version IS DISTINCT FROM document.version
+          OR indexed.published_title IS DISTINCT FROM document.title
+          OR indexed.published_language IS DISTINCT FROM document.language
+  END
+ORDER BY document.uri;
+
+-- name: forget_document_marks
+-- Delete marks on documents that are settled.
+DELETE FROM changed_document
+WHERE id = ANY(%(marks)s) AND NOT document_id = ANY(%(unsettled)s);
+
+-- name: record_preparation
+-- Record the chunking rules by which every unmarked document of a generation is published.
+UPDATE generation SET prepared_with = %(config_hash)s
+WHERE id = %(generation)s AND prepared_with IS DISTINCT FROM %(config_hash)s;
+
+-- name: read_tally
+-- Return the kept count of a collection, and the digest of what is counted.
+SELECT coalesce(sum(items), 0)::bigint, coalesce(sum(digest), 0)::text
+FROM tally WHERE collection = %(collection)s AND kind = %(kind)s;
+
+-- name: fold_tally
+-- Replace the rows of a kept count by their sum, and return it.
+WITH folded AS (
+    DELETE FROM tally WHERE collection = %(collection)s AND kind = %(kind)s RETURNING items, digest
+), kept AS (
+    INSERT INTO tally (collection, kind, items, digest)
+    SELECT %(collection)s, %(kind)s, sum(items), sum(digest) FROM folded HAVING count(*) > 0
+    RETURNING items, digest
+)
+SELECT coalesce(sum(items), 0)::bigint, coalesce(sum(digest), 0)::text FROM kept;
+
+-- name: recount_tally
+-- Replace a kept count by one that is counted now.
+WITH folded AS (
+    DELETE FROM tally WHERE collection = %(collection)s AND kind = %(kind)s
+)
+INSERT INTO tally (collection, kind, items, digest)
+SELECT %(collection)s, %(kind)s, items, digest FROM counted_items(%(collection)s, %(kind)s);
+
+-- name: recount_texts
+-- Count the distinct texts among the entries of a generation.
+UPDATE generation SET text_count = (
+    SELECT count(DISTINCT chunk.embedding_hash)
+    FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
+    WHERE entry.generation_id = %(generation)s)
+WHERE id = %(generation)s;
+
+-- name: forget_removed_collections
+-- Delete the marks and kept counts of collections that were deleted.
+WITH items AS (
+    DELETE FROM changed_item WHERE collection NOT IN (SELECT name FROM collection)
+), documents AS (
+    DELETE FROM changed_document WHERE collection NOT IN (SELECT name FROM collection)
+)
+DELETE FROM tally WHERE collection NOT IN (SELECT name FROM collection);
