@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo up test lint bench bench-search constraints clean python
+.PHONY: help install demo up test lint bench bench-search constraints hashes clean python
 .DEFAULT_GOAL := help
 
 help:
@@ -15,10 +15,12 @@ help:
 
 install: $(STAMP) ## make .venv/ with everything pinned in constraints.txt
 
-$(STAMP): pyproject.toml constraints.txt | python
+$(STAMP): pyproject.toml constraints.txt hashes.txt | python
 	@echo "Installing into $(VENV)/; the first time takes some minutes."
 	@$(PYTHON) -m venv $(VENV) || { echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip
+	@# Everything but torch is checked against hashes.txt; the second command adds torch and the checkout itself.
+	$(BIN)/python -m pip install --require-hashes --no-deps --build-constraint constraints.txt -r hashes.txt
 	$(BIN)/python -m pip install -c constraints.txt --build-constraint constraints.txt -e '.[pipeline]' --group dev
 	@touch $@
 
@@ -59,6 +61,19 @@ constraints: python ## resolve every version anew and write constraints.txt
 	build/constraints/bin/python -m pip freeze --all --exclude sourcebook | sed 's/+.*//' >> build/constraints.txt
 	mv build/constraints.txt constraints.txt
 	rm -rf build/constraints
+	$(MAKE) hashes
+
+hashes: python ## write hashes.txt for the versions in constraints.txt
+	rm -rf build/hashes
+	$(PYTHON) -m venv build/hashes
+	build/hashes/bin/python -m pip install --quiet --disable-pip-version-check uv
+	sed '/^torch==/d; /^triton==/d; /^#/d' constraints.txt > build/hashes/wanted.txt
+	build/hashes/bin/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate \
+		build/hashes/wanted.txt -o build/hashes/hashes.txt
+	sed -n '/^#/p' hashes.txt > build/hashes.txt
+	cat build/hashes/hashes.txt >> build/hashes.txt
+	mv build/hashes.txt hashes.txt
+	rm -rf build/hashes
 
 clean: ## remove .venv/, caches and what the demo stored; your own .sourcebook/ stays
 	@for file in $$(find examples/.sourcebook -name postmaster.pid 2>/dev/null); do \

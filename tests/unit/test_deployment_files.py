@@ -208,3 +208,23 @@ def test_every_dependency_is_pinned_to_one_version() -> None:
     assert len(names) == len(set(names))
     assert {"dagster", "torch", "sentence-transformers", "psycopg", "pytest", "pip"} <= set(names)
     assert "torchvision" not in names
+
+
+def test_every_package_but_torch_is_installed_by_its_hash() -> None:
+    """hashes.txt has the versions of constraints.txt with the SHA-256 of each file, as `make install` takes them."""
+    pinned = {
+        line
+        for line in (CHECKOUT / "constraints.txt").read_text().splitlines()
+        if not line.startswith(("#", "torch==", "triton=="))
+    }
+    text = re.sub(r"^#.*\n", "", (CHECKOUT / "hashes.txt").read_text(), flags=re.MULTILINE).replace("\\\n", "")
+    hashes = {line.split()[0]: line.split()[1:] for line in text.splitlines()}
+
+    def normal(requirement: str) -> str:
+        name, _, version = requirement.partition("==")
+        return f"{re.sub(r'[-_.]+', '-', name).lower()}=={version}"
+
+    assert {normal(line) for line in hashes} == {normal(line) for line in pinned}
+    assert all(found for found in hashes.values())
+    assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for found in hashes.values() for each in found)
+    assert "--require-hashes --no-deps" in (CHECKOUT / "Makefile").read_text()
