@@ -109,7 +109,7 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["Knowledge"]:
         """Open the database for a run and take the lock of its collection, once no other process holds it."""
         if context.run is None:  # a sensor's
-            with self.opened():
+            with self.opened() as database, observed_run(database, None):
                 yield self
             return
         collection = context.run.tags.get("dagster/partition")

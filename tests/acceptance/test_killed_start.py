@@ -12,21 +12,27 @@ from tests.waiting import wait_until
 
 @pytest.mark.parametrize(
     ("stage", "with_children"),
-    [("PG_VERSION", False), ("PG_VERSION", True), ("sourcebook.conf", True), ("postmaster.pid", True)],
+    [
+        ("postgres.new-*/PG_VERSION", False),
+        ("postgres.new-*/PG_VERSION", True),
+        ("postgres/sourcebook.conf", True),
+        ("postgres/postmaster.pid", True),
+    ],
 )
 def test_a_database_half_made_is_made_whole(workplace: Workplace, stage: str, with_children: bool) -> None:
     """Killed as one of the server's files appears: the command alone, so that `initdb` goes on, or everything."""
     workplace.configure(handbook="docs")
     workplace.write("docs/a.md", "The tide is high.\n")
-    mark = workplace.home / "postgres" / stage
     with workplace.start("apply", "--json") as process:
-        wait_until(lambda: mark.exists() or process.poll() is not None, what=stage, seconds=60, every=0.001)
+        wait_until(
+            lambda: any(workplace.home.glob(stage)) or process.poll() is not None, what=stage, seconds=60, every=0.001
+        )
         doomed = family(process.pid)
         for one in doomed if with_children else doomed[:1]:
             with suppress(psutil.NoSuchProcess):
                 one.kill()
         process.communicate(timeout=60)
-    assert set(workplace.json("apply")) == {"added", "changed", "unchanged", "removed"}
+    assert set(workplace.json("apply")) == {"added", "changed", "unchanged", "removed", "warnings"}
     (status,) = workplace.json("status")["collections"]
     assert (status["name"], status["stale"]) == ("handbook", 1)
     settings = (workplace.home / "postgres" / "postgresql.conf").read_text()
