@@ -1,6 +1,5 @@
-"""The properties that all assets of the pipeline share: partitions, owner, code version, freshness, backfills."""
+"""The properties that all assets of the pipeline share: partitions, owner, code version and freshness."""
 
-import warnings
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
@@ -56,21 +55,19 @@ def collection_asset(
 
     def define(compute: Callable[..., Any]) -> dg.AssetsDefinition:
         name = compute.__name__
-        with warnings.catch_warnings():
-            # Backfill policies are a beta in this Dagster, which warns at every import.
-            warnings.simplefilter("ignore", dg.BetaWarning)
-            return dg.asset(
-                deps=list(deps),
-                partitions_def=collection_partitions,
-                group_name=group,
-                kinds={*kinds, "postgres"},
-                code_version=CODE_VERSIONS[name],
-                owners=[OWNER],
-                tags={"sourcebook/work": work},
-                metadata={"documentation": dg.MetadataValue.path(f"{DOCUMENTATION}#{name}")},
-                freshness_policy=_FRESH,
-                backfill_policy=dg.BackfillPolicy.multi_run(max_partitions_per_run=1),
-                pool=pool,
-            )(compute)
+        # No backfill policy: so a backfill starts a run for each collection with the tag `dagster/partition`, by which
+        # runs of one collection exclude each other. With `BackfillPolicy.multi_run(1)` runs lack this tag.
+        return dg.asset(
+            deps=list(deps),
+            partitions_def=collection_partitions,
+            group_name=group,
+            kinds={*kinds, "postgres"},
+            code_version=CODE_VERSIONS[name],
+            owners=[OWNER],
+            tags={"sourcebook/work": work},
+            metadata={"documentation": dg.MetadataValue.path(f"{DOCUMENTATION}#{name}")},
+            freshness_policy=_FRESH,
+            pool=pool,
+        )(compute)
 
     return define

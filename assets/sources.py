@@ -3,7 +3,6 @@
 The pipeline reads them and never writes them. Sensors report their changes, so importing this file opens no database.
 """
 
-import warnings
 from collections.abc import Iterator
 
 import dagster as dg
@@ -11,7 +10,7 @@ import dagster as dg
 from assets.definition import OWNER
 from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
-from resources.source_events import CONFIGURATION, FOLDERS, FRESH, SITES, VALID
+from resources.source_events import CONFIGURATION, FOLDERS, FRESH, SITES, VALID, describe_by_collection
 from sourcebook.admin.overdue import describe_overdue
 
 SOURCES = [
@@ -60,29 +59,25 @@ def configuration_is_valid(knowledge: Knowledge) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(passed=mistake is None, description=mistake, severity=dg.AssetCheckSeverity.ERROR)
 
 
-def _spec(source: dg.AssetKey, description: str) -> dg.AssetCheckSpec:
-    with warnings.catch_warnings():
-        # Checks by partition are a preview in this Dagster, which warns at every import.
-        warnings.simplefilter("ignore", dg.PreviewWarning)
-        return dg.AssetCheckSpec(
-            FRESH[source], asset=source, partitions_def=collection_partitions, description=description
-        )
-
-
 @dg.multi_asset_check(
     name="source_checks",
     specs=[
-        _spec(FOLDERS, "Every folder was listed completely within two days."),
-        _spec(SITES, "Every site was crawled completely within twice its setting `refresh`."),
+        dg.AssetCheckSpec(
+            FRESH[FOLDERS], asset=FOLDERS, description="Every folder was listed completely within two days."
+        ),
+        dg.AssetCheckSpec(
+            FRESH[SITES],
+            asset=SITES,
+            description="Every site was crawled completely within twice its setting `refresh`.",
+        ),
     ],
     can_subset=True,
 )
 def sources_are_fresh(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -> Iterator[dg.AssetCheckResult]:
     """Compare the age of the last complete listing or crawl with the setting. The sensors evaluate these checks."""
-    collection = context.partition_key
     with knowledge.database.connection() as connection:
         for key in sorted(context.selected_asset_check_keys):
-            overdue = describe_overdue(connection, key.asset_key.to_user_string(), collection).get(collection)
+            overdue = describe_by_collection(describe_overdue(connection, key.asset_key.to_user_string()))
             yield dg.AssetCheckResult(
                 passed=overdue is None,
                 asset_key=key.asset_key,

@@ -29,13 +29,14 @@ def configuration_evaluation(mistake: str | None) -> dg.AssetCheckEvaluation:
     )
 
 
-def freshness_evaluation(source: dg.AssetKey, collection: str, overdue: str) -> dg.AssetCheckEvaluation:
-    """Return the outcome of the check of freshness of a collection's sources, for a sensor to report.
+def freshness_evaluation(source: dg.AssetKey, overdue: Mapping[str, str]) -> dg.AssetCheckEvaluation:
+    """Return the outcome of the check of freshness of all collections' sources, for a sensor to report.
+
+    It has no partition: Dagster stores one evaluation without a run for each partition, and fails on the next.
 
     Args:
         source: key of the source asset.
-        collection: the partition.
-        overdue: the sources that are not fresh; empty where all are.
+        overdue: the sources that are not fresh, by collection.
     """
     return dg.AssetCheckEvaluation(
         asset_key=source,
@@ -43,9 +44,13 @@ def freshness_evaluation(source: dg.AssetKey, collection: str, overdue: str) -> 
         passed=not overdue,
         metadata={},
         severity=dg.AssetCheckSeverity.WARN,
-        description=overdue or None,
-        partition=collection,
+        description=describe_by_collection(overdue),
     )
+
+
+def describe_by_collection(overdue: Mapping[str, str]) -> str | None:
+    """Return the sources that are not fresh as one text; None where all are."""
+    return "; ".join(f"{collection}: {text}" for collection, text in sorted(overdue.items())) or None
 
 
 def observation(source: dg.AssetKey, collection: str, reading: str, counts: Mapping[str, int]) -> dg.AssetObservation:

@@ -65,10 +65,10 @@ def look_at_collections(
         with database.connection() as connection:
             overdue = describe_overdue(connection, source.to_user_string())
         busy = collections_with_unfinished_runs(context.instance)
+        after.late = {collection: text for collection, text in overdue.items() if collection in collections}
+        if after.late != before.late:
+            events.append(freshness_evaluation(source, after.late))
         for collection in collections:
-            late = after.late[collection] = overdue.get(collection, "")
-            if late != before.late.get(collection):
-                events.append(freshness_evaluation(source, collection, late))
             active = active_runs(context.instance, database, collection) if collection in busy else []
             if active:
                 reasons.setdefault(f"a run is in progress ({active[0].run_id[:8]})", []).append(collection)
@@ -129,8 +129,8 @@ class _Cursor:
 
     seen: dict[str, str] = field(default_factory=dict)
     """Last reading of each collection."""
-    late: dict[str, str] = field(default_factory=dict)
-    """Sources of each collection that are not fresh; empty text where all are."""
+    late: dict[str, str] | None = None
+    """Sources that are not fresh by collection; None before the first look."""
 
     @classmethod
     def of(cls, text: str | None) -> "_Cursor":

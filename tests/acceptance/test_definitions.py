@@ -38,8 +38,8 @@ GRAPH = {
         "search_index:every_live_document_is_searchable collection",
         "search_index:no_orphan_or_null_vector collection",
         "search_index:search_is_good_enough collection",
-        "source_folders:folders_are_fresh collection",
-        "source_sites:sites_are_fresh collection",
+        "source_folders:folders_are_fresh None",
+        "source_sites:sites_are_fresh None",
     ],
     "jobs": {
         "ingest": {"partitions": "collection", "executor": "in_process"},

@@ -103,7 +103,7 @@ def test_the_wheel_ingests_and_searches_and_takes_changes_in(elsewhere: Workplac
         try:
             assert process.stdout is not None
             address = json.loads(process.stdout.readline())["address"]
-            assert _assets(address) == 8
+            assert _assets(address) == 8 + 3, "the stages, and the configuration, folders and sites that they read"
             elsewhere.write("docs/tides.md", "# Tides\n\nThe mark on the quay is white.\n")
             wait_until(lambda: found("white"), seconds=240, every=1.0, what="the change is searchable")
         finally:

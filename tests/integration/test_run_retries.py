@@ -196,7 +196,7 @@ def test_sensors_give_the_reason_first_and_report_on_sources(
     assert [(event.asset_key, event.partition) for event in observed] == [(FOLDERS, "handbook")]
     assert observed[0].metadata["new_or_changed_files"].value == 1
     (fresh,) = [event for event in first.asset_events if isinstance(event, dg.AssetCheckEvaluation)]
-    assert (fresh.passed, fresh.partition, fresh.check_name) == (True, "handbook", "folders_are_fresh")
+    assert (fresh.passed, fresh.partition, fresh.check_name) == (True, None, "folders_are_fresh")
     stages.run()
     stages.rows("UPDATE source SET listed_at = now() - interval '3 days' RETURNING 1")
     second = tick(changed_files_sensor, instance, first.cursor)
@@ -206,6 +206,8 @@ def test_sensors_give_the_reason_first_and_report_on_sources(
     assert not late.passed
     assert "was last read completely on" in str(late.description)
     assert not tick(changed_files_sensor, instance, second.cursor).asset_events
+    for event in (*first.asset_events, *second.asset_events):  # as the daemon stores them
+        instance.report_runless_asset_event(event)
 
 
 def test_the_tag_of_a_run_is_short(stages: Stages, instance: dg.DagsterInstance) -> None:

