@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,8 +62,12 @@ def seconds_until_gone(pid: int, most: float = 20.0) -> float:
 
 def workers(parent: psutil.Process | None = None) -> set[int]:
     """Return the process ids of the workers of a process; its other children are loky's and Python's trackers."""
-    children = (parent or psutil.Process()).children()
-    return {child.pid for child in children if "pebble_pool_worker" in child.cmdline()}
+    found = set()
+    for child in (parent or psutil.Process()).children():
+        with suppress(psutil.NoSuchProcess):  # it has ended, as a zombie has
+            if "pebble_pool_worker" in child.cmdline():
+                found.add(child.pid)
+    return found
 
 
 def wait_until_busy(pid: int) -> None:

@@ -71,6 +71,14 @@ def digest_file(source: Source, uri: str, size: int) -> FileDigest:
         return FileDigest(hashlib.file_digest(remote, "sha256").digest(), head)
 
 
+def has_hash(source: Source, uri: str, size: int, sha256: bytes | None) -> bool:
+    """Return whether the file of a URI still has a hash; not where it cannot be read."""
+    try:
+        return digest_file(source, uri, size).sha256 == sha256
+    except OSError:
+        return False
+
+
 def local_path(uri: str) -> str:
     """Return the local path of a `file://` URI."""
     return os.fsdecode(unquote_to_bytes(uri.removeprefix("file://")))

@@ -13,6 +13,7 @@ Renamed and returned files are recognised later, by the stage `documents`, from 
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from psycopg import Connection
 
@@ -21,7 +22,7 @@ from sourcebook.database.batches import batched, batched_by_size
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
-from sourcebook.files.reading import digest_file
+from sourcebook.files.reading import digest_file, has_hash
 from sourcebook.files.source import Source
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
@@ -163,7 +164,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
             if folder.entries is not None:
                 yield folder
 
-    for batch in batched_by_size(differing(), _FOLDERS, _FILES, size=_size):
+    for batch in batched_by_size(differing(), _FOLDERS, _FILES, size=attrgetter("files")):
         comparison.compare(batch)
     if listing.error is None:
         for uris in batched(left, _FOLDERS):
@@ -183,7 +184,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
 
 def settle(connection: Connection, source: Source, folders: Sequence[ListedFolder]) -> None:
     """Settle those of the folders that agree with the ledger after an update, without reading any file."""
-    for batch in batched_by_size(folders, _FOLDERS, _FILES, size=_size):
+    for batch in batched_by_size(folders, _FOLDERS, _FILES, size=attrgetter("files")):
         comparison = _Comparison(connection, source, EVERYTHING, reads=False)
         rows = connection.execute(
             queries["listed_folders_among"], {"source_id": source.id, "folders": [folder.uri for folder in batch]}
@@ -227,7 +228,7 @@ class _Comparison:
                 wanted.add(file.uri)
                 self.known[file.uri] = file
             elif is_racy(entry, file):
-                if self._reads and _has_hash(self._source, entry, file.sha256):
+                if self._reads and has_hash(self._source, entry.uri, entry.size, file.sha256):
                     self.confirmed.append(file.uri)
                 else:
                     wanted.add(file.uri)
@@ -274,8 +275,7 @@ class _Comparison:
                 queries["known_files"],
                 {"source_id": self._source.id, "folders": list(folders), "retry_now": retry_now},
             )
-            for row in cursor:
-                yield KnownFile._make(row)
+            yield from map(KnownFile._make, cursor)
 
     def _settle(self, folders: Sequence[ListedFolder]) -> None:
         if not self.settles or not folders:
@@ -290,17 +290,6 @@ class _Comparison:
                 "revisions": [self.revisions.get(folder.uri) for folder in folders],
             },
         )
-
-
-def _has_hash(source: Source, entry: FileEntry, sha256: bytes | None) -> bool:
-    try:
-        return digest_file(source, entry.uri, entry.size).sha256 == sha256
-    except OSError:
-        return False
-
-
-def _size(folder: ListedFolder) -> int:
-    return folder.files
 
 
 def read_files(source: Source, entries: Iterable[FileEntry]) -> Iterator[ReadFile]:

@@ -112,7 +112,8 @@ def test_a_service_that_is_killed_during_the_start_is_started_again(supervisor: 
 def test_no_service_outlives_its_supervisor(tmp_path: Path, file: Path, number: signal.Signals) -> None:
     """The supervisor's process is ended without a chance to say so."""
     code = (
-        "import os, sys, time\n"
+        "import os, signal, sys, time\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # which `nohup` ignores
         "from pathlib import Path\n"
         "from orchestration.supervisor import Service, Supervisor\n"
         "folder = Path(sys.argv[1])\n"
