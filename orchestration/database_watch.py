@@ -29,6 +29,8 @@ class DatabaseWatch:
         self._database = database
         self._next_check = time.monotonic()
         self._failures = 0
+        self._server: int | None = None
+        """Process id of the server at the last look."""
 
     def check(self) -> None:
         """Start the server again where it has ended, if it is time to look.
@@ -41,9 +43,12 @@ class DatabaseWatch:
         if location.url is not None or now < self._next_check:
             return
         self._next_check = now + _SECONDS_BETWEEN_CHECKS
-        if running_postmaster(location.data_folder) is not None:
+        server = running_postmaster(location.data_folder)
+        if server is None or self._server not in (None, server.pid):  # any process that uses it may have been faster
+            _log.warning("the embedded database ended; it is started again")
+        self._server = server.pid if server is not None else None
+        if server is not None:
             return
-        _log.warning("the embedded database ended; it is started again")
         try:
             self._database.revive()
         except DatabaseUnavailableError as error:
