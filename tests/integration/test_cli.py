@@ -123,7 +123,7 @@ def configure(folder: Path, *collections: str) -> Path:
 class TestApply:
     def test_says_what_changed(self, here: Path) -> None:
         """Each collection is added, changed, unchanged or removed, and the next step is named."""
-        unchanged = {"changed": [], "unchanged": [], "warnings": []}
+        unchanged: dict[str, list[str]] = {"changed": [], "unchanged": [], "warnings": []}
         assert run("apply", "--json").json == {"added": ["boat"], "removed": [], **unchanged}
         (here / "other.yaml").write_text("collections:\n  ship:\n    files: [{root: ./docs}]\n")
         applied = run("apply", "other.yaml", "--json")
