@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo up test lint bench bench-search constraints hashes clean python
+.PHONY: help install demo up test lint style imports types definitions bench bench-search constraints hashes clean python
 .DEFAULT_GOAL := help
 
 help:
@@ -20,8 +20,12 @@ $(STAMP): pyproject.toml constraints.txt hashes.txt | python
 	@$(PYTHON) -m venv $(VENV) || { echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip
 	@# Everything but torch is checked against hashes.txt; the second command adds torch and the checkout itself.
-	$(BIN)/python -m pip install --require-hashes --no-deps --build-constraint constraints.txt -r hashes.txt
-	$(BIN)/python -m pip install -c constraints.txt --build-constraint constraints.txt -e '.[pipeline]' --group dev
+	$(BIN)/python -m pip install --no-compile --require-hashes --no-deps --build-constraint constraints.txt -r hashes.txt
+	$(BIN)/python -m pip install --no-compile -c constraints.txt --build-constraint constraints.txt -e '.[pipeline]' --group dev
+	@# Bytecode on all cores; pip uses one. A few packages have files that are no Python of this version, which is no error.
+	@# A third of all files is nearly never imported: tests of packages, and models of transformers.
+	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/|/pandas/|/transformers/models/(?!auto/|bert/)' $(VENV)/lib || true
+	@$(BIN)/python -m compileall -q assets orchestration resources sensors sourcebook
 	@touch $@
 
 python:
@@ -39,11 +43,19 @@ up: install ## start Dagster's web page and its daemon; Ctrl-C stops them
 test: install ## run all tests, the quick ones first
 	@HF_HUB_OFFLINE=1 $(BIN)/python -m tests.layers $(ARGS)
 
-lint: install ## check style, format, which way imports run, and types
+lint: types style imports definitions ## check style, format, which way imports run, and types
+
+style: install
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+imports: install
 	$(BIN)/lint-imports
+
+types: install
 	$(BIN)/mypy
+
+definitions: install
 	$(BIN)/dagster definitions validate -m orchestration.definitions
 
 bench: install ## print the figures of docs/figures.md
@@ -71,7 +83,8 @@ hashes: python ## write hashes.txt for the versions in constraints.txt
 	build/hashes/bin/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate \
 		build/hashes/wanted.txt -o build/hashes/hashes.txt
 	sed -n '/^#/p' hashes.txt > build/hashes.txt
-	cat build/hashes/hashes.txt >> build/hashes.txt
+	@# A backport of the standard library is not for the versions of Python that have the module.
+	sed 's/^\(backports-zstd==[^ ]*\) /\1 ; python_version < "3.14" /' build/hashes/hashes.txt >> build/hashes.txt
 	mv build/hashes.txt hashes.txt
 	rm -rf build/hashes
 

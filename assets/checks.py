@@ -2,16 +2,31 @@
 
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
 
-from assets import evaluation_check
+from assets import evaluation_check, generation_check
+from assets.materialization import one_line
 from orchestration.partitions import collection_partitions
+from resources.finished import finished_checks
 from resources.knowledge import Knowledge
 from resources.selection import RunSelection
 from sourcebook.admin.checks import CheckOutcome, run_checks
+from sourcebook.cli.output import counted
 
 _SEVERITY = {"no_failed_items": dg.AssetCheckSeverity.WARN}
+_VIOLATIONS = {
+    "no_failed_items": ("failed item", "failed items"),
+    "every_character_is_in_a_passage": (
+        "document with text outside of passages",
+        "documents with text outside of passages",
+    ),
+    "every_live_document_is_searchable": ("document that is not searchable", "documents that are not searchable"),
+    "nothing_is_damaged": ("damaged item", "damaged items"),
+    "no_orphan_or_null_vector": ("entry without chunk or vector", "entries without chunk or vector"),
+}
+"""Nouns for one violation of each check and for several."""
 
 
 def _spec(name: str, asset: str, description: str, *, blocking: bool = False) -> dg.AssetCheckSpec:
@@ -42,7 +57,13 @@ _SPECS = [
         "Every entry belongs to a chunk of a live document and has a non-zero vector of the right dimension.",
         blocking=True,
     ),
+    _spec(
+        "nothing_is_damaged",
+        "search_index",
+        "Every row is the one that was written, by its seal and the sums of its document.",
+    ),
     _spec(evaluation_check.NAME, "search_index", evaluation_check.DESCRIPTION),
+    _spec(generation_check.NAME, "index_upkeep", generation_check.DESCRIPTION),
 ]
 
 
@@ -58,18 +79,33 @@ def collection_checks(
     selected = {key.name: key.asset_key for key in context.selected_asset_check_keys}
     is_alone = context.run.asset_selection is not None and not context.run.asset_selection
     with knowledge.database.connection() as connection:
-        for outcome in run_checks(connection, collection, thorough=selection.thorough or is_alone):
+        outcomes = finished_checks(context.run.run_id) or run_checks(
+            connection, collection, thorough=selection.thorough or is_alone
+        )
+        for outcome in outcomes:
             if outcome.name in selected:
                 yield _result(outcome, selected[outcome.name])
+        if generation_check.NAME in selected:
+            yield generation_check.check_next_generation(connection, collection)
     if evaluation_check.NAME in selected:
         yield evaluation_check.check_search(context, knowledge)
 
 
 def _result(outcome: CheckOutcome, asset_key: dg.AssetKey) -> dg.AssetCheckResult:
+    metadata: dict[str, dg.MetadataValue[Any]] = {"violations": dg.MetadataValue.int(outcome.violations)}
+    if outcome.examples:
+        metadata["examples"] = dg.MetadataValue.md("\n".join(f"- {one_line(each)}" for each in outcome.examples))
     return dg.AssetCheckResult(
         passed=not outcome.violations,
         asset_key=asset_key,
         check_name=outcome.name,
         severity=_SEVERITY.get(outcome.name, dg.AssetCheckSeverity.ERROR),
-        metadata={"violations": outcome.violations, "examples": list(outcome.examples)},
+        description=_sentence(outcome) if outcome.violations else None,
+        metadata=metadata,
     )
+
+
+def _sentence(outcome: CheckOutcome) -> str:
+    """Return what is violated, with the first example."""
+    more = ", …" if outcome.violations > 1 else ""
+    return f"{counted(outcome.violations, *_VIOLATIONS[outcome.name])}: {outcome.examples[0]}{more}"

@@ -3,34 +3,37 @@
 import dagster as dg
 
 from assets.definition import collection_asset
+from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import materialization
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.indexing.generations import ensure_generation
 from sourcebook.stages.chunks import prepare_chunks
+from sourcebook.stages.generations import in_each_generation
 
 
 @collection_asset(
     group="index",
     kinds={"python"},
     work="processor",
+    items="passages",
+    counts={"damaged": "documents, vectors and kept numbers that were not as they were written, and are mended"},
     deps=["documents"],
 )
 def chunks(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """Passages with heading path, anchor, page, character span and token count, prepared beside the published ones.
-
-    The counts are passages.
-    """
+    """Passages with heading path, anchor, page, character span and token count, prepared beside the published ones."""
     with knowledge.database.connection() as connection:
-        generation = ensure_generation(connection, context.partition_key)
-        report = finished("chunks") or prepare_chunks(
+        done = finished(context.run.run_id, "chunks")
+        generations = generations_at_work(connection, context.partition_key, done)
+        report = done or in_each_generation(
             connection,
-            generation,
-            selection.selection(),
-            progress.reporter(context, "documents"),
+            generations,
+            lambda generation: prepare_chunks(
+                connection, generation, selection.selection(), progress.reporter(context, "documents")
+            ),
+            is_first=True,
         )
-    return materialization(report)
+    return materialization(report, generations=name_generations(generations))

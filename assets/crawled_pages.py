@@ -16,6 +16,20 @@ from sourcebook.stages.crawled_pages import update_crawled_pages
     group="sources",
     kinds={"python"},
     work="network",
+    items="pages",
+    counts={
+        "failed": "URLs without a usable response; the table `failures` has the reasons",
+        "refused": "URLs that the settings or the response exclude",
+        "forbidden": "URLs that robots.txt forbids",
+        "redirected": "URLs that lead to another URL",
+        "lists": "sitemaps and files llms.txt that were read",
+        "postponed": "URLs that are requested later, as the host asked",
+        "login": "URLs that show a login in place of a document",
+        "left_out": "URLs that the patterns of the sites leave out",
+        "rendered": "pages that Chromium rendered",
+        "bytes": "size of the pages that were fetched",
+        "hours_since_listing": "age of the oldest complete crawl among the sites",
+    },
     deps=[SITES],
 )
 def crawled_pages(
@@ -25,11 +39,7 @@ def crawled_pages(
     progress: ProgressLog,
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
-    """Pages of the sites of the collection: main content as Markdown, title, dates, links, ETag, sha256.
-
-    `added`, `changed`, `unchanged` and `removed` count pages; `failed` counts URLs without a usable response.
-    `refused`, `forbidden` (by robots.txt), `redirected` and `postponed` count URLs that became no page.
-    """
+    """Pages of the sites of the collection: main content as Markdown, title, dates, links, ETag, sha256."""
     with knowledge.configured_connection(context.log.warning) as connection:
         report = update_crawled_pages(
             connection,

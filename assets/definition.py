@@ -1,11 +1,12 @@
 """The properties that all assets of the pipeline share: partitions, owner, code version and freshness."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
 import dagster as dg
 
+from assets.counts import describe
 from orchestration.partitions import collection_partitions
 from sourcebook.database.schema import migrations
 from sourcebook.model import revisions
@@ -40,6 +41,8 @@ def collection_asset(
     group: str,
     kinds: Iterable[str],
     work: str,
+    items: str,
+    counts: Mapping[str, str],
     deps: Iterable[dg.AssetKey | str] = (),
     pool: str | None = None,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
@@ -49,6 +52,8 @@ def collection_asset(
         group: group of the graph: sources, documents or index.
         kinds: technologies beside PostgreSQL, of those that Dagster's web page has an icon for.
         work: resource that the asset mainly uses: disk, network, processor or database.
+        items: the counted things, in the plural.
+        counts: meanings of counts by name, beside those that every asset has.
         deps: assets upstream.
         pool: pool that limits concurrent runs.
     """
@@ -58,6 +63,7 @@ def collection_asset(
         # No backfill policy: so a backfill starts a run for each collection with the tag `dagster/partition`, by which
         # runs of one collection exclude each other. With `BackfillPolicy.multi_run(1)` runs lack this tag.
         return dg.asset(
+            description=describe(compute, items, counts),
             deps=list(deps),
             partitions_def=collection_partitions,
             group_name=group,

@@ -15,18 +15,23 @@ from sourcebook.stages.documents.update import update_documents
     group="documents",
     kinds={"python"},
     work="processor",
+    items="documents",
+    counts={
+        "changed": "documents whose content differs from the last run's, or that have a new path",
+        "renamed": "documents whose file has a new path",
+        "returned": "documents that were removed and are back",
+        "reused": "documents whose content was parsed before",
+        "skipped": "documents without text",
+        "damaged": "documents whose record or parsed content somebody else had changed, made again",
+    },
     deps=["raw_files", "crawled_pages", "transcripts"],
 )
 def documents(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """Parsed documents with text, structure, title, language, metadata, content hash and version.
-
-    The counts are documents: files, attachments, pages and recordings. `reused` counts contents that were parsed
-    before, `skipped` counts documents without text.
-    """
+    """Documents parsed from files, attachments, pages and recordings: text, structure, title, language, version."""
     with knowledge.database.connection() as connection:
-        report = finished("documents") or update_documents(
+        report = finished(context.run.run_id, "documents") or update_documents(
             connection, context.partition_key, selection.selection(), progress.reporter(context, "documents")
         )
     return materialization(report)

@@ -3,20 +3,30 @@
 import dagster as dg
 
 from assets.definition import collection_asset
+from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import materialization
 from resources.embedder import Embedder
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.indexing.generations import ensure_generation
+from sourcebook.model.generation import Generation
+from sourcebook.model.report import StageReport
 from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.generations import in_each_generation
 
 
 @collection_asset(
     group="index",
     kinds={"huggingface"},
     work="processor",
+    items="distinct texts",
+    counts={
+        "added": "distinct texts that got a vector in this run",
+        "unchanged": "distinct texts that had one",
+        "computed": "vectors that the model computed in this run",
+        "reused": "vectors that were there before",
+    },
     deps=["chunks"],
 )
 def embeddings(
@@ -26,19 +36,22 @@ def embeddings(
     progress: ProgressLog,
     selection: RunSelection,
 ) -> dg.MaterializeResult[None]:
-    """Vectors by (model, sha256 of the embedded text): equal texts are embedded once.
-
-    The counts are distinct texts: `computed` by the model in this run, or `reused`.
-    """
+    """Vectors by (model, sha256 of the embedded text): equal texts are embedded once."""
     with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
-        generation = ensure_generation(reader, context.partition_key)
-        report = finished("embeddings") or embed_missing(
-            reader,
-            writer,
-            generation,
-            lambda texts: embedder.pool.for_texts(generation.embedding_settings, knowledge.home, texts),
-            progress.reporter(context, "chunks"),
-            thorough=selection.thorough,
-        )
-    embedder.pool.export_beside(generation.embedding_settings, knowledge.home)
-    return materialization(report)
+
+        def embed(generation: Generation) -> StageReport:
+            report = embed_missing(
+                reader,
+                writer,
+                generation,
+                lambda texts: embedder.pool.for_texts(generation.embedding_settings, knowledge.home, texts),
+                progress.reporter(context, "chunks"),
+                thorough=selection.thorough,
+            )
+            embedder.pool.export_beside(generation.embedding_settings, knowledge.home)
+            return report
+
+        done = finished(context.run.run_id, "embeddings")
+        generations = generations_at_work(reader, context.partition_key, done)
+        report = done or in_each_generation(reader, generations, embed)
+    return materialization(report, generations=name_generations(generations))

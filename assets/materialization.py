@@ -51,8 +51,8 @@ def describe_sources(connection: Connection, collection: str, kind: str) -> dict
     now = datetime.now(UTC)
     ages = [(now - listed_at).total_seconds() / _HOUR for _, listed_at, _ in rows if listed_at is not None]
     lines = [
-        f"| {_link(location)} | {f'{listed_at:%Y-%m-%d %H:%M} UTC' if listed_at else 'never'} | {_cell(error or '')} |"
-        for location, listed_at, error in rows
+        f"| {_link(location)} | {f'{at:%Y-%m-%d %H:%M} UTC' if at else 'never'} | {one_line(error or '')} |"
+        for location, at, error in rows
     ]
     table = "\n".join(["| source | listed completely | problem |", "|---|---|---|", *lines])
     return {
@@ -61,31 +61,35 @@ def describe_sources(connection: Connection, collection: str, kind: str) -> dict
     }
 
 
+def one_line(text: str) -> str:
+    """Return a text as Markdown that fits into a line of a list or a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+
+
 def _failures(report: StageReport) -> dg.MetadataValue:
     records = [
-        dg.TableRecord({"item": failure.uri, "reason": failure.reason}) for failure in report.failures[:_MOST_FAILURES]
+        dg.TableRecord({"item": failure.uri, "class": str(failure.failure_class), "reason": failure.reason})
+        for failure in report.failures[:_MOST_FAILURES]
     ]
     more = len(report.failures) - len(records)
     if more > 0:
-        records.append(dg.TableRecord({"item": f"… and {more:,} more", "reason": "sourcebook documents --failed"}))
+        records.append(
+            dg.TableRecord({"item": f"… and {more:,} more", "class": "", "reason": "sourcebook documents --failed"})
+        )
     return dg.MetadataValue.table(records)
 
 
 def _line(title: str, uri: str) -> str:
-    return f"- {_link(uri, title)}" if _is_web(uri) else f"- {_cell(title)}: {_link(uri)}"
+    return f"- {_link(uri, title)}" if _is_web(uri) else f"- {one_line(title)}: {_link(uri)}"
 
 
 def _link(uri: str, title: str | None = None) -> str:
     """Return a link to a web page, and any other URI as code: a browser opens no file from a web page."""
     if not _is_web(uri):
-        return f"`{_cell(uri)}`"
+        return f"`{one_line(uri)}`"
     target = uri.replace("(", "%28").replace(")", "%29").replace(" ", "%20").replace("|", "%7C")
-    return f"[{_cell(title or uri).replace('[', '(').replace(']', ')')}]({target})"
+    return f"[{one_line(title or uri).replace('[', '(').replace(']', ')')}]({target})"
 
 
 def _is_web(uri: str) -> bool:
     return uri.startswith(("http://", "https://"))
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

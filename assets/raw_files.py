@@ -7,16 +7,27 @@ from assets.materialization import describe_sources, materialization
 from resources.embedder import Embedder
 from resources.finished import finished
 from resources.knowledge import Knowledge
+from resources.plan import PLAN
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from resources.source_events import FOLDERS
+from sourcebook.admin.pending import find_pending
+from sourcebook.admin.planning.plan import plan_collection
 from sourcebook.stages.raw_files import update_raw_files
+from sourcebook.stages.raw_files.repositories import fetch_repositories
 
 
 @collection_asset(
     group="sources",
     kinds={"file"},
     work="disk",
+    items="files",
+    counts={
+        "failed": "files that cannot be read; the table `failures` has the reasons",
+        "skipped": "files that are not read on purpose: their type is unknown, or they are too large",
+        "damaged": "rows of the inventory that somebody else had changed; their files are read again",
+        "hours_since_listing": "age of the oldest complete listing among the folders",
+    },
     deps=[FOLDERS],
 )
 def raw_files(
@@ -26,17 +37,22 @@ def raw_files(
     progress: ProgressLog,
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
-    """Inventory of every file in the folders of the collection: URI, size, modification time, sha256.
-
-    `added`, `changed`, `unchanged` and `removed` count files; `renamed` counts files with known content at a new path.
-    `failed` counts files that cannot be read.
-    """
+    """Inventory of every file in the folders of the collection: URI, size, modification time, sha256."""
     with knowledge.configured_connection(context.log.warning) as connection:
-        report = finished("raw_files")
+        report = finished(context.run.run_id, "raw_files")
         if report is None:
+            wanted = selection.selection()
+            fetch_repositories(connection, context.partition_key, knowledge.home, wanted, only_due=not wanted.thorough)
+            pending = find_pending(connection, context.partition_key, wanted)
+            plan = context.run.tags.get(PLAN) or plan_collection(connection, context.partition_key, pending).summary
             report = update_raw_files(
-                connection, context.partition_key, selection.selection(), progress.reporter(context, "files")
+                connection,
+                context.partition_key,
+                wanted,
+                progress.reporter(context, "files"),
+                differences=pending.differences,
             )
+            report.plan = plan
             embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
         sources = describe_sources(connection, context.partition_key, "files")
-    return materialization(report, **sources)
+    return materialization(report, plan=dg.MetadataValue.text(report.plan), **sources)

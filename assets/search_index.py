@@ -3,12 +3,14 @@
 import dagster as dg
 
 from assets.definition import collection_asset
+from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import INDEX_BYTES, materialization
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.indexing.generations import ensure_generation, index_bytes
+from sourcebook.indexing.generations import index_bytes
+from sourcebook.stages.generations import in_each_generation
 from sourcebook.stages.search_index import publish
 
 
@@ -16,19 +18,28 @@ from sourcebook.stages.search_index import publish
     group="index",
     kinds={"sql"},
     work="database",
+    items="searchable passages",
+    counts={
+        "changed": "searchable passages whose lexemes changed",
+        "documents": "documents that were published in this run",
+        "index_bytes": "size of the tables and indexes of the collection's entries",
+    },
     deps=["embeddings"],
 )
 def search_index(
     context: dg.AssetExecutionContext, knowledge: Knowledge, progress: ProgressLog, selection: RunSelection
 ) -> dg.MaterializeResult[None]:
-    """The published index: vectors for KNN and lexemes for full-text search; documents are published whole.
-
-    The counts are searchable passages.
-    """
+    """The published index: vectors for KNN and lexemes for full-text search; documents are published whole."""
     with knowledge.database.connection() as connection:
-        generation = ensure_generation(connection, context.partition_key)
-        report = finished("search_index") or publish(
-            connection, generation, progress.reporter(context, "documents"), thorough=selection.thorough
+        done = finished(context.run.run_id, "search_index")
+        generations = generations_at_work(connection, context.partition_key, done)
+        report = done or in_each_generation(
+            connection,
+            generations,
+            lambda generation: publish(
+                connection, generation, progress.reporter(context, "documents"), thorough=selection.thorough
+            ),
         )
-        size = index_bytes(connection, generation)
-    return materialization(report, **{INDEX_BYTES: dg.MetadataValue.int(size)})
+        size = sum(index_bytes(connection, generation) for generation in generations)
+    more = {INDEX_BYTES: dg.MetadataValue.int(size), "generations": name_generations(generations)}
+    return materialization(report, **more)

@@ -26,8 +26,11 @@ SOURCES = [
     dg.AssetSpec(
         FOLDERS,
         deps=[CONFIGURATION],
-        description="The folders and stores of a collection. An observation counts the files that differ from the "
-        "inventory: new or changed ones, and gone ones.",
+        description="The folders and stores of a collection. An observation of the sensor `changed_files` counts what "
+        "differs from the ledger.\n\n| count | meaning |\n|---|---|\n"
+        "| `new_or_changed_files` | files that are new, or differ in size or time |\n"
+        "| `gone_files` | files that are gone |\n"
+        "| `stale_documents` | documents that wait to be parsed or indexed |",
         group_name="sources",
         kinds={"file", "source"},
         owners=[OWNER],
@@ -37,7 +40,8 @@ SOURCES = [
     dg.AssetSpec(
         SITES,
         deps=[CONFIGURATION],
-        description="The web sites of a collection. An observation counts the URLs that a crawl would request now.",
+        description="The web sites of a collection. An observation of the sensor `due_pages` counts what is due.\n\n"
+        "| count | meaning |\n|---|---|\n| `due_urls` | URLs that a crawl would request now |",
         group_name="sources",
         kinds={"source"},
         owners=[OWNER],

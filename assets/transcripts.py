@@ -14,17 +14,19 @@ from sourcebook.stages.transcripts.update import update_transcripts
     group="documents",
     kinds={"openai"},
     work="processor",
+    items="recordings",
+    counts={
+        "reused": "recordings whose sound was transcribed before",
+        "seconds_of_sound": "transcribed time",
+        "damaged": "recordings whose record or transcript somebody else had changed, made again",
+    },
     deps=["raw_files"],
     pool="speech",  # concurrent runs per machine: 1 unless the instance sets another limit
 )
 def transcripts(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
-    """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags.
-
-    The counts are recordings; `reused` counts recordings whose sound was transcribed before, and `seconds_of_sound`
-    is the transcribed time.
-    """
+    """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags."""
     with knowledge.database.connection() as connection:
         report = update_transcripts(
             connection,

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.corpora.debian_documentations import NoDocumentationError, chosen
 from benchmarks.harness.bench import Bench, Options
 from benchmarks.harness.machine import describe
 from benchmarks.harness.report import Row, say, table
@@ -24,6 +25,8 @@ PARTS = {
     "edit": "ingest after one edit",
     "delete": "ingest after ten deletions",
     "growth": "status, a page of documents, and publishing a document, in the largest of --sizes against 2,000 files",
+    "plan": "the plan of the next ingest among 20,000 files, and its forecasts against the ingests that follow",
+    "generations": "other chunking beside searches: cost of the build, searches meanwhile, activation",
     "freshness": "seconds until a change is searchable while `sourcebook up` runs",
     "memory": "peak memory",
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",
@@ -32,10 +35,14 @@ PARTS = {
     "keyword-designs": "ways to compute BM25 in PostgreSQL, over 10,000 and 100,000 passages",
     "search-ingesting": "search while an ingest goes on",
     "outage": "searches of eight threads while the database is away for 5, 20, 40 and 60 s",
+    "kills": "kill -9 of ten kinds of processes at random moments: index against files, and what is left",
+    "faults": "1,000 random faults by SQL in every table of the index, ten before each repair",
     "copy": "loading vectors",
+    "export": "export and import of 100,000 passages, and their memory",
     "hnsw": "the vector leg over 100,000 entries: HNSW by size and breadth, filters, deletions",
     "crawl": "a site's first crawl, the one where nothing changed, and the rate limit",
     "render": "pages that scripts make, in a browser",
+    "documentations": "five documentations of Debian's: pages missed, words, anchors, speed beside two other crawlers",
     "documents": "words, order, headings and tables of documents, speed and memory of reading them",
     "speech": "word errors, speed and memory of transcribing recordings",
 }
@@ -69,6 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--pages", type=Path, help="a folder of HTML pages with index.html in place of generated ones")
     parser.add_argument(
+        "--documentations",
+        type=lambda text: tuple(text.split(",")),
+        default=default.documentations,
+        metavar="NAME,…",
+        help="of `documentations`: some of python, django, postgresql, git, sqlite (all)",
+    )
+    parser.add_argument(
+        "--packages", type=Path, help="a folder with the .deb files of `documentations`, which else apt-get fetches"
+    )
+    parser.add_argument(
         "--retrieval",
         type=Path,
         default=SHARED_SETS if SHARED_SETS.is_dir() else None,
@@ -76,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "with en.json, de.json … (%(default)s)",
     )
     parser.add_argument(
-        "--entries", type=int, default=default.entries, help="of the larger set of `search-large` (%(default)s)"
+        "--entries", type=int, default=default.entries, help="of `search-large` and `export` (%(default)s)"
     )
     parser.add_argument(
         "--documents", type=Path, help="a folder of documents, NAME.expected.md beside NAME.EXT (the shared ones)"
@@ -84,6 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
     )
+    parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")
+    parser.add_argument("--seed", type=int, default=default.seed, help="of the moments of `kills` (%(default)s)")
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(
         "--full",
@@ -98,6 +117,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; there is {', '.join(PARTS)}")
     options = Options(**given)
+    try:
+        chosen(options.documentations)
+    except NoDocumentationError as error:
+        parser.error(str(error))
     if options.retrieval is not None and not options.retrieval.is_dir():
         parser.error(f"there is no folder {options.retrieval}")
     return _measure(options, [name for name in PARTS if name in names], target)

@@ -7,6 +7,7 @@ import typer
 
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
+from orchestration.reconcile_command import reconcile
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text
 
@@ -15,6 +16,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(ingest)
     app.command()(crawl)
+    app.command()(reconcile)
     app.command()(up)
     app.command()(watch)
 
@@ -44,25 +46,20 @@ def ingest(
 
     Example: `sourcebook ingest handbook`
     """
-    from orchestration.recorder import RunRecorder
     from sourcebook.model.selection import Selection
-    from sourcebook.processes.cores import usable_cores
 
     context = CommandContext.of(ctx)
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     configuration = context.configuration  # before anything is started or created
-    with RunRecorder() as recorder:
-        if usable_cores() > 1 and not force:
-            recorder.start()  # imports Dagster while the database starts and files are compared
-        with context.open_database() as database:
-            run_and_show(
-                configuration,
-                database,
-                collections=[as_text(name) for name in collections or ()],
-                selection=selection,
-                as_json=as_json,
-                recorder=recorder if recorder.is_started else None,
-            )
+    with context.open_database() as database:
+        run_and_show(
+            configuration,
+            database,
+            collections=[as_text(name) for name in collections or ()],
+            selection=selection,
+            as_json=as_json,
+            records_beside=True,
+        )
 
 
 def up(
@@ -122,21 +119,20 @@ def watch(ctx: typer.Context) -> None:
     Example: `sourcebook watch`
     """
     import gc
-    import logging
+    import os
     import signal
     from concurrent.futures import ThreadPoolExecutor
     from threading import Event
 
     from orchestration.watch import FolderWatch
+    from sourcebook.cli.logs import LEVEL_VARIABLE, show_logs
 
     gc.enable()
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: stop.set())
-    output = logging.StreamHandler()
-    output.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    logging.getLogger("orchestration").addHandler(output)
-    logging.getLogger("orchestration").setLevel(logging.INFO)
+    os.environ.setdefault(LEVEL_VARIABLE, "info")
+    show_logs()
     context = CommandContext.of(ctx)
     # In a thread of its own, where Dagster does not take the signals for itself: a run that has begun is finished.
     with context.open_database() as database, ThreadPoolExecutor(1) as thread:

@@ -1,6 +1,8 @@
 """`sourcebook crawl`: adds a web site to a collection and crawls it."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -9,13 +11,25 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text
 from sourcebook.model.selection import Selection
 
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from sourcebook.web.crawl_report import CrawlReport
+
 
 def crawl(
     ctx: typer.Context,
-    url: Annotated[str, typer.Argument(metavar="URL", help="A page, a sitemap, or an llms.txt.")],
+    url: Annotated[
+        str | None, typer.Argument(metavar="URL", help="A page, a sitemap, or an llms.txt; not needed for a report.")
+    ] = None,
     collection: Annotated[
-        str, typer.Option("-c", "--collection", metavar="NAME", help="The collection; created where it does not exist.")
-    ],
+        str | None,
+        typer.Option("-c", "--collection", metavar="NAME", help="The collection; created where it does not exist."),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Crawl nothing, and report on the last crawl of the site, or of all sites.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Crawl the site, report on it, and keep nothing.")] = False,
     max_pages: Annotated[int | None, typer.Option("--max-pages", help="Maximum number of pages.")] = None,
     max_depth: Annotated[
         int | None, typer.Option("--max-depth", help="Maximum number of links from the start URL.")
@@ -51,14 +65,14 @@ def crawl(
     A known site is crawled again now, with the given options as its new settings. Only changed pages are parsed and
     embedded again. An interrupted crawl continues where it stopped.
 
-    Example: `sourcebook crawl https://docs.example.com/ -c handbook --max-pages 200`
-    """
-    from sourcebook.admin.collections import apply
-    from sourcebook.config.edit import add_site
-    from sourcebook.config.loading import configuration_path
-    from sourcebook.config.sites import SiteSource
-    from sourcebook.database.queries import queries
+    `--dry-run` tries settings before anything is kept: it fetches the pages that a first crawl would fetch, and reports
+    what was fetched, redirected, refused by which rule, dead with the pages that link to it, duplicate, slow, or left
+    out by the patterns. `--report` gives the same report on the last crawl, without a request.
 
+    **Example:** `sourcebook crawl https://docs.example.com/ -c handbook --max-pages 200`,
+    `sourcebook crawl https://docs.example.com/ --dry-run --include '/guide/**'`,
+    `sourcebook crawl --report -c handbook`
+    """
     context = CommandContext.of(ctx)
     given: dict[str, Any] = {
         "max_pages": max_pages,
@@ -73,12 +87,31 @@ def crawl(
         "refresh": refresh,
         "tags": tags or None,
     }
-    path = configuration_path(context.config_path)
-    add_site(
-        path, as_text(collection), as_text(url), {name: value for name, value in given.items() if value is not None}
-    )
+    settings = {name: value for name, value in given.items() if value is not None}
+    name = None if collection is None else as_text(collection)
+    if report:
+        if dry_run or settings:
+            raise typer.BadParameter("a report takes no settings of a site; --dry-run does", param_hint="--report")
+        _report(context, url, name, as_json=as_json)
+    elif url is None:
+        raise typer.BadParameter("name the URL of the site", param_hint="URL")
+    elif dry_run:
+        _dry_run(context, as_text(url), name, settings, as_json=as_json)
+    elif name is None:
+        raise typer.BadParameter("name the collection of the site", param_hint="--collection")
+    else:
+        _crawl(context, as_text(url), name, settings, as_json=as_json)
+
+
+def _crawl(context: CommandContext, url: str, collection: str, settings: dict[str, Any], *, as_json: bool) -> None:
+    from sourcebook.admin.collections import apply
+    from sourcebook.config.edit import add_site
+    from sourcebook.config.sites import SiteSource
+    from sourcebook.database.queries import queries
+
+    add_site(context.configuration_path, collection, url, settings)
     configuration = context.configuration
-    location = SiteSource(url=as_text(url)).location
+    location = SiteSource(url=url).location
     with context.open_database() as database:
         with database.connection() as connection:
             apply(connection, configuration)
@@ -86,6 +119,79 @@ def crawl(
         run_and_show(
             configuration, database, collections=[collection], selection=Selection(sources=(location,)), as_json=as_json
         )
+
+
+def _report(context: CommandContext, url: str | None, collection: str | None, *, as_json: bool) -> None:
+    """Print the report on the last crawl of a site, or of every site of a collection."""
+    from sourcebook.cli.crawl_reports import show_reports
+    from sourcebook.cli.output import print_json
+
+    names = [] if collection is None else [collection]
+    reports: list[CrawlReport] = []
+    if not context.is_empty(names):
+        from sourcebook.admin.crawl_reports import crawl_reports
+
+        with context.open_database() as database, database.connection() as connection:
+            reports = crawl_reports(connection, names, None if url is None else as_text(url))
+    if as_json:
+        print_json({"sites": [report.as_dict() for report in reports]})
+    else:
+        show_reports(reports)
+
+
+def _dry_run(
+    context: CommandContext, url: str, collection: str | None, settings: dict[str, Any], *, as_json: bool
+) -> None:
+    """Crawl a site with the settings that it would have, print the report and keep nothing.
+
+    Raises:
+        typer.Exit: the site could not be crawled; exit code 3.
+    """
+    from sourcebook.cli.crawl_reports import show_reports
+    from sourcebook.cli.errors import FAILED_ITEMS
+    from sourcebook.cli.output import print_json
+    from sourcebook.cli.progress_bar import passage_bar
+    from sourcebook.config.edit import with_site
+    from sourcebook.web.dry_run import dry_run
+
+    of_collection, site = with_site(context.configuration_path, collection, url, settings)
+    keep = "main" if of_collection.parsing.html == "auto" else of_collection.parsing.html
+    with _knowledge_base(context) as connection, passage_bar("crawling", quiet=as_json) as show:
+        report = dry_run(
+            site,
+            lambda done, total, failed=0: show(site.location, done, total),
+            keep=keep,
+            connection=connection,
+            waiting=_waiting,
+        )
+    if as_json:
+        print_json({"sites": [report.as_dict()]})
+    else:
+        show_reports([report])
+    if report.error is not None:
+        raise typer.Exit(FAILED_ITEMS)
+
+
+def _waiting(domain: str) -> None:
+    typer.echo(f"Waiting for another crawl of {domain}.", err=True)
+
+
+@contextmanager
+def _knowledge_base(context: CommandContext) -> "Iterator[Connection | None]":
+    """Yield a connection to the knowledge base, whose crawls a dry run waits for; None where there is none."""
+    from sourcebook.cli.errors import tell
+    from sourcebook.errors import ConfigurationError, DatabaseError
+
+    with ExitStack() as stack:
+        connection = None
+        try:
+            if not context.is_empty():
+                connection = stack.enter_context(stack.enter_context(context.open_database()).connection())
+        except ConfigurationError:
+            pass  # nothing says where a knowledge base would be
+        except DatabaseError as error:
+            tell(DatabaseError(f"other crawls of the domain are not waited for: {error}"))
+        yield connection
 
 
 def _rate(text: str | None) -> float | str | None:

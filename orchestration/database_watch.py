@@ -22,14 +22,14 @@ class DatabaseWatch:
     It is not a service of the supervisor: other commands use it as well, so it outlives `up` while they run.
 
     Args:
-        database: The open database.
+        database: The open database, whose server is the first one that is watched.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._next_check = time.monotonic()
         self._failures = 0
-        self._server: int | None = None
+        self._server = self._server_now()
         """Process id of the server at the last look."""
 
     def check(self) -> None:
@@ -39,14 +39,13 @@ class DatabaseWatch:
             DatabaseError: It cannot be started.
         """
         now = time.monotonic()
-        location = self._database.location
-        if location.url is not None or now < self._next_check:
+        if self._database.location.url is not None or now < self._next_check:
             return
         self._next_check = now + _SECONDS_BETWEEN_CHECKS
-        server = running_postmaster(location.data_folder)
-        if server is None or self._server not in (None, server.pid):  # any process that uses it may have been faster
+        server = self._server_now()
+        if server is None or self._server not in (None, server):  # any process that uses it may have been faster
             _log.warning("the embedded database ended; it is started again")
-        self._server = server.pid if server is not None else None
+        self._server = server
         if server is not None:
             return
         try:
@@ -58,3 +57,7 @@ class DatabaseWatch:
             _log.warning("%s", error)
         else:
             self._failures = 0
+
+    def _server_now(self) -> int | None:
+        server = None if self._database.location.url else running_postmaster(self._database.location.data_folder)
+        return None if server is None else server.pid

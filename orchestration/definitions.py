@@ -6,7 +6,7 @@ from assets.checks import collection_checks
 from assets.sources import SOURCES, configuration_is_valid, sources_are_fresh
 from orchestration.jobs import ASSETS, ingest
 from orchestration.retention import nightly_retention, retention
-from orchestration.schedules import nightly
+from orchestration.schedules import nightly, weekly
 from resources.embedder import embedder_resource
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
@@ -14,6 +14,7 @@ from resources.selection import RunSelection
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sensors.due_pages import due_pages_sensor
+from sensors.moved_repositories import moved_repositories_sensor
 from sourcebook.cli.logs import show_logs
 
 show_logs()
@@ -22,8 +23,8 @@ defs = dg.Definitions(
     assets=[*SOURCES, *ASSETS],
     asset_checks=[collection_checks, configuration_is_valid, sources_are_fresh],
     jobs=[ingest, retention],
-    schedules=[nightly, nightly_retention],
-    sensors=[collections_sensor, changed_files_sensor, due_pages_sensor],
+    schedules=[nightly, nightly_retention, weekly],
+    sensors=[collections_sensor, changed_files_sensor, due_pages_sensor, moved_repositories_sensor],
     resources={
         "knowledge": Knowledge(),
         "selection": RunSelection(),

@@ -1,28 +1,39 @@
 """Ingest in this process: runs of the job `ingest` for the collections with pending work."""
 
 import gc
+import logging
+import subprocess
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import Connection
 
-from orchestration.recorder import Recording, RunRecorder
-from orchestration.small_change import ASSETS as SMALL_ASSETS
+from orchestration.paused_crawls import paused_crawls, together
+from orchestration.recorder import start_recorder
 from orchestration.small_change import is_small, update
 from sourcebook.admin.collections import apply, collection_names
+from sourcebook.admin.crawl_reports import CrawlNotes, crawl_notes
+from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.status import count_failed
 from sourcebook.config.loading import Configuration, sourcebook_home
+from sourcebook.config.membership import in_order
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
-from sourcebook.errors import ConfigurationError, SourcebookError
+from sourcebook.database.stage_runs import record_stage_run
+from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
+from sourcebook.evaluation.configured import configured_evaluation
+from sourcebook.indexing.generation_states import generation_notes
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.model.selection import Selection
+from sourcebook.stages.raw_files.repositories import fetch_repositories
+from sourcebook.web.left_out import LeftOut
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -39,6 +50,9 @@ ASSETS = (
     "search_index",
     "index_upkeep",
 )
+_SECONDS_FOR_LEFTOVERS = 30.0
+"""Seconds to wait for the record of runs that an earlier command has left."""
+_log = logging.getLogger("sourcebook.ingest")
 _COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
 
 
@@ -59,8 +73,14 @@ class IngestedCollection:
     pending: Pending = field(repr=False)
     unread_sites: tuple[str, ...] = ()
     """Sites that could not be crawled completely, with the reasons."""
+    generation_notes: tuple[str, ...] = ()
+    """Sentences on a generation that is built beside the active one."""
+    crawl_notes: CrawlNotes | None = None
+    """Dead links of its sites, and what their lists left out; None where no site was crawled."""
     unmatched: tuple[str, ...] = ()
     """Folders without any file that their patterns match, as sentences."""
+    left_out: tuple[str, ...] = ()
+    """URLs that the patterns of sites left out, as sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +102,12 @@ def ingest(
     selection: Selection,
     events: IngestEvents,
     embedders: "EmbedderPool | None" = None,
-    recorder: RunRecorder | None = None,
+    records_beside: bool = False,
 ) -> Iterator[IngestedCollection]:
     """Apply the configuration and bring collections up to date, one after the other.
 
-    A collection without pending work starts no Dagster run.
+    A collection that takes documents of others comes after them. A collection without pending work starts no Dagster
+    run.
 
     Args:
         configuration: the configuration to apply.
@@ -95,8 +116,8 @@ def ingest(
         selection: part of the collections.
         events: callbacks.
         embedders: a pool that stays open, for models that are used again soon; a pool of its own by default.
-        recorder: records the runs of small changes, whose work is done in this process; without one every run is
-            executed in this process.
+        records_beside: whether the runs of small changes are recorded by a process that outlives this one; otherwise
+            every run is executed in this process.
 
     Raises:
         ConfigurationError: the configuration is invalid, or lacks a collection.
@@ -109,34 +130,40 @@ def ingest(
     if unknown:
         raise ConfigurationError(f"there is no collection {', '.join(unknown)}; there is {', '.join(names)}")
     with ExitStack() as stack:
-        runs = _Runs(configuration, database, selection, events, embedders, recorder, stack)
-        for name in collections or names:
+        runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside=records_beside)
+        for name in in_order(collections or names, configuration.givers):
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
+                    fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
-                        record_comparison(connection, name, behind=False)
+                        _record_comparison(connection, name, selection)
                         yield IngestedCollection(
                             name,
                             None,
                             _nothing_done(connection, name),
                             count_failed(connection, name),
                             pending,
-                            unmatched=_unmatched(connection, name),
+                            unmatched=_reasons(connection, "unmatched_sources", name),
                         )
                         continue
-                run_id, assets = runs.run(name, pending)
+                run_id, assets = runs.run_to_the_end(name, pending)
                 with database.connection() as connection:
-                    record_comparison(connection, name, behind=False)
+                    _record_comparison(connection, name, selection)
                     yield IngestedCollection(
                         name,
                         run_id,
                         assets,
                         count_failed(connection, name),
                         pending,
-                        _unread_sites(connection, name),
-                        _unmatched(connection, name),
+                        _reasons(connection, "unread_sites", name),
+                        unmatched=_reasons(connection, "unmatched_sources", name),
+                        left_out=_left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
+                        generation_notes=tuple(generation_notes(connection, name)),
+                        crawl_notes=crawl_notes(connection, name) if any(assets["crawled_pages"].values()) else None,
                     )
+        if records_beside:
+            _record_leftovers(configuration, database, has_recorder=runs.has_recorder)
 
 
 class _Runs:
@@ -149,18 +176,33 @@ class _Runs:
         selection: Selection,
         events: IngestEvents,
         embedders: "EmbedderPool | None",
-        recorder: RunRecorder | None,
         stack: ExitStack,
+        *,
+        records_beside: bool,
     ) -> None:
-        self._configuration = configuration
-        self._home = sourcebook_home(configuration.path)
-        self._database = database
-        self._selection = selection
-        self._events = events
-        self._recorder = recorder
-        self._stack = stack
+        self._configuration, self._home = configuration, sourcebook_home(configuration.path)
+        self._database, self._stack = database, stack
+        self._selection, self._events = selection, events
+        self._records_beside, self.has_recorder = records_beside, False
         self._instance: dg.DagsterInstance | None = None
         self._embedders = embedders
+
+    def run_to_the_end(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Bring a collection up to date, in several runs where crawls pause; return the last id and all counts.
+
+        Raises:
+            IngestError: a run failed.
+        """
+        run_id, assets = self.run(name, pending)
+        before = None
+        while True:
+            with self._database.connection() as connection:
+                paused = paused_crawls(connection, name, self._selection)
+                if not paused or (before is not None and paused >= before):
+                    return run_id, assets
+                pending = find_pending(connection, name, self._selection)
+            run_id, counts = self.run(name, pending)
+            before, assets = paused, together(assets, counts)
 
     def run(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]]:
         """Bring a collection up to date; return the id of the run, and the counts of each asset.
@@ -171,45 +213,60 @@ class _Runs:
         with self._database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
-        recorder = self._recorder if not has_sites and is_small(pending, self._selection) else None
-        if recorder is not None:
-            recorder.begin(self._recording(name))
+            is_evaluated = configured_evaluation(connection, name).queries is not None
         if pending.needs_model:
-            self._pool().start_early(wanted, self._home, pending.items)
+            with suppress(ModelError):  # the stage that needs the model reports the error
+                self._pool().start_early(wanted, self._home, pending.items)
         self._events.started(name, pending)
-        if recorder is not None:
-            done = self._record(recorder, name, pending)
+        begun = time.perf_counter()
+        run_id, assets, path = self._run(name, pending, has_sites=has_sites, is_evaluated=is_evaluated)
+        outside = time.perf_counter() - begun - sum(counts["seconds"] for counts in assets.values())
+        with self._database.connection() as connection:
+            record_stage_run(connection, "run", path, 0.0, max(outside, 0.01))
+        return run_id, assets
+
+    def _run(
+        self, name: str, pending: Pending, *, has_sites: bool, is_evaluated: bool
+    ) -> tuple[str, dict[str, dict[str, Any]], str]:
+        """Run the stages; return the id of the run, the counts of each asset, and how it was executed."""
+        # An evaluation takes longer than Dagster: its result is there when the command ends.
+        if self._records_beside and not (has_sites or is_evaluated) and is_small(pending, self._selection):
+            done = self._update(name, pending)
             if done is not None:
-                return done
-        return self._execute(name, pending, has_sites=has_sites)
+                return *done, "small"
+        from sourcebook.admin.planning.plan import plan_collection
 
-    def _record(
-        self, recorder: RunRecorder, name: str, pending: Pending
-    ) -> tuple[str, dict[str, dict[str, Any]]] | None:
-        """Do the work of a small change and record its run; None where the work or the recorder failed.
+        with self._database.connection() as connection:
+            plan = plan_collection(connection, name, pending).summary
+        return *self._execute(name, pending, has_sites=has_sites, plan=plan), "job"
 
-        The ordinary run goes on from what is done, and records the failure if it fails again.
+    def _update(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]] | None:
+        """Do the work of a small change and leave its run to the recorder; None where the work failed.
+
+        The ordinary run goes on from what is done, and records the failure if it fails again. The first failure is
+        logged.
         """
         embedders = self._pool()
         try:
-            reports = update(self._database, name, self._selection, pending, embedders, self._home)
-            run_id = recorder.finish(reports)
-        except (SourcebookError, psycopg.Error, OSError, ArithmeticError):
-            recorder.close()
-            self._recorder = None
+            done = update(self._database, name, self._selection, pending, embedders, self._home)
+        except (SourcebookError, psycopg.Error, OSError, ArithmeticError) as error:
+            _log.warning(
+                "%s: the small change failed with %s (%s) and is tried again as a run",
+                name, type(error).__name__, error, extra={"collection": name},
+            )  # fmt: skip
             return None
+        if done is None:
+            return None
+        run_id, reports = done
+        start_recorder(self._configuration.path, self._home)
+        self.has_recorder = True
         embedders.wait_for_exports()
         return run_id, {asset: reports[asset].counts() if asset in reports else _no_counts() for asset in ASSETS}
 
-    def _recording(self, name: str) -> Recording:
-        return Recording(
-            self._configuration.path, self._home, self._database.url, self._database.dagster_url(), name, SMALL_ASSETS
-        )
-
-    def _execute(self, name: str, pending: Pending, *, has_sites: bool) -> tuple[str, dict[str, dict[str, Any]]]:
+    def _execute(
+        self, name: str, pending: Pending, *, has_sites: bool, plan: str
+    ) -> tuple[str, dict[str, dict[str, Any]]]:
         """Execute a run in this process."""
-        if self._recorder is not None:
-            self._recorder.close()
         from orchestration.instance import open_instance
         from orchestration.run import RunError, counts_of, execute_run
         from sensors.abandoned_runs import free_abandoned_slots
@@ -233,6 +290,7 @@ class _Runs:
                 configuration=self._configuration.path,
                 selection=self._selection,
                 embedders=self._embedders,
+                plan=plan,
             )
         except RunError as error:
             raise IngestError(f"collection {name}: {error}") from error
@@ -247,6 +305,27 @@ class _Runs:
         return self._embedders
 
 
+def _record_leftovers(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:
+    """Record the finished runs whose recorder was killed; wait for those that no recorder came to within a minute.
+
+    Where processes end with their command, as in a container, a recorder has time only while a command waits for it.
+    """
+    with database.connection() as connection:
+        waiting, overdue = count_runs_to_record(connection)
+        if not overdue and (has_recorder or not waiting or is_recording(connection)):
+            return
+    recorder = start_recorder(configuration.path, sourcebook_home(configuration.path))
+    if overdue:
+        with suppress(subprocess.TimeoutExpired):
+            recorder.wait(_SECONDS_FOR_LEFTOVERS)
+
+
+def _record_comparison(connection: Connection, name: str, selection: Selection) -> None:
+    """Record the comparison of a whole collection; the ingest of a part says nothing about changes elsewhere."""
+    if not (selection.documents or selection.sources or selection.only_failed):
+        record_comparison(connection, name, behind=False)
+
+
 def _no_counts() -> dict[str, Any]:
     return dict.fromkeys(_COUNTS, 0)
 
@@ -255,15 +334,15 @@ def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]
     """Return the counts of an ingest without changes."""
     row = connection.execute(queries["totals"], {"collection": name}).fetchone()
     unchanged = dict(zip(ASSETS, row or (0,) * len(ASSETS), strict=True))
-    empty: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
-    assets = {asset: {**empty, "unchanged": unchanged[asset]} for asset in ASSETS}
+    assets = {asset: {**_no_counts(), "unchanged": unchanged[asset]} for asset in ASSETS}
     assets["embeddings"].update(computed=0, reused=0)
     return assets
 
 
-def _unread_sites(connection: Connection, name: str) -> tuple[str, ...]:
-    return tuple(reason for (reason,) in connection.execute(queries["unread_sites"], {"collection": name}))
+def _reasons(connection: Connection, query: str, name: str) -> tuple[str, ...]:
+    return tuple(reason for (reason,) in connection.execute(queries[query], {"collection": name}))
 
 
-def _unmatched(connection: Connection, name: str) -> tuple[str, ...]:
-    return tuple(reason for (reason,) in connection.execute(queries["unmatched_sources"], {"collection": name}))
+def _left_out(connection: Connection, name: str) -> tuple[str, ...]:
+    rows = connection.execute(queries["left_out"], {"collection": name}).fetchall()
+    return tuple(f"{location}: {LeftOut.of(entry)}" for location, entries in rows for entry in entries)

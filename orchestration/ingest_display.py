@@ -1,7 +1,7 @@
 """Ingest with its output: progress and results for a terminal, or one JSON object."""
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -9,9 +9,6 @@ from sourcebook.cli.errors import FAILED_ITEMS
 from sourcebook.config.loading import Configuration
 from sourcebook.database.database import Database
 from sourcebook.model.selection import Selection
-
-if TYPE_CHECKING:
-    from orchestration.recorder import RunRecorder
 
 
 def run_and_show(
@@ -21,7 +18,7 @@ def run_and_show(
     collections: list[str],
     selection: Selection,
     as_json: bool,
-    recorder: "RunRecorder | None" = None,
+    records_beside: bool = False,
 ) -> None:
     """Bring collections up to date with progress bars on stderr, or with one JSON object on stdout.
 
@@ -35,17 +32,30 @@ def run_and_show(
     started = time.perf_counter()
     failed = 0
     outcomes: dict[str, dict[str, Any]] = {}
+    sites: dict[str, dict[str, Any]] = {}
     with ProgressDisplay(quiet=as_json) as display:
         events = IngestEvents(display.waiting, display.started, display.speech_is_busy)
         for done in ingest(
-            configuration, database, collections=collections, selection=selection, events=events, recorder=recorder
+            configuration,
+            database,
+            collections=collections,
+            selection=selection,
+            events=events,
+            records_beside=records_beside,
         ):
             failed += done.failed_items
             outcomes[done.name] = done.assets
+            if done.crawl_notes is not None:
+                sites[done.name] = done.crawl_notes.as_dict()
             display.finished(done)
     if as_json:
         print_json(
-            {"collections": outcomes, "failed_items": failed, "seconds": round(time.perf_counter() - started, 3)}
+            {
+                "collections": outcomes,
+                "sites": sites,
+                "failed_items": failed,
+                "seconds": round(time.perf_counter() - started, 3),
+            }
         )
     if failed:
         raise typer.Exit(FAILED_ITEMS)

@@ -25,7 +25,7 @@ compute_logs: # the output of a run in the process of a command goes to the term
   module: dagster._core.storage.noop_compute_log_manager
   class: NoOpComputeLogManager
 """
-"""The class has no other name: Dagster's documentation gives this one for dagster.yaml."""
+"""The class has no public name, and Dagster's documentation gives this one. Those with a public name capture."""
 _STORAGE_MESSAGE = "Exception while writing logger call to event log"
 """Beginning of the message that Dagster writes on stderr itself where its storage fails."""
 STORAGE_VARIABLE = "SOURCEBOOK_DAGSTER_DATABASE_URL"

@@ -3,7 +3,8 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from sourcebook.cli.output import counted
+from sourcebook.cli.crawl_reports import note_lines
+from sourcebook.cli.output import counted, one_line
 from sourcebook.model.progress import listening
 from sourcebook.model.time_span import stamp
 
@@ -22,6 +23,8 @@ _UNITS = {
     "embeddings": "chunks",
     "search_index": "documents",
 }
+_MOST_DAMAGE = 10
+"""Damaged items that are printed one by one."""
 
 
 class ProgressDisplay:
@@ -66,9 +69,12 @@ class ProgressDisplay:
                 (0 if pending.changed_files else pending.recordings, "recording", "to transcribe"),
                 (0 if pending.changed_files else pending.documents, "document", "to make or remove"),
                 (0 if pending.changed_files else pending.index, "document", "to index"),
+                (pending.damaged, "damaged item", "to mend"),
             )
             if number
         ]
+        if pending.suspicious and not counts:
+            counts = ["rows that somebody else has changed are compared"]
         self._say(f"{collection}: {', '.join(counts) or 'processing again'}")
 
     def finished(self, done: "IngestedCollection") -> None:
@@ -88,6 +94,7 @@ class ProgressDisplay:
                 self._say(
                     f"{done.name}: pages +{pages['added']:,} ~{pages['changed']:,} -{pages['removed']:,}, "
                     f"unchanged {pages['unchanged']:,}, failed {pages['failed']:,}"
+                    + (f", postponed {pages['postponed']:,}" if pages.get("postponed") else "")
                 )
             sound = done.assets["transcripts"]
             if any(sound.values()):
@@ -100,11 +107,14 @@ class ProgressDisplay:
                 f"embedded {vectors['computed']:,} chunks (reused {vectors['reused']:,}), "
                 f"searchable chunks {entries['unchanged'] + entries['added'] + entries['changed']:,}"
             )
+        for finding in done.pending.damage[:_MOST_DAMAGE]:
+            self._say(f"{done.name}: was damaged: {one_line(str(finding), 500)}")
         if done.failed_items:
             self._say(f"{done.name}: {done.failed_items:,} failed; see  sourcebook documents --failed")
         for reason in done.pending.unlisted:
             self._say(f"{done.name}: {reason}; nothing of it was removed")
-        for reason in (*done.unmatched, *done.unread_sites):
+        notes = (*note_lines(done.crawl_notes), *done.left_out, *done.generation_notes)
+        for reason in (*done.unmatched, *done.unread_sites, *notes):
             self._say(f"{done.name}: {reason}")
 
     def _say(self, line: str) -> None:
@@ -118,16 +128,19 @@ class ProgressDisplay:
     def _show(self, stage: str, collection: str, done: int, total: int, failed: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.table import Column
 
         if self._progress is None:
+            # The bar takes what the numbers leave, so that 80 columns suffice.
             self._progress = Progress(
-                TextColumn("{task.description:>14}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
-                TimeRemainingColumn(),
+                TextColumn("{task.description:>13}", table_column=Column(no_wrap=True)),
+                BarColumn(bar_width=None, table_column=Column(ratio=1)),
+                MofNCompleteColumn(table_column=Column(no_wrap=True)),
+                TextColumn("{task.fields[rate]}", table_column=Column(no_wrap=True)),
+                TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
                 console=Console(stderr=True),
                 transient=True,
+                expand=True,
             )
             self._progress.start()
         if stage not in self._bars:
@@ -137,9 +150,9 @@ class ProgressDisplay:
         speed = next((task.finished_speed or task.speed for task in self._progress.tasks if task.id == bar), None)
         rate = f"{speed:,.{0 if speed >= 10 else 1}f} {_UNITS.get(stage, 'items')}/s" if speed else ""
         if stage == "transcripts":
-            rate = f"{stamp(done)} of {stamp(total)} of sound; {speed or 0:,.1f} × real time"
-        if stage == "crawled_pages":
-            rate = f"{done:,} fetched, {total - done:,} queued, {failed:,} failed; {rate}"
+            rate = f"{stamp(done)} of {stamp(total)}; {speed or 0:,.1f} × real time"
+        if failed:
+            rate = f"{failed:,} failed; {rate}"
         self._progress.update(bar, rate=rate)
 
     def _end_bars(self) -> None:

@@ -1,167 +1,126 @@
-"""Record runs in a process of its own: Dagster is imported there while this process does the work.
+"""Record the runs of small changes in a process of its own, which outlives the command for a second or two.
 
-Importing Dagster and opening its storage takes longer than bringing a few files up to date. `RunRecorder` starts the
-process, which imports Dagster and waits. `begin` names the collection, and the process opens the storage. `finish`
-hands over the reports of the stages, and the process executes the job, whose assets only report. A small change costs
-the longer of both, and not their sum.
+Importing Dagster and executing a job takes longer than bringing a few files up to date. A command stores what it has
+done as rows of the table `finished_run`, starts this process and ends. The process executes the job for each row; its
+assets only report. A row that no process has recorded, because the machine or a container has ended it, is recorded by
+the next command.
 """
 
 import gc
+import logging
 import os
-import pickle
-import signal
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from sourcebook.database.location import DATABASE_VARIABLE
-from sourcebook.errors import SourcebookError
+from psycopg import Connection
+
+from sourcebook.admin.finished_runs import FinishedRun, forget, postpone, recorder_lock, runs_to_record
+from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
+from sourcebook.errors import DatabaseError
 from sourcebook.installation import code_location
-from sourcebook.model.report import StageReport
-from sourcebook.processes.parent_death import end_with_parent
 
 if TYPE_CHECKING:
-    from orchestration.run import RecordedRuns
+    import dagster as dg
 
-_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from orchestration import recorder; recorder.main()"
-_SECONDS_TO_END = 5.0
-"""Seconds to wait for the end of the process after its answer."""
-
-
-class RecorderError(SourcebookError):
-    """The process could not record a run."""
+_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from orchestration.recorder import main; main(*sys.argv[2:])"
+_NICENESS = 10
+"""Steps of Linux's priority; the next command does not wait for the records of the last one."""
+_log = logging.getLogger("sourcebook.recorder")
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """A run to record."""
-
-    configuration: Path
-    home: Path
-    database_url: str
-    dagster_url: str
-    collection: str
-    assets: tuple[str, ...]
+_started: list["subprocess.Popen[bytes]"] = []
+"""Recorders that may be running: Python warns where the object of a running process is dropped."""
 
 
-class RunRecorder:
-    """A process that records runs. As a context manager it ends the process, whatever the process is doing."""
+def start_recorder(configuration: Path, home: Path) -> "subprocess.Popen[bytes]":
+    """Start the process that records the finished runs, and return at once.
 
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start the process and return at once; it imports Dagster."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, str(code_location())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-
-    @property
-    def is_started(self) -> bool:
-        """Whether the process runs."""
-        return self._process is not None and self._process.poll() is None
-
-    def begin(self, recording: Recording) -> None:
-        """Name the run to record; the process opens Dagster's storage meanwhile.
-
-        Raises:
-            RecorderError: the process has ended.
-        """
-        self._send(recording)
-
-    def finish(self, reports: Mapping[str, StageReport]) -> str:
-        """Record the run, and return its id.
-
-        Raises:
-            RecorderError: the process has ended, or the run failed.
-        """
-        self._send(dict(reports))
-        process = self._process
-        if process is None or process.stdout is None:
-            raise RecorderError("the process that records the run is not started")
-        try:
-            run_id, reason = pickle.load(process.stdout)  # noqa: S301 - from the child of this process
-        except (EOFError, pickle.UnpicklingError) as error:
-            raise RecorderError("the process that records the run has ended") from error
-        if run_id is None:
-            raise RecorderError(str(reason))
-        return str(run_id)
-
-    def close(self) -> None:
-        """End the process."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    continue
-        process.kill()
-        process.wait(_SECONDS_TO_END)
-
-    def _send(self, message: object) -> None:
-        if self._process is None or self._process.stdin is None:
-            raise RecorderError("the process that records the run is not started")
-        try:
-            pickle.dump(message, self._process.stdin)
-            self._process.stdin.flush()
-        except (BrokenPipeError, ValueError) as error:
-            raise RecorderError("the process that records the run has ended") from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
+    Args:
+        configuration: path of the configuration file.
+        home: the state folder.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", _PROGRAM, str(code_location()), str(configuration), str(home)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C in the terminal of a finished command is meant for another program
+    )
+    _started[:] = [each for each in _started if each.poll() is None]
+    _started.append(process)
+    return process
 
 
-def main() -> None:
-    """Run the process: import Dagster, and record runs until the parent closes the pipe or ends."""
-    end_with_parent(os.getppid())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends this process
+def main(configuration: str, home: str) -> None:
+    """Record every finished run, and end; end at once where another process records them."""
     gc.disable()
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    from orchestration.run import RecordedRuns
-
-    runs = RecordedRuns()
-    try:
-        while True:
-            pickle.dump(_record(runs), answers)
-            answers.flush()
-    except EOFError:
-        os._exit(0)  # taking Dagster's objects apart takes a tenth of a second
+    os.nice(_NICENESS)
+    with Database(DatabaseLocation.find(Path(home))) as database:
+        record_finished_runs(database, Path(configuration), Path(home))
+    os._exit(0)  # taking Dagster's objects apart takes a tenth of a second
 
 
-def _record(runs: "RecordedRuns") -> tuple[str | None, str | None]:
-    """Record one run; return its id, or the reason why there is none.
+def record_finished_runs(database: Database, configuration: Path, home: Path) -> int:
+    """Record the finished runs that wait, and return their number; none where another process records them.
+
+    Args:
+        database: the knowledge base.
+        configuration: path of the configuration file.
+        home: the state folder.
 
     Raises:
-        EOFError: the parent has closed the pipe.
+        DatabaseError: the database cannot be reached.
     """
-    recording = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the parent of this process
-    os.environ[DATABASE_VARIABLE] = recording.database_url
-    failure: Exception | None = None
+    tried: set[str] = set()
+    # A command that stores its run while the lock is still held leaves it to this process, so the last look comes after
+    # the release.
+    while _waiting(database, tried):
+        with recorder_lock(database) as is_free:
+            if not is_free:
+                break
+            with _opened_instance(database, home) as instance, database.connection() as connection:
+                while runs := _waiting(database, tried):
+                    for run in runs:
+                        tried.add(run.run_id)
+                        _record(instance, database, connection, run, configuration)
+    return len(tried)
+
+
+def _waiting(database: Database, tried: set[str]) -> list[FinishedRun]:
+    with database.connection() as connection:
+        return [run for run in runs_to_record(connection) if run.run_id not in tried]
+
+
+def _record(
+    instance: "dg.DagsterInstance", database: Database, connection: Connection, run: FinishedRun, configuration: Path
+) -> None:
+    """Record one run; a failed attempt is counted, and the row waits for the next process."""
+    from orchestration.run import RunError, record_run
+
     try:
-        runs.open(recording)
-    except Exception as error:  # noqa: BLE001 - the parent goes on without this process
-        failure = error
-    reports = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the parent of this process
+        record_run(instance, database, run, configuration=configuration)
+    except DatabaseError:
+        raise
+    except RunError as error:
+        _log.warning("%s: %s", run.collection, error)  # visible as a failed run
+    except Exception as error:  # noqa: BLE001 - Dagster may raise anything; its reason is kept
+        _log.warning("%s: run %s cannot be recorded: %s", run.collection, run.run_id, error)
+        postpone(connection, run.run_id, f"{type(error).__name__}: {error}")
+        return
+    forget(connection, run.run_id)
+
+
+@contextmanager
+def _opened_instance(database: Database, home: Path) -> Iterator["dg.DagsterInstance"]:
+    from orchestration.instance import open_instance
+
+    instance = open_instance(home, database)
     try:
-        if failure is None:
-            return runs.execute(recording, reports), None
-    except Exception as error:  # noqa: BLE001 - the parent goes on without this process
-        failure = error
-    return None, f"{type(failure).__name__}: {failure}"
+        yield instance
+    finally:
+        instance.dispose()

@@ -10,6 +10,8 @@ from orchestration.jobs import ASSETS
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from sourcebook.admin.retention import forget_removed
+from sourcebook.database.stage_runs import forget_stage_runs
+from sourcebook.errors import ConfigurationError
 
 RUN_DAYS, REMOVED_DAYS = 30, 90
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
@@ -28,7 +30,7 @@ class RetentionConfig(dg.Config):
 
 @dg.op
 def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> None:
-    """Delete finished runs with their events; the run of the newest materialization of a partition stays."""
+    """Delete finished runs with events and output; the run of the newest materialization of a partition stays."""
     deleted = delete_runs(context.instance, config.run_days)
     context.log.info(f"deleted {deleted:,} runs that are older than {config.run_days} days")
 
@@ -36,15 +38,18 @@ def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> 
 @dg.op(ins={"after": dg.In(dg.Nothing)})
 def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig, knowledge: Knowledge) -> None:
     """Delete rows that were removed long ago, unless an ingest is running."""
-    if not config.removed_days:
-        context.log.info("removed rows are kept")
-        return
-    counts = forget_removed(knowledge.database, datetime.now(UTC) - timedelta(days=config.removed_days))
+    with knowledge.database.connection() as connection:
+        forget_stage_runs(connection)
+    age = timedelta(days=config.removed_days) if config.removed_days else None
+    counts = forget_removed(knowledge.database, age)
     if counts is None:
         context.log.info("an ingest is running; removed rows wait for the next night")
         return
     listed = ", ".join(f"{number:,} {kind}" for kind, number in counts.items() if number) or "nothing"
-    context.log.info(f"deleted {listed} that was removed more than {config.removed_days} days ago")
+    context.log.info(
+        f"deleted {listed} that was removed more than {config.removed_days or 'endless'} days ago or, where a "
+        "collection has one, longer ago than its setting retention.removed"
+    )
 
 
 @dg.job(
@@ -63,18 +68,33 @@ def retention() -> None:
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description="Deletes old runs and rows at 03:30; SOURCEBOOK_RUN_DAYS and SOURCEBOOK_REMOVED_DAYS set the ages.",
 )
-def nightly_retention(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-    """Request one run with the ages of the environment."""
-    config = RetentionConfig(
-        run_days=int(os.environ.get("SOURCEBOOK_RUN_DAYS") or RUN_DAYS),
-        removed_days=int(os.environ.get("SOURCEBOOK_REMOVED_DAYS") or REMOVED_DAYS),
-    )
+def nightly_retention(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """Request one run with the ages of the environment; nothing is deleted where one of them is no number of days."""
+    try:
+        config = RetentionConfig(
+            run_days=_days("SOURCEBOOK_RUN_DAYS", RUN_DAYS),
+            removed_days=_days("SOURCEBOOK_REMOVED_DAYS", REMOVED_DAYS),
+        )
+    except ConfigurationError as error:
+        return dg.SkipReason(f"nothing is deleted: {error}")
     ops = {"delete_old_runs": config, "delete_removed_rows": config}
     return dg.RunRequest(run_key=context.scheduled_execution_time.date().isoformat(), run_config=dg.RunConfig(ops=ops))
 
 
+def _days(variable: str, default: int) -> int:
+    """Return the days that a variable of the environment sets.
+
+    Raises:
+        ConfigurationError: it is not a whole number from 0 on.
+    """
+    text = os.environ.get(variable, "").strip()
+    if text and not (text.isascii() and text.isdigit()):
+        raise ConfigurationError(f"{variable} is {text!r}; it must be a whole number of days, or 0 for ever")
+    return int(text or default)
+
+
 def delete_runs(instance: dg.DagsterInstance, days: int, *, now: datetime | None = None) -> int:
-    """Delete finished runs with their events.
+    """Delete finished runs with their events and their captured output.
 
     The run of the newest materialization of each asset and collection stays: it says that the partition is made.
 
@@ -93,6 +113,7 @@ def delete_runs(instance: dg.DagsterInstance, days: int, *, now: datetime | None
     kept = _newest_runs(instance) if old else set()
     doomed = [record.dagster_run.run_id for record in old if record.dagster_run.run_id not in kept]
     for run_id in doomed:
+        instance.compute_log_manager.delete_logs(prefix=[run_id])
         instance.delete_run(run_id)
     return len(doomed)
 

@@ -1,24 +1,25 @@
 """Execution of one run of the job `ingest` in this process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+import psycopg
 
 from assets.materialization import TOTALS
 from orchestration.definitions import defs
-from orchestration.instance import open_instance, without_storage_errors
+from orchestration.instance import without_storage_errors
 from orchestration.partitions import COLLECTIONS
-from orchestration.recorder import Recording
 from resources.embedder import embedder_resource
 from resources.finished import hand_over
 from resources.knowledge import Knowledge
+from resources.plan import PLAN
 from resources.selection import RunSelection
-from sensors.abandoned_runs import IN_PROCESS, active_runs
+from sensors.abandoned_runs import IN_PROCESS, RECORDER, active_runs
+from sourcebook.admin.finished_runs import FinishedRun
 from sourcebook.database.database import Database
-from sourcebook.database.location import DatabaseLocation
+from sourcebook.database.queries import queries
 from sourcebook.errors import SourcebookError
-from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from sourcebook.embedding.embedder_pool import EmbedderPool
 
+_CONNECT_SECONDS = 10
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Run configuration that keeps Dagster's log off the terminal."""
 
@@ -34,36 +36,39 @@ class RunError(SourcebookError):
     """A run failed; the message has the reason and the id of the run."""
 
 
-class RecordedRuns:
-    """Runs whose work another process does: the assets report what is done, and the checks are made here."""
+def record_run(instance: dg.DagsterInstance, database: Database, run: FinishedRun, *, configuration: "Path") -> None:
+    """Record a small change that is done as a run; the assets and checks of the job report what they are handed.
 
-    def __init__(self) -> None:
-        self._opened: tuple[dg.DagsterInstance, Database] | None = None
+    Where the process that recorded it was killed, the remains of the run are deleted first; they may have been recorded
+    as a failed run meanwhile.
 
-    def open(self, recording: Recording) -> tuple[dg.DagsterInstance, Database]:
-        """Open the database and Dagster's storage, once for all runs."""
-        if self._opened is None:
-            database = Database(
-                DatabaseLocation(recording.home, url=recording.database_url, dagster_url=recording.dagster_url)
-            )
-            self._opened = open_instance(recording.home, database), database
-        return self._opened
+    Args:
+        instance: the Dagster instance.
+        database: the database of the knowledge base; this process holds the recorder's lock.
+        run: the finished run.
+        configuration: path of the configuration file.
 
-    def execute(self, recording: Recording, reports: Mapping[str, StageReport]) -> str:
-        """Record a run and return its id.
-
-        Args:
-            recording: the run; the process that did the work holds the lock of its collection.
-            reports: reports of the stages, by asset.
-
-        Raises:
-            RunError: the run failed.
-        """
-        hand_over(reports)
-        result = execute_run(
-            *self.open(recording), recording.collection, recording.assets, configuration=recording.configuration
-        )
-        return str(result.run_id)
+    Raises:
+        RunError: the run is recorded as failed.
+    """
+    active_runs(instance, database, run.collection)  # records killed runs as failed
+    before = instance.get_run_by_id(run.run_id)
+    if before is not None and before.is_success:
+        return
+    if before is not None:
+        with psycopg.connect(database.dagster_url(), connect_timeout=_CONNECT_SECONDS) as connection:
+            connection.execute(queries["forget_check_executions"], {"run_id": run.run_id})
+        instance.delete_run(run.run_id)
+    hand_over(run)
+    plan = run.reports["raw_files"].plan if "raw_files" in run.reports else ""
+    _execute(
+        instance,
+        run.collection,
+        tuple(run.reports),
+        tags={IN_PROCESS: RECORDER, **({PLAN: plan} if plan else {})},
+        resources={"embedder": embedder_resource(), "knowledge": Knowledge(config_path=str(configuration), lock=False)},
+        run_id=run.run_id,
+    )
 
 
 def execute_run(
@@ -75,6 +80,7 @@ def execute_run(
     configuration: "Path",
     selection: Selection = EVERYTHING,
     embedders: "EmbedderPool | None" = None,
+    plan: str = "",
 ) -> dg.ExecuteInProcessResult:
     """Execute the job for one collection.
 
@@ -86,11 +92,41 @@ def execute_run(
         configuration: path of the configuration file.
         selection: part of the collection.
         embedders: pool that outlives the run.
+        plan: text of the run's tag `sourcebook/plan`.
 
     Raises:
         RunError: the run failed.
     """
     active_runs(instance, database, collection, holding_lock=True)  # records killed runs as failed
+    return _execute(
+        instance,
+        collection,
+        assets,
+        tags={IN_PROCESS: "ingest", **({PLAN: plan} if plan else {})},
+        resources={
+            "embedder": embedder_resource(embedders),
+            "knowledge": Knowledge(config_path=str(configuration), lock=False),
+            "selection": RunSelection(
+                documents=list(selection.documents),
+                sources=list(selection.sources),
+                only_failed=selection.only_failed,
+                force=selection.force,
+                thorough=selection.thorough,
+                deep=selection.deep,
+            ),
+        },
+    )
+
+
+def _execute(
+    instance: dg.DagsterInstance,
+    collection: str,
+    assets: Sequence[str],
+    *,
+    tags: dict[str, str],
+    resources: dict[str, Any],
+    run_id: str | None = None,
+) -> dg.ExecuteInProcessResult:
     instance.add_dynamic_partitions(COLLECTIONS, [collection])
     job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey(asset) for asset in assets})
     with without_storage_errors():
@@ -99,18 +135,9 @@ def execute_run(
             partition_key=collection,
             raise_on_error=False,
             run_config=_QUIET,
-            tags={IN_PROCESS: "ingest", "dagster/max_retries": "0"},
-            resources={
-                "embedder": embedder_resource(embedders),
-                "knowledge": Knowledge(config_path=str(configuration), lock=False),
-                "selection": RunSelection(
-                    documents=list(selection.documents),
-                    sources=list(selection.sources),
-                    only_failed=selection.only_failed,
-                    force=selection.force,
-                    thorough=selection.thorough,
-                ),
-            },
+            tags={**tags, "dagster/max_retries": "0"},
+            resources=resources,
+            run_id=run_id,
         )
     if not result.success:
         raise RunError(f"{_why(result)} (run {result.run_id})")

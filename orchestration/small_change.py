@@ -1,13 +1,16 @@
-"""A small change: the stages run in this process without Dagster, and the run is recorded when they are done."""
+"""A small change: the stages and checks run in this process without Dagster; another one records the run."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sourcebook.admin.checks import OF_INDEX, run_checks
+from sourcebook.admin.finished_runs import keep
 from sourcebook.admin.pending import Pending
 from sourcebook.database.database import Database
 from sourcebook.database.measurement_writer import store_measurements
-from sourcebook.indexing.generations import ensure_generation, wanted_embedding
+from sourcebook.indexing.generations import ensure_generations, wanted_embedding
+from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, announce
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import Selection
@@ -17,16 +20,13 @@ if TYPE_CHECKING:
     from sourcebook.embedding.onnx.embed import OnnxEmbedder
     from sourcebook.embedding.process import EmbeddingProcess
 
-MOST_ITEMS = 64
-"""Items up to which a change is small: it ends before a page that shows its progress would be open."""
 ASSETS = ("raw_files", "documents", "chunks", "embeddings", "search_index", "index_upkeep")
 """The assets of a small change, in the order of the graph."""
 
 
 def is_small(pending: Pending, selection: Selection) -> bool:
-    """Return whether a change is small: a few documents, and neither pages nor recordings."""
-    beside = pending.pages or pending.recordings or pending.has_sound
-    return not beside and pending.items <= MOST_ITEMS and not (selection.force or selection.thorough)
+    """Return whether a change is small, and an ordinary comparison found it."""
+    return pending.is_small and not (selection.force or selection.thorough)
 
 
 def update(
@@ -36,8 +36,10 @@ def update(
     pending: Pending,
     embedders: "EmbedderPool",
     home: Path,
-) -> dict[str, StageReport]:
-    """Run the stages of a small change as the assets do, and return their reports by asset.
+) -> tuple[str, dict[str, StageReport]] | None:
+    """Run the stages and checks of a small change as the job does, and keep the result for the recorder.
+
+    None where a check finds an index that must not be relied on: the ordinary run goes on, fails and says so.
 
     The parser's process and the model are loaded beside the first stages.
 
@@ -49,10 +51,12 @@ def update(
         embedders: pool of the embedding models.
         home: the state folder.
     """
+    from sourcebook.admin.planning.items import count_reasons, planned_items
     from sourcebook.parsing.parser_pool import ParserPool
     from sourcebook.stages.chunks import prepare_chunks
     from sourcebook.stages.documents.update import update_documents
     from sourcebook.stages.embeddings import embed_missing
+    from sourcebook.stages.generations import finish_generations, in_each_generation
     from sourcebook.stages.index_upkeep import maintain_index
     from sourcebook.stages.raw_files import update_raw_files
     from sourcebook.stages.search_index import publish
@@ -64,7 +68,7 @@ def update(
         return report
 
     reports: dict[str, StageReport] = {}
-    documents = pending.readable_files + pending.unmade_documents
+    documents = pending.readable_files + pending.unmade_documents - pending.taken_documents
     with (
         ParserPool(documents=documents) as parsers,
         ThreadPoolExecutor(1, thread_name_prefix="model") as beside,
@@ -77,29 +81,36 @@ def update(
         if pending.needs_model:
             settings = wanted_embedding(connection, collection)
             opening = [beside.submit(embedders.for_texts, settings, home, 1)]  # an error shows again below
+        plan = count_reasons(planned_items(connection, collection, pending, changed_settings=()).counts)
         reports["raw_files"] = update_raw_files(
             connection, collection, selection, progress("raw_files"), differences=pending.differences
         )
+        reports["raw_files"].plan = plan
         reports["documents"] = update_documents(
             connection, collection, selection, progress("documents"), parsers=parsers
         )
-        generation = ensure_generation(connection, collection)
+        generations = ensure_generations(connection, collection)
 
-        def start_embedder(texts: int) -> "EmbeddingProcess | OnnxEmbedder":
+        def embed(generation: Generation) -> StageReport:
+            def start_embedder(texts: int) -> "EmbeddingProcess | OnnxEmbedder":
+                wait(opening)
+                return embedders.for_texts(generation.embedding_settings, home, texts)
+
+            report = embed_missing(connection, writer, generation, start_embedder, progress("embeddings"))
             wait(opening)
-            return embedders.for_texts(generation.embedding_settings, home, texts)
+            embedders.export_beside(generation.embedding_settings, home)
+            return report
 
-        reports["chunks"] = prepare_chunks(connection, generation, selection, progress("chunks"))
-        reports["embeddings"] = embed_missing(
-            connection,
-            writer,
-            generation,
-            start_embedder,
-            progress("embeddings"),
-        )
-        wait(opening)
-        embedders.export_beside(generation.embedding_settings, home)
-        reports["search_index"] = publish(connection, generation, progress("search_index"))
-        reports["index_upkeep"] = maintain_index(connection, generation, progress("index_upkeep"))
+        for asset, work, is_first in (
+            ("chunks", lambda each: prepare_chunks(connection, each, selection, progress("chunks")), True),
+            ("embeddings", embed, False),
+            ("search_index", lambda each: publish(connection, each, progress("search_index")), False),
+            ("index_upkeep", lambda each: maintain_index(connection, each, progress("index_upkeep")), False),
+        ):
+            reports[asset] = in_each_generation(connection, generations, work, is_first=is_first)
+        finish_generations(connection, collection)
         store_measurements(connection)
-    return reports
+        outcomes = run_checks(connection, collection, thorough=False)
+        if any(outcome.violations for outcome in outcomes if outcome.name in OF_INDEX):
+            return None
+        return keep(connection, collection, reports, outcomes), reports

@@ -4,13 +4,16 @@ One line adds a process: `supervisor.start(Service("name", [program, ...]))`.
 """
 
 import logging
+import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +32,8 @@ _SECONDS_TO_START: Final = 120.0
 """Seconds until a process must answer after its first start."""
 _SECONDS_TO_STOP: Final = keeper.ORDERLY_SECONDS + 10
 """Seconds that a process and its children get to end, before they are killed."""
+MOST_LOG_BYTES: Final = 10_000_000
+"""Size from which a log is rotated: it becomes the one old file, in the place of the last old one."""
 _LOG_BYTES: Final = 2_000
 """Bytes from the end of a log that are searched for the last line."""
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -106,14 +111,25 @@ class Supervisor:
                 raise ServiceError(f"the {service.name} does not answer after {_SECONDS_TO_START:.0f} s: see {log}")
             time.sleep(0.1)
 
+    def restart(self, name: str) -> None:
+        """End a service where it runs; `check` starts it again.
+
+        Args:
+            name: Name of the service.
+        """
+        for running in self._running:
+            if running.service.name == name and running.restart_at is None:
+                running.process.send_signal(signal.SIGTERM)
+
     def check(self) -> None:
-        """Take note of services that have ended, and start those again whose delay has passed.
+        """Take note of services that have ended, start those again whose delay has passed, and rotate large logs.
 
         Raises:
             ServiceError: A service ended too often.
         """
         now = time.monotonic()
         for running in self._running:
+            _rotate(running.log)
             if running.restart_at is not None:
                 if now >= running.restart_at:
                     running.process, running.started = self._launch(running.service, running.log), now
@@ -196,6 +212,16 @@ def _signal_of(code: int) -> signal.Signals | None:
 def _ending(code: int) -> str:
     number = _signal_of(code)
     return f"ended with exit code {code}" if number is None else f"was ended by {number.name}"
+
+
+def _rotate(log: Path) -> None:
+    """Copy a log that has become large, and empty it: the service goes on appending to the same file."""
+    with suppress(OSError):
+        if log.stat().st_size <= MOST_LOG_BYTES:
+            return
+        with suppress(OSError):  # a full disk has no room for the old lines
+            shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+        os.truncate(log, 0)
 
 
 def _last_line(log: Path) -> str:

@@ -3,20 +3,24 @@
 import gc
 import logging
 import os
+import re
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
 import psutil
 
+from orchestration.clock_watch import ClockWatch
 from orchestration.database_watch import DatabaseWatch
 from orchestration.instance import open_instance, prepare_dagster_home
-from orchestration.supervisor import Service, ServiceError, Supervisor, free_port, listens
+from orchestration.supervisor import MOST_LOG_BYTES, Service, ServiceError, Supervisor, free_port, listens
 from orchestration.up_record import MARK, UpRecord
 from sourcebook.cli.logs import FORMAT_VARIABLE, LEVEL_VARIABLE
 from sourcebook.config.loading import sourcebook_home
@@ -33,6 +37,14 @@ load_from:
       port: {port}
       location_name: sourcebook
 """
+_SCRIPT: Final = """\
+import sys
+from importlib.metadata import entry_points
+del sys.argv[0]
+(script,) = entry_points(group="console_scripts", name=sys.argv[0])
+sys.exit(script.load()())
+"""
+"""The console script that the first argument names, found by its entry point: its file may lie anywhere."""
 _CHECK_SECONDS: Final = 0.5
 """Seconds between two looks at the services."""
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -73,6 +85,7 @@ def up(
             raise ServiceError(_port_is_taken(port))
         folder = prepare_dagster_home(home, database)
         open_instance(home, database).dispose()  # creates Dagster's tables before two processes try to
+        metrics = _serve_metrics(running, database, host, metrics_port)  # before the services: its port may be taken
         gc.enable()
         supervisor = running.enter_context(
             Supervisor(
@@ -90,14 +103,16 @@ def up(
                 record.record,
             )
         )
+        database_watch = DatabaseWatch(database)
+        clock_watch = ClockWatch(database, lambda: supervisor.restart("daemon"))
+        clock_watch.check()
         for service in services_of(folder / "workspace.yaml", host, port):
             supervisor.start(service)
-        metrics = _serve_metrics(running, database, host, metrics_port)
         if not stopped():
             ready(f"http://{host}:{port}", metrics)
-        database_watch = DatabaseWatch(database)
         while not stopped():
             database_watch.check()
+            clock_watch.check()
             supervisor.check()
             time.sleep(_CHECK_SECONDS)
 
@@ -126,7 +141,7 @@ def services_of(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
         host: Address on which the web server listens.
         port: Port of the web server.
     """
-    code_port = free_port(_HOST)
+    code_port = _code_port(workspace)
     workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
     python = (sys.executable, "-m")
     logs = ("--log-format", "json") if os.environ.get(FORMAT_VARIABLE) == "json" else ()
@@ -144,9 +159,23 @@ def services_of(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
             (*python, "dagster_webserver", "-h", host, "-p", str(port), "-w", str(workspace), *logs),
             lambda: listens(host, port),
         ),
-        Service("daemon", (*python, "dagster._daemon", "run", "-w", str(workspace), *logs)),
+        Service("daemon", (sys.executable, "-c", _SCRIPT, "dagster-daemon", "run", "-w", str(workspace), *logs)),
         Service("watch", (sys.executable, "-c", "from sourcebook.cli import main; main()", "watch")),
     )  # fmt: skip
+
+
+def _code_port(workspace: Path) -> int:
+    """Return the port of the code server: that of the last start where it is free.
+
+    Dagster's page finds the ticks of a sensor by the address of its code server, and shows none after a change of it.
+    """
+    with suppress(OSError, ValueError, OverflowError):
+        (port,) = re.findall(r"^ +port: (\d+)$", workspace.read_text(encoding="utf-8"), re.MULTILINE)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of the last one may linger
+            probe.bind((_HOST, int(port)))
+            return int(port)
+    return free_port(_HOST)
 
 
 @contextmanager
@@ -170,7 +199,7 @@ def _stopping_on_signals() -> Iterator[Callable[[], bool]]:
 def _logging_to(path: Path) -> Iterator[None]:
     """Have the messages of this package go to a file, with their times, and to stderr."""
     logger = logging.getLogger("orchestration")
-    file, terminal = logging.FileHandler(path, encoding="utf-8"), _Terminal()
+    file, terminal = RotatingFileHandler(path, maxBytes=MOST_LOG_BYTES, backupCount=1, encoding="utf-8"), _Terminal()
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     for handler in (file, terminal):
         logger.addHandler(handler)

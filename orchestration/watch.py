@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event
 
 from orchestration.ingest import IngestedCollection, IngestEvents, ingest
+from orchestration.recorder import record_finished_runs
 from sourcebook.admin.collections import collection_names
 from sourcebook.config.loading import Configuration, load_configuration, sourcebook_home
 from sourcebook.database.database import Database
@@ -33,7 +34,7 @@ _SECONDS_TO_KEEP_A_MODEL = 300.0
 _LONGEST_BACK_OFF = 30.0
 """Seconds between attempts while the database cannot be reached, at most."""
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("sourcebook.watch")
 
 
 @dataclass(slots=True)
@@ -50,6 +51,8 @@ class FolderWatch:
     _last_events: dict[str, float] = field(default_factory=dict)
     """Paths that are still being written; see `changes_at_rest`."""
     _embedders: EmbedderPool = field(default_factory=EmbedderPool)
+    _watched: list[tuple[WatchedSource, tuple[int, int] | None]] | None = None
+    """The watched sources, each with the identity of its folder; None before the first watch."""
     _last_ingest: float = 0.0
     _mark: tuple[int, int] = (0, 0)
     """Modification time and size of the configuration file when it was read last."""
@@ -83,14 +86,18 @@ class FolderWatch:
         sources = self._sources()
         identities = {folder: _identity(folder) for folder in sorted({source.source.location for source in sources})}
         folders = [folder for folder, identity in identities.items() if identity is not None]
-        _log.info("watching %s", ", ".join(folders) or "nothing: no local folder exists")
-        looked = time.monotonic()
+        looked, is_watching = time.monotonic(), False
         for paths in changes_at_rest(folders, self.stop, self._last_events) if folders else self._idle():
+            if not is_watching:
+                is_watching = True
+                _log.info("watching %s", ", ".join(folders) or "nothing: no local folder exists")
+                self._note_newcomers([(source, identities[source.source.location]) for source in sources])
             self._note(sources, paths)
             self._ingest_waiting()
             if time.monotonic() - looked >= _SECONDS_BETWEEN_LOOKS:
                 looked = time.monotonic()
                 self._release_model()
+                record_finished_runs(self.database, self.configuration_path, sourcebook_home(self.configuration_path))
                 if self._sources() != sources or any(_identity(name) != known for name, known in identities.items()):
                     return
 
@@ -107,10 +114,20 @@ class FolderWatch:
                 if source.is_local
             ]
 
+    def _note_newcomers(self, watched: list[tuple[WatchedSource, tuple[int, int] | None]]) -> None:
+        """Note the files of folders that are watched since now: what was written before has given no event."""
+        for source, identity in watched:
+            if self._watched is not None and identity is not None and (source, identity) not in self._watched:
+                self._note([source], [source.source.location])
+        self._watched = watched
+
     def _note(self, sources: list[WatchedSource], paths: list[str]) -> None:
+        """Note the files that changed paths stand for, of each collection until they are too many to ingest here."""
         now = time.monotonic()
         for path in paths:
             for source in sources:
+                if len(self._waiting.get(source.collection, ())) > MOST_ITEMS:
+                    continue
                 files = source.changed_files(path)
                 if files is None:
                     _log.info("%s: %s is left to the sensor changed_files", source.collection, path)
@@ -121,7 +138,7 @@ class FolderWatch:
     def _ingest_waiting(self) -> None:
         for name in [name for name, uris in self._waiting.items() if uris]:
             if len(self._waiting[name]) > MOST_ITEMS:
-                _log.info("%s: %d changes are left to the sensor changed_files", name, len(self._waiting[name]))
+                _log.info("%s: more than %d changes are left to the sensor changed_files", name, MOST_ITEMS)
                 self._waiting[name].clear()
                 continue
             with self.database.connection() as connection:
@@ -137,7 +154,7 @@ class FolderWatch:
             return
         try:
             with self.database.connection() as connection:
-                folders = [source.location for source in collection_sources(connection, name)]
+                folders = [source.location for source in collection_sources(connection, name) if source.is_local]
             # The folders alone: a due site would hold these files up for the time of a crawl.
             selection = Selection(documents=tuple(waiting), sources=tuple(folders))
             for done in ingest(
@@ -149,6 +166,7 @@ class FolderWatch:
                 embedders=self._embedders,
             ):
                 self._report(done, min(waiting.values()))
+            self._ingest_takers(configuration, name, min(waiting.values()))
         except DatabaseError:
             self._waiting[name] = waiting
             raise
@@ -157,10 +175,29 @@ class FolderWatch:
         finally:
             self._last_ingest = time.monotonic()
 
+    def _ingest_takers(self, configuration: Configuration, name: str, rested: float) -> None:
+        """Ingest what other collections take of a collection; where one is being ingested, it is left to the sensor."""
+        for taker, givers in configuration.givers.items():
+            if name not in givers:
+                continue
+            with self.database.connection() as connection:
+                if is_locked(connection, taker):
+                    continue
+            for done in ingest(
+                configuration,
+                self.database,
+                collections=[taker],
+                selection=Selection(sources=(name,)),
+                events=IngestEvents(),
+                embedders=self._embedders,
+            ):
+                self._report(done, rested)
+            self._ingest_takers(configuration, taker, rested)
+
     def _report(self, done: IngestedCollection, rested: float) -> None:
         if done.run_id is not None:
             seconds = time.monotonic() - rested
-            _log.info("%s: run %s, done %.1f s after the change", done.name, done.run_id, seconds)
+            _log.info("%s: run %s, done %.1f s after the change had come to rest", done.name, done.run_id, seconds)
 
     def _current_configuration(self) -> Configuration | None:
         """Return the configuration; where its file has a mistake, the last good one."""

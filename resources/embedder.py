@@ -1,7 +1,7 @@
 """The embedders of a run: model processes that start before they are needed, and opened exports for few texts."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import dagster as dg
 from psycopg import Connection
 
 from sourcebook.embedding.embedder_pool import EmbedderPool
+from sourcebook.errors import ModelError
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.model.report import StageReport
 
@@ -22,12 +23,12 @@ class Embedder:
     def start_early_for(self, connection: Connection, collection: str, home: Path, report: StageReport) -> None:
         """Begin to load a collection's model where a stage has found new or changed items.
 
-        Raises:
-            ModelError: The model cannot be found.
+        A model that cannot be found is reported by the stage that needs it.
         """
         items = report.added + report.changed - report.extra.get("skipped", 0)
         if items > 0:
-            self.pool.start_early(wanted_embedding(connection, collection), home, items)
+            with suppress(ModelError):
+                self.pool.start_early(wanted_embedding(connection, collection), home, items)
 
 
 def embedder_resource(lent: EmbedderPool | None = None) -> dg.ResourceDefinition:

@@ -1,22 +1,25 @@
-"""Reports of stages that are finished before their run is recorded: the assets of such a run only report."""
+"""Work that is done before its run is recorded: the assets and checks of such a run only report."""
 
-from collections.abc import Mapping
-
+from sourcebook.admin.checks import CheckOutcome
+from sourcebook.admin.finished_runs import FinishedRun
 from sourcebook.model.report import StageReport
 
-_reports: dict[str, StageReport] = {}
+_runs: dict[str, FinishedRun] = {}
 
 
-def hand_over(reports: Mapping[str, StageReport]) -> None:
-    """Set the reports of the stages that the next run of this process records.
-
-    Args:
-        reports: by the name of the asset; empty: the next run does the work itself.
-    """
-    _reports.clear()
-    _reports.update(reports)
+def hand_over(run: FinishedRun) -> None:
+    """Set the finished work that the run of its id reports."""
+    _runs.clear()
+    _runs[run.run_id] = run
 
 
-def finished(asset: str) -> StageReport | None:
+def finished(run_id: str, asset: str) -> StageReport | None:
     """Return the report of an asset whose work is done; None where the run does it."""
-    return _reports.get(asset)
+    run = _runs.get(run_id)
+    return run.reports.get(asset) if run else None
+
+
+def finished_checks(run_id: str) -> list[CheckOutcome] | None:
+    """Return the outcomes of the checks; None where the run makes them."""
+    run = _runs.get(run_id)
+    return list(run.outcomes) if run else None

@@ -17,7 +17,13 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
         default=False,
         description="Compare, count and check everything again, not only what changed since the last run.",
     )
+    deep: bool = Field(
+        default=False,
+        description="Hash every file again, and compute every keyword weight again; with `thorough`.",
+    )
 
     def selection(self) -> Selection:
         """Return the selection as the plain type of the library."""
-        return Selection(tuple(self.documents), tuple(self.sources), self.only_failed, self.force, self.thorough)
+        return Selection(
+            tuple(self.documents), tuple(self.sources), self.only_failed, self.force, self.thorough, self.deep
+        )

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 import dagster as dg
 import psutil
 
+from sourcebook.admin.finished_runs import is_recording
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 
 _SECONDS_TO_TAKE_THE_LOCK = 120
 """Seconds from the start of a run to its lock at most, where its process is unknown."""
-_SECONDS_TO_BE_SUBMITTED = 600
+_SECONDS_TO_BE_SUBMITTED = 120
 """Seconds from the creation of a run to its submission at most."""
+_SECONDS_TO_GET_A_PROCESS = 90
+"""Seconds from the launch of a run to the start of its process at most; Dagster's daemon waits 60 s for it."""
 _STARTED = re.compile(r"Started process for .* \(pid: (\d+)\)")
 """Dagster's message with the id of a run's process."""
 PARTITION = "dagster/partition"
@@ -30,6 +33,8 @@ UNFINISHED = (
 
 IN_PROCESS = "sourcebook/command"
 """Tag of runs that `sourcebook ingest` executes in its process; it takes the lock before it creates the run."""
+RECORDER = "recorder"
+"""Value of that tag on the runs of small changes that are done; their process holds the recorder's lock."""
 
 
 def active_runs(
@@ -37,8 +42,9 @@ def active_runs(
 ) -> list[dg.DagsterRun]:
     """Return the unfinished runs of a collection, after recording abandoned ones as failed.
 
-    A run holds the lock of its collection from start to end: a started run without the lock is abandoned. A run that is
-    not submitted long after its creation is abandoned, too.
+    A run holds the lock of its collection from start to end: a started run without the lock is abandoned. So is a run
+    that is not submitted long after its creation, or has no process long after its launch: the daemon was killed
+    meanwhile. Dagster's run monitoring takes six minutes for that, in which no other run of the collection starts.
 
     Args:
         instance: the Dagster instance.
@@ -51,13 +57,18 @@ def active_runs(
         return []
     with database.connection() as connection:
         locked = not holding_lock and is_locked(connection, collection)
+        recording = is_recording(connection)
     active = []
     for record in records:
         # The run may have finished and released the lock since the records were read.
         run = instance.get_run_by_id(record.dagster_run.run_id)
         if run is None or run.status not in UNFINISHED:
             continue
-        if not locked and _is_dead(instance, run, record, holding_lock=holding_lock):
+        if run.tags.get(IN_PROCESS) == RECORDER:
+            is_dead = not recording
+        else:
+            is_dead = not locked and _is_dead(instance, run, record, holding_lock=holding_lock)
+        if is_dead:
             instance.report_run_failed(run, "The process of the run was killed; the next run continues its work.")
         else:
             active.append(run)
@@ -80,18 +91,23 @@ def _is_dead(instance: dg.DagsterInstance, run: dg.DagsterRun, record: dg.RunRec
     if IN_PROCESS in run.tags:
         return True
     if run.status == dg.DagsterRunStatus.NOT_STARTED:
-        return time.time() - record.create_timestamp.timestamp() > _SECONDS_TO_BE_SUBMITTED
+        return _is_apart(record.create_timestamp.timestamp(), _SECONDS_TO_BE_SUBMITTED)
     if holding_lock:  # the run may be waiting for the caller, who may be on another machine
         return False
-    return _process_has_ended(instance, run) or (
+    return _process_has_ended(instance, run, record) or (
         run.status in (dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
         and record.start_time is not None
-        and time.time() - record.start_time > _SECONDS_TO_TAKE_THE_LOCK
+        and _is_apart(record.start_time, _SECONDS_TO_TAKE_THE_LOCK)
     )
 
 
-def _process_has_ended(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    """Return whether the process of a run, which Dagster's default launcher started on this machine, has ended."""
+def _is_apart(moment: float, seconds: float) -> bool:
+    """Return whether a moment is past for longer, or ahead by more: it was recorded by a clock that was wrong."""
+    return abs(time.time() - moment) > seconds
+
+
+def _process_has_ended(instance: dg.DagsterInstance, run: dg.DagsterRun, record: dg.RunRecord) -> bool:
+    """Return whether the process of a run has ended or never began, where Dagster's default launcher starts it here."""
     if not isinstance(instance.run_launcher, dg.DefaultRunLauncher):
         return False
     started = [
@@ -100,7 +116,9 @@ def _process_has_ended(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool
         if (match := _STARTED.search(entry.message))
     ]
     if not started:
-        return False
+        return record.dagster_run.status == run.status == dg.DagsterRunStatus.STARTING and _is_apart(
+            record.update_timestamp.timestamp(), _SECONDS_TO_GET_A_PROCESS
+        )
     try:
         return psutil.Process(int(started[-1][1])).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

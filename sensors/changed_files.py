@@ -5,9 +5,12 @@ import dagster as dg
 from resources.knowledge import Knowledge
 from resources.source_events import FOLDERS
 from sensors.run_requests import Looked, look_at_collections, request_run
+from sourcebook.admin.collections import givers
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import find_pending
+from sourcebook.admin.planning.plan import plan_collection
 from sourcebook.database.database import Database
+from sourcebook.database.lock import is_locked
 
 
 @dg.sensor(
@@ -31,10 +34,20 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
                 "gone_files": pending.gone_files,
                 "stale_documents": max(pending.documents, pending.index),
             }
+            at_work = [giver for giver in givers(connection, collection) if is_locked(connection, giver)]
+            if at_work and not (pending.changed_files or pending.gone_files):
+                reason = f"waiting for the run of {' and '.join(at_work)}, whose documents it takes"
+                return Looked(reason, pending.fingerprint, counts)
             if pending.fingerprint != before:
                 reason = f"waiting for a second reading that agrees ({pending.items_beside_pages:,} items changed)"
                 return Looked(reason, pending.fingerprint, counts)
-            outcome = request_run(context.instance, connection, collection, pending.fingerprint)
+            outcome = request_run(
+                context.instance,
+                connection,
+                collection,
+                pending.fingerprint,
+                lambda: plan_collection(connection, collection, pending).summary,
+            )
         return Looked(outcome, pending.fingerprint, counts)
 
     return look_at_collections(context, knowledge, FOLDERS, look)

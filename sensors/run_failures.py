@@ -1,38 +1,50 @@
 """The class of a run's failure: infrastructure, which a retry may mend, or deterministic, which waits for a change."""
 
+from collections.abc import Iterable
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 
 import dagster as dg
+import psycopg
+from pebble import ProcessExpired
 
-_DETERMINISTIC = frozenset(
-    {
-        "ConfigurationError",
-        "ImmutableSettingError",
-        "MissingDependencyError",
-        "ModelError",
-        "ParserError",
-        "SpeechError",
-    }
+from sourcebook import errors
+
+
+def _names(kinds: Iterable[type[BaseException]]) -> frozenset[str]:
+    """Return the names of classes of errors: Dagster keeps of an error the name of its class alone."""
+    return frozenset(kind.__name__ for kind in kinds)
+
+
+_DETERMINISTIC = _names(
+    (
+        errors.ConfigurationError,
+        errors.MissingDependencyError,
+        errors.ModelError,
+        errors.ParserError,
+        errors.SpeechError,
+    )
 )
 """Names of errors that the same content and settings raise again."""
-_INFRASTRUCTURE = frozenset(
-    {
-        "BrokenProcessPool",
-        "DatabaseBusyError",
-        "DatabaseConnectionLostError",
-        "DatabaseError",
-        "DatabaseUnavailableError",
-        "MemoryError",
-        "OperationalError",
-        "PoolTimeout",
-        "ProcessExpired",
-    }
+_INFRASTRUCTURE = _names(
+    (
+        BrokenProcessPool,
+        errors.DatabaseBusyError,
+        errors.DatabaseConnectionLostError,
+        errors.DatabaseError,
+        errors.DatabaseUnavailableError,
+        MemoryError,
+        psycopg.OperationalError,
+        ProcessExpired,
+    )
 )
 """Names of errors of the machine or the database; in the chain of an error they outweigh deterministic ones."""
 _FIRST_WAIT = 30.0
 """Seconds before the second retry after an infrastructure failure; the first retry starts at once."""
 _LONGEST_WAIT = 3600.0
 """Seconds between two retries at most."""
+MOST_COUNTED = 16
+"""Failures in a row that are counted: after fewer the wait is the longest one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +77,5 @@ def failure_of(instance: dg.DagsterInstance, run_id: str) -> RunFailure:
 
 
 def seconds_to_wait(failures: int) -> float:
-    """Return the seconds between the last of a number of successive infrastructure failures and the next retry."""
-    return 0.0 if failures <= 1 else min(_FIRST_WAIT * 2.0 ** (failures - 2), _LONGEST_WAIT)
+    """Return the seconds between the last of a number of runs that failed or settled nothing and the next one."""
+    return 0.0 if failures <= 1 else min(_FIRST_WAIT * 2.0 ** (min(failures, MOST_COUNTED) - 2), _LONGEST_WAIT)

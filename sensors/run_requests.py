@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import dagster as dg
@@ -12,9 +13,10 @@ from psycopg import Connection
 
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.plan import PLAN
 from resources.source_events import freshness_evaluation, observation
 from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs, collections_with_unfinished_runs
-from sensors.run_failures import failure_of, seconds_to_wait
+from sensors.run_failures import MOST_COUNTED, failure_of, seconds_to_wait
 from sourcebook.admin.overdue import describe_overdue
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
@@ -92,34 +94,53 @@ def look_at_collections(
 
 
 def request_run(
-    instance: dg.DagsterInstance, connection: Connection, collection: str, reading: str
+    instance: dg.DagsterInstance,
+    connection: Connection,
+    collection: str,
+    reading: str,
+    plan: Callable[[], str] | None = None,
 ) -> str | dg.RunRequest:
-    """Return a run request, or the reason for having none: the last run for these changes failed.
+    """Return a run request, or the reason for having none: the last runs for these changes failed or settled nothing.
 
-    After an infrastructure failure the first retry starts at once, and each further one after twice the time. After a
-    deterministic failure the collection waits for a change of its content or settings, or for the nightly run.
+    After an infrastructure failure the first retry starts at once, and each further one after twice the time; so does
+    each run after a successful one that left the changes as they were. After a deterministic failure the collection
+    waits for a change of its content or settings, or for the nightly run.
 
     Args:
         instance: the Dagster instance.
         connection: to the knowledge base.
         collection: the partition.
         reading: digest of the changes.
+        plan: returns the text of the tag `sourcebook/plan`; called for a run that is requested.
     """
     fingerprint = _fingerprint(connection, collection, reading)
-    earlier = instance.get_run_records(dg.RunsFilter(tags={CHANGES: fingerprint, PARTITION: collection}))
+    of_changes = dg.RunsFilter(tags={CHANGES: fingerprint, PARTITION: collection})
+    earlier = instance.get_run_records(of_changes, limit=MOST_COUNTED)  # each hour adds one where a failure stays
     if earlier and earlier[0].dagster_run.status == dg.DagsterRunStatus.FAILURE:
         last = earlier[0]
         failure = failure_of(instance, last.dagster_run.run_id)
         if failure.is_deterministic:
             return f"the last run failed and waits for a change of content or settings ({failure.reason})"
-        wait = seconds_to_wait(_failures(earlier)) + (last.end_time or 0) - time.time()
+        wait = seconds_to_wait(_latest(earlier, dg.DagsterRunStatus.FAILURE))
         if _is_retried_by_dagster(last):
-            wait = max(wait, _SECONDS_FOR_DAGSTER + (last.end_time or 0) - time.time())
-        if wait > 0:
-            return f"the last run failed and is retried within {wait:.0f} s ({failure.reason})"
+            wait = max(wait, _SECONDS_FOR_DAGSTER)
+        left = (last.end_time or 0) + wait - time.time()
+        if 0 < left <= wait:  # more is left where a clock that was ahead recorded the end
+            return f"the last run failed and is retried within {left:.0f} s ({failure.reason})"
+    if earlier and earlier[0].dagster_run.status == dg.DagsterRunStatus.SUCCESS:
+        runs = _latest(earlier, dg.DagsterRunStatus.SUCCESS)
+        wait = seconds_to_wait(runs)
+        left = (earlier[0].end_time or 0) + wait - time.time()
+        if 0 < left <= wait:
+            return (
+                f"the last {runs} runs succeeded and left the changes as they were; the next one starts within "
+                f"{left:.0f} s"
+            )
     number = earlier[0].dagster_run.run_id[:8] if earlier else "first"
     return dg.RunRequest(
-        run_key=f"{collection}:{fingerprint}:{number}", partition_key=collection, tags={CHANGES: fingerprint}
+        run_key=f"{collection}:{fingerprint}:{number}",
+        partition_key=collection,
+        tags={CHANGES: fingerprint, **({PLAN: plan()} if plan else {})},
     )
 
 
@@ -147,14 +168,9 @@ def _fingerprint(connection: Connection, collection: str, reading: str) -> str:
     return hashlib.sha256(f"{reading} {row and row[0]}".encode()).hexdigest()[:_DIGITS]
 
 
-def _failures(records: Sequence[dg.RunRecord]) -> int:
-    """Return the number of failed runs since the last one that did not fail; the newest run comes first."""
-    count = 0
-    for record in records:
-        if record.dagster_run.status != dg.DagsterRunStatus.FAILURE:
-            break
-        count += 1
-    return count
+def _latest(records: Sequence[dg.RunRecord], status: dg.DagsterRunStatus) -> int:
+    """Return the number of runs since the last one that did not end with a status; the newest run comes first."""
+    return sum(1 for _ in takewhile(lambda record: record.dagster_run.status == status, records))
 
 
 def _is_retried_by_dagster(record: dg.RunRecord) -> bool:

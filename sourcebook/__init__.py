@@ -10,8 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sourcebook.admin.items import Document as Document
+    from sourcebook.admin.items import Item as Item
+    from sourcebook.admin.planning.plan import CollectionPlan as CollectionPlan
+    from sourcebook.admin.status import CollectionStatus as CollectionStatus
     from sourcebook.async_knowledge_base import AsyncKnowledgeBase as AsyncKnowledgeBase
     from sourcebook.errors import SourcebookError as SourcebookError
+    from sourcebook.indexing.generation_states import GenerationState as GenerationState
     from sourcebook.knowledge_base import KnowledgeBase as KnowledgeBase
     from sourcebook.search.filters import Filters as Filters
     from sourcebook.search.fusion import Fusion as Fusion
@@ -21,8 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncKnowledgeBase",
+    "CollectionPlan",
+    "CollectionStatus",
+    "Document",
     "Filters",
     "Fusion",
+    "GenerationState",
+    "Item",
     "KnowledgeBase",
     "Reranking",
     "SearchResult",
@@ -32,6 +42,11 @@ __all__ = [
 
 _HOMES = {
     "AsyncKnowledgeBase": "sourcebook.async_knowledge_base",
+    "CollectionPlan": "sourcebook.admin.planning.plan",
+    "CollectionStatus": "sourcebook.admin.status",
+    "Document": "sourcebook.admin.items",
+    "GenerationState": "sourcebook.indexing.generation_states",
+    "Item": "sourcebook.admin.items",
     "Filters": "sourcebook.search.filters",
     "Fusion": "sourcebook.search.fusion",
     "Reranking": "sourcebook.search.reranking.settings",

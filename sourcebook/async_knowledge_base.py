@@ -1,21 +1,27 @@
-"""The public asyncio interface: open a knowledge base and search it."""
+"""The public asyncio interface: open a knowledge base, search it, and ask what it holds."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from sourcebook.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
+    from sourcebook.admin.items import Document, Item
+    from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.status import CollectionStatus
     from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.indexing.generation_states import GenerationState
     from sourcebook.search.results import SearchResults
+
+Answer = TypeVar("Answer")
 
 
 class AsyncKnowledgeBase:
-    """A knowledge base whose searches are awaited without blocking the event loop.
+    """A knowledge base whose answers are awaited without blocking the event loop.
 
     Each search runs in a thread of a pool: the database and the models' native code, which take most of its time, let
     other threads run. A cancelled search is not waited for; it ends by itself.
@@ -61,8 +67,27 @@ class AsyncKnowledgeBase:
 
     async def search(self, query: str, *args: Any, **options: Any) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments and errors are `KnowledgeBase.search`'s."""
-        results: SearchResults = await self._run(partial(self._knowledge.search, query, *args, **options))
-        return results
+        return await self._run(partial(self._knowledge.search, query, *args, **options))
+
+    async def documents(self, *args: Any, **options: Any) -> "list[Item]":
+        """Return documents with their states; see `KnowledgeBase.documents`."""
+        return await self._run(partial(self._knowledge.documents, *args, **options))
+
+    async def show(self, *args: Any, **options: Any) -> "Document":
+        """Return one document with its text and its passages; see `KnowledgeBase.show`."""
+        return await self._run(partial(self._knowledge.show, *args, **options))
+
+    async def status(self, *args: Any, **options: Any) -> "list[CollectionStatus]":
+        """Return the state of each collection; see `KnowledgeBase.status`."""
+        return await self._run(partial(self._knowledge.status, *args, **options))
+
+    async def plan(self, *args: Any, **options: Any) -> "list[CollectionPlan]":
+        """Return what the next ingest of each collection would do; see `KnowledgeBase.plan`."""
+        return await self._run(partial(self._knowledge.plan, *args, **options))
+
+    async def generations(self, *args: Any, **options: Any) -> "list[GenerationState]":
+        """Return the generations of collections; see `KnowledgeBase.generations`."""
+        return await self._run(partial(self._knowledge.generations, *args, **options))
 
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""
@@ -83,5 +108,5 @@ class AsyncKnowledgeBase:
         """Close it."""
         await self.close()
 
-    async def _run(self, work: "partial[Any]") -> Any:
+    async def _run(self, work: "partial[Answer]") -> Answer:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

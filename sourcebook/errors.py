@@ -1,6 +1,7 @@
 """The errors a user meets: each says what happened to which item, and what to do about it."""
 
-from typing import ClassVar
+from enum import StrEnum
+from typing import ClassVar, Final, Self
 
 
 class SourcebookError(Exception):
@@ -9,10 +10,6 @@ class SourcebookError(Exception):
 
 class ConfigurationError(SourcebookError):
     """The configuration file is missing, malformed, or asks for something impossible."""
-
-
-class ImmutableSettingError(ConfigurationError):
-    """A setting that a collection's generation was built with has been changed in the file."""
 
 
 class DatabaseError(SourcebookError):
@@ -52,7 +49,88 @@ class ModelError(SourcebookError):
     """The embedding model cannot be found, verified or loaded."""
 
 
-class ParseError(SourcebookError):
+class FailureClass(StrEnum):
+    """Class of the failure of an item, beside the sentence that a person reads. The set is closed."""
+
+    PASSWORD = "password"  # noqa: S105 - a class of failures
+    """It is encrypted or otherwise protected."""
+    CORRUPT = "corrupt"
+    """Its content is damaged."""
+    TOO_LARGE = "too_large"
+    """It has more bytes, pages, pixels or seconds than the settings allow."""
+    UNSUPPORTED = "unsupported"
+    """Its format or address is none that is read."""
+    EMPTY = "empty"
+    """It holds nothing that could be read."""
+    MEMORY = "memory"
+    """It needs more memory than the settings or the machine allow."""
+    TIMEOUT = "timeout"
+    """It took longer than the settings allow."""
+    CRASH = "crash"
+    """The process that worked on it ended."""
+    MISSING = "missing"
+    """It is not there, or changed while it was read."""
+    UNREADABLE = "unreadable"
+    """The file system or the store does not give its bytes."""
+    FORBIDDEN = "forbidden"
+    """Permission is missing: of the file system, of a server (401, 403), of robots.txt, or for a private address."""
+    NETWORK = "network"
+    """A host cannot be reached, or the connection broke."""
+    SERVER = "server"
+    """A web server answers with an error or with something that is no answer."""
+    MODEL = "model"
+    """A model or a program that reading needs is missing or does not start."""
+    OTHER = "other"
+    """It failed before failures had a class."""
+
+    @property
+    def most_attempts(self) -> int | None:
+        """Attempts in a row before an item is parked; None where the setting `retries.attempts` alone decides."""
+        if self in _DETERMINISTIC:
+            return 1
+        return MOST_HEAVY_ATTEMPTS if self in _HEAVY else None
+
+
+MOST_HEAVY_ATTEMPTS: Final = 3
+"""Attempts where each costs a time limit or a process, and another item on the machine may have been the reason."""
+_DETERMINISTIC: Final = frozenset(
+    {
+        FailureClass.PASSWORD,
+        FailureClass.CORRUPT,
+        FailureClass.UNSUPPORTED,
+        FailureClass.EMPTY,
+    }
+)
+"""Classes that depend on the content alone. What is too large may be allowed by other settings."""
+_HEAVY: Final = frozenset({FailureClass.MEMORY, FailureClass.TIMEOUT, FailureClass.CRASH})
+
+
+def failure_class_of(error: Exception) -> FailureClass:
+    """Return the class of an error that a file system, a store or a socket raised, by its type."""
+    for kinds, failure_class in (
+        (FileNotFoundError, FailureClass.MISSING),
+        (PermissionError, FailureClass.FORBIDDEN),
+        (TimeoutError, FailureClass.TIMEOUT),
+        (ConnectionError, FailureClass.NETWORK),
+        (MemoryError, FailureClass.MEMORY),
+    ):
+        if isinstance(error, kinds):
+            return failure_class
+    return FailureClass.UNREADABLE
+
+
+class _ClassifiedError(SourcebookError):
+    """An error with a class, which survives the way out of a child process."""
+
+    def __init__(self, reason: str, failure_class: FailureClass) -> None:
+        super().__init__(reason)
+        self.failure_class = failure_class
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, FailureClass]]:
+        return type(self), (str(self), self.failure_class)
+
+
+class ParseError(_ClassifiedError):
     """One document's bytes could not be turned into text; the message is the reason a person reads."""
 
 
@@ -64,7 +142,7 @@ class ParserError(SourcebookError):
     """A parser's models cannot be found or loaded: wrong for every document, not for one."""
 
 
-class ListingError(SourcebookError):
+class ListingError(_ClassifiedError):
     """A source could not be listed completely, so nothing in it may be called gone."""
 
 
@@ -80,9 +158,19 @@ class MissingDependencyError(SourcebookError):
     """A part of Sourcebook needs a package that is not installed."""
 
 
-class RecordingError(SourcebookError):
+class RecordingError(_ClassifiedError):
     """One recording could not be transcribed; the message is the reason a person reads, and what to do."""
+
+
+class TemporaryRecordingError(RecordingError):
+    """Transcribing one recording was ended from outside, often for lack of memory: another attempt may succeed."""
 
 
 class SpeechError(SourcebookError):
     """The speech engine or its model cannot be found, verified or loaded."""
+
+    failure_class = FailureClass.MODEL
+
+
+class TransferError(SourcebookError):
+    """An export or a backup cannot be written or read: no place for it, or a damaged or foreign file."""

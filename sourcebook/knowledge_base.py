@@ -1,4 +1,4 @@
-"""The public Python interface: open a knowledge base and search it."""
+"""The public Python interface: open a knowledge base, search it, and ask what it holds."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -7,8 +7,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from sourcebook.admin.contents import Contents
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.errors import DatabaseConnectionLostError, DatabaseError
+from sourcebook.errors import DatabaseError
 
 if TYPE_CHECKING:
     from sourcebook.database.database import Database
@@ -25,7 +26,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase:
+class KnowledgeBase(Contents):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:
@@ -112,13 +113,14 @@ class KnowledgeBase:
         literal: bool = False,
         typos: bool = False,
         explain: bool = False,
+        generation: int | Sequence[int] | None = None,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
         Args:
             query: words or a question, at most 10,000 characters. A passage must hold `"a phrase"`, must not
                 hold `-word` and `-"a phrase"`, and its document's title must hold `title:word`.
-            collections: names, or one name; every collection where None.
+            collections: names, or one name; where None, every collection but those that only take documents of others.
             limit: number of passages, 1 to 1,000.
             mode: `hybrid` fuses vector search and keyword search; `vector` and `keyword` use one of them alone.
             offset: number of passages before this page, 0 to 10,000; see `SearchResults.next_offset`.
@@ -131,9 +133,11 @@ class KnowledgeBase:
             literal: whether the query has no operators.
             typos: whether the nearest known words stand in for words that no passage holds.
             explain: whether `SearchResults.explanation` says how the search went.
+            generation: ids of generations, or one id, to search in place of the active generations of their
+                collections; the collections of these where no collection is named.
 
         Raises:
-            QueryError: an argument is not allowed, or a collection does not exist.
+            QueryError: an argument is not allowed, or a collection or a generation does not exist.
             ModelError: the embedding or the reranking model cannot be loaded.
             DatabaseUnavailableError: the database is out of reach; a retry can succeed.
             DatabaseBusyError: a lock, a slow statement or too many searches at once; a retry can succeed.
@@ -157,11 +161,9 @@ class KnowledgeBase:
             literal=literal,
             typos=typos,
             explain=explain,
+            generation=generation,
         )
-        try:
-            return run_search(self._ready(), request)
-        except DatabaseConnectionLostError:  # a search only reads: over a new connection it may succeed
-            return run_search(self._ready(), request)
+        return run_search(self._ready(), request)
 
     def prewarm(self, collections: Sequence[str] | str | None = None, rerank: "Reranking | str | None" = None) -> None:
         """Connect, load the models and read the indexes once, so that the first search does not wait for it.

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -17,12 +17,31 @@ from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.model import find_model
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
+from sourcebook.embedding.onnx.open import find_export, open_exported
+from sourcebook.embedding.onnx.record import Export
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.parsing.parser_pool import ParserPool
+from tests.exported import exported_home
 from tests.integration.stages import Stages
+from tests.memory_folder import memory_folder
 
 TEMPLATE = "sourcebook_template"
+LONGEST = (
+    "tests/unit/speech/",
+    "tests/unit/embedding/",
+    "tests/integration/transcripts/",
+    *(f"tests/integration/test_{name}.py" for name in ("two_models", "proof", "kill_drills", "mutated_documents")),
+    "tests/integration/cli/",
+    *(f"tests/integration/test_{name}.py" for name in ("watch", "site_neighbours", "embedded_server")),
+    *(f"tests/acceptance/test_{name}.py" for name in ("up_kills", "kills", "demo", "transcribe", "lifecycle")),
+    *(f"tests/browser/test_{name}.py" for name in ("dagster_page", "crawl_with_scripts")),
+    *(f"tests/acceptance/test_{name}.py" for name in ("topology", "crawl_command", "small_change", "watch")),
+    "tests/browser/test_browser_lifecycle.py",
+    *(f"tests/acceptance/test_{name}.py" for name in ("up_metrics", "wheel", "up", "dagster_dev", "database_gone")),
+)
+"""Files, or folders of files, that take most of a minute or more, in each layer the longest first."""
 _FIRST_CHANGE = 1_700_000_000
 _NUMBERS = count(1)
 CreateDatabase = Callable[[str], str]
@@ -34,13 +53,20 @@ def pytest_configure() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the longest files begin, so that processes side by side end at about the same time."""
+    items.sort(
+        key=lambda item: next((rank for rank, of in enumerate(LONGEST) if item.nodeid.startswith(of)), len(LONGEST))
+    )
+
+
 @contextmanager
-def _public_folder() -> Iterator[Path]:
+def _public_folder(parent: str | None = None) -> Iterator[Path]:
     """A folder that other users may enter: PostgreSQL is another user where these tests are root.
 
     Not one of pytest's own: a second pytest beside this one closes those.
     """
-    folder = Path(tempfile.mkdtemp(prefix="sourcebook-test-")).resolve()
+    folder = Path(tempfile.mkdtemp(prefix="sourcebook-test-", dir=parent)).resolve()
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -53,10 +79,17 @@ def public_folder() -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="module")
+def shared_public_folder() -> Iterator[Path]:
+    """A folder that other users may enter, which the tests of one module share."""
+    with _public_folder() as folder:
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
     """A real PostgreSQL with pgvector, and in it a template that has the schema and no rows."""
-    with _public_folder() as folder:
+    with _public_folder(memory_folder()) as folder:
         server = EmbeddedServer(folder / "postgres")
         _execute(server, sql.SQL("ALTER SYSTEM SET fsync = off"))  # nothing here outlives the machine
         _execute(server, sql.SQL("SELECT pg_reload_conf()"))
@@ -95,16 +128,29 @@ def database(create_database: CreateDatabase, tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.fixture(scope="session")
-def embedder() -> Iterator[EmbeddingProcess]:
-    """The real default model, loaded once a session, in a process of its own."""
-    with EmbeddingProcess(find_model(BUNDLED_NAME)) as process:
-        yield process
+def exported_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder with the default model's export, made once for all processes that run tests; not to be changed."""
+
+    def export(home: Path) -> str | None:
+        with EmbeddingProcess(find_model(BUNDLED_NAME)) as process:
+            return process.export(home).result()
+
+    return exported_home(tmp_path_factory, export)
+
+
+@pytest.fixture(scope="session")
+def embedder(exported_model: Path) -> Iterator[OnnxEmbedder]:
+    """The real default model, loaded once a session from its export, which takes a fraction of torch's time."""
+    export = find_export(exported_model, find_model(BUNDLED_NAME).identity)
+    assert isinstance(export, Export), export
+    with closing(open_exported(export)) as embedder:
+        yield embedder
 
 
 @pytest.fixture(scope="session")
 def parsers() -> Iterator[ParserPool]:
-    """The real parsers in their processes, started once a session."""
-    with ParserPool() as pool:
+    """The real parsers in a process, started once a session: there is one for each process that runs tests."""
+    with ParserPool(documents=1) as pool:
         yield pool
 
 
@@ -133,7 +179,7 @@ def speech_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def stages(
     database: Database,
-    embedder: EmbeddingProcess,
+    embedder: OnnxEmbedder,
     parsers: ParserPool,
     tmp_path: Path,
     speech_home: Path,

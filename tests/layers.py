@@ -18,11 +18,13 @@ from xml.etree import ElementTree as ET
 
 from sourcebook.processes.cores import usable_cores
 from tests.checkout import CHECKOUT
+from tests.exported import FOLDER_VARIABLE
+from tests.memory_folder import memory_folder
 
 CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
 """Processes that run unit tests side by side, which compute; each has a model and parsers of its own."""
-MORE_THAN_CORES = CORES * 3 // 2
-"""Processes that run the tests of the other layers side by side, which wait for others half of the time."""
+TWICE_THE_CORES = CORES * 2
+"""Processes that run the other tests side by side, which wait for databases, processes, sensors and browsers."""
 NO_TESTS = 5
 """pytest's exit code where the arguments select no test of a layer."""
 
@@ -52,16 +54,19 @@ def main(arguments: list[str]) -> int:
     )
     layers = {
         "unit": ["tests/unit", *side_by_side(CORES)],
-        "integration": ["tests/integration", *side_by_side(MORE_THAN_CORES)],
-        "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(MORE_THAN_CORES)],
+        "integration": ["tests/integration", *side_by_side(TWICE_THE_CORES)],
+        "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(TWICE_THE_CORES)],
         "alone": [*alone, "-m", "alone"],
     }
     results: list[Result] = []
-    for layer, options in layers.items():
-        print(f"\n== tests: {layer}", flush=True)
-        results.append(_run(layer, [*options, *arguments]))
-        if results[-1].code:
-            break
+    memory = memory_folder()
+    with tempfile.TemporaryDirectory(prefix="sourcebook-tests-", dir=memory) as shared:
+        environment = {**os.environ, FOLDER_VARIABLE: shared, **({"TMPDIR": memory} if memory else {})}
+        for layer, options in layers.items():
+            print(f"\n== tests: {layer}", flush=True)
+            results.append(_run(layer, [*options, *arguments], environment))
+            if results[-1].code:
+                break
     print("\nlayer                     tests    seconds  processor seconds")
     for each in results:
         tests = each.passed + each.failed + each.skipped
@@ -72,13 +77,13 @@ def main(arguments: list[str]) -> int:
     return results[-1].code or (NO_TESTS if not any(each.passed + each.skipped for each in results) else 0)
 
 
-def _run(layer: str, arguments: list[str]) -> Result:
+def _run(layer: str, arguments: list[str], environment: dict[str, str]) -> Result:
     """Run pytest in a process of its own, which prints as it would by itself."""
     with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
         report = Path(folder) / "report.xml"
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
-        code = subprocess.run(command, cwd=CHECKOUT, check=False).returncode
+        code = subprocess.run(command, cwd=CHECKOUT, env=environment, check=False).returncode
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
         suites = list(ET.parse(report).iter("testsuite")) if report.exists() else []  # noqa: S314 - pytest's own
     count = {

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-
 MOST_TOKENS = 64
 
 
 def build_cross_encoder(folder: Path, words: Sequence[str], *, labels: int = 1) -> Path:
     """Write one of one small layer, whose weights are random, always the same, and so large that scores differ."""
+    # Here, as importing them takes seconds in every process that collects tests.
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
     folder.mkdir()
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
     (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def wait_until(
-    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 20.0, every: float = 0.02
+    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 60.0, every: float = 0.02
 ) -> T:
     """Wait until a condition is true, and return its value.
 
@@ -34,7 +34,7 @@ def wait_until(
 
 
 async def until(
-    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 20.0, every: float = 0.02
+    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 60.0, every: float = 0.02
 ) -> T:
     """Wait as `wait_until` does, while the event loop goes on."""
     deadline = time.monotonic() + seconds
@@ -53,7 +53,7 @@ def is_running(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def seconds_until_gone(pid: int, most: float = 20.0) -> float:
+def seconds_until_gone(pid: int, most: float = 60.0) -> float:
     """Wait until a process has ended, and return the seconds that took."""
     start = time.monotonic()
     wait_until(lambda: not is_running(pid), what=f"process {pid} is gone", seconds=most)

@@ -34,6 +34,10 @@ class Options:
     """A folder of documents to use in place of generated ones."""
     pages: Path | None = None
     """A folder of HTML pages to use in place of generated ones."""
+    documentations: tuple[str, ...] = ()
+    """Names of the documentations to crawl; all of them where it is empty."""
+    packages: Path | None = None
+    """A folder of their .deb files to use in place of fetched ones."""
     retrieval: Path | None = None
     """A folder that holds `scifact/`, `cranfield/`, `xquad/`."""
     documents: Path | None = None
@@ -44,6 +48,9 @@ class Options:
     """Most documents of each judged set."""
     entries: int = 100_000
     """Passages of the larger set that searches are measured over."""
+    kills: int = 200
+    seed: int = 20_260_801
+    """Seed of the moments of `kills`."""
     full: bool = False
     """Ingest `many_files` files for the row of peak memory, too."""
 

@@ -25,7 +25,7 @@ class Crawled:
     """A run of the stage in a process of its own."""
 
     seconds: float
-    """Seconds from the start of the stage to its end, the import of crawl4ai included."""
+    """Seconds from the start of the stage to its end, the imports of the crawl included."""
     counts: dict[str, int]
     """Counts of the stage's report."""
     measurement: Measurement

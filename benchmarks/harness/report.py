@@ -89,6 +89,8 @@ def _number(value: float, unit: str) -> str:
             return f"{value:.1e}"
         case "similarity":
             return f"{value:.3f}"
+        case "share":
+            return f"{value:.4f}"
         case "pages/s":
             return f"{value:.1f} {unit}"
         case _:

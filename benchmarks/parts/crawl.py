@@ -154,12 +154,12 @@ def _first_rows(pairs: list[Pair], expected: set[str], size: str) -> list[Row]:
     speeds = [one.pages_a_second for one in rounds]
     missed = max(len(expected - one.kept) for one in rounds)
     refused = max(one.refused for one in rounds)
-    peak = max(one.crawled.measurement.peak_process for one in rounds)
+    peak = max(one.crawled.measurement.peak_tree for one in rounds)
     return [
         AtLeast(f"first crawl, {size}", middle(speeds), "pages/s", 60, spread(speeds, "pages/s")),
         Row("first crawl, URLs asked for twice", max(one.asked_twice for one in rounds), "URLs", 0),
         Row("first crawl, pages missed", missed, "pages", 0, f"{refused:,} refused on purpose" if refused else ""),
-        Row("first crawl, peak memory", peak, "bytes", 400 * MEGABYTE, "of the crawling process"),
+        Row("first crawl, peak memory", peak, "bytes", 400 * MEGABYTE, "of all its processes"),
     ]
 
 

@@ -4,15 +4,22 @@ from collections.abc import Sequence
 
 from psycopg import Connection
 
-from sourcebook.database.queries import queries
 from sourcebook.search.fusion import LegRanking
 from sourcebook.search.query_terms import QueryTerm
+
+_BY_FULL_TEXT_RANK = """
+SELECT chunk_id, ts_rank('{1, 1, 1, 1}', lexemes, %(query)s::tsquery, 1) AS score
+FROM search_entry
+WHERE generation_id = %(generation)s AND lexemes @@ %(query)s::tsquery
+ORDER BY score DESC, chunk_id
+LIMIT %(depth)s
+"""
 
 
 def rank_by_full_text(connection: Connection, generation: int, terms: Sequence[QueryTerm], depth: int) -> LegRanking:
     """Return (chunk id, ts_rank) of the entries with any of the words, best first."""
     parameters = {"generation": generation, "query": any_of(terms), "depth": depth}
-    return connection.execute(queries["entries_by_full_text_rank"], parameters).fetchall()
+    return connection.execute(_BY_FULL_TEXT_RANK, parameters).fetchall()
 
 
 def any_of(terms: Sequence[QueryTerm]) -> str:

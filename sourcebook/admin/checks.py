@@ -6,6 +6,8 @@ from psycopg import Connection
 
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
+from sourcebook.indexing.damage import find_every_damage
+from sourcebook.indexing.suspicion import find_suspicion
 
 CHECKS = {
     "no_failed_items": queries["check_no_failed_items"],
@@ -16,6 +18,9 @@ CHECKS = {
 """The query of each check by its name: it returns the number of violations and up to ten examples."""
 OF_INDEX = ("every_live_document_is_searchable", "no_orphan_or_null_vector")
 """Checks that look at each document; a run checks the documents that changed since the last checks."""
+NOT_DAMAGED = "nothing_is_damaged"
+"""Check that compares rows with their seals and sums, where there are signs of foreign changes or at night."""
+_MOST_EXAMPLES = 10
 _MOST_DOCUMENTS = 20_000
 """Documents above which all documents are checked: a list of so many keys costs more than it saves."""
 
@@ -41,9 +46,10 @@ def run_checks(connection: Connection, collection: str, *, thorough: bool = True
     row = connection.execute(queries["checked_at"], {"collection": collection}).fetchone()
     since, now = row or (None, None)
     documents = None
-    if since is not None and not thorough:
+    if since is not None and since <= now and not thorough:  # a later time comes from a clock that was wrong
         rows = connection.execute(queries["documents_to_check"], {"collection": collection, "since": since}).fetchall()
         documents = [number for (number,) in rows] if len(rows) <= _MOST_DOCUMENTS else None
+    is_suspicious = thorough or since is None or bool(find_suspicion(connection, collection))
     problems = problem_uris(connection, collection, skipped=False)
     scope = {"collection": collection, "documents": documents, "problems": problems}
     outcomes = []
@@ -51,6 +57,8 @@ def run_checks(connection: Connection, collection: str, *, thorough: bool = True
         row = connection.execute(query, scope).fetchone()
         violations, examples = row or (0, [])
         outcomes.append(CheckOutcome(name, violations, tuple(examples or ())))
+    damage = find_every_damage(connection, collection) if is_suspicious else []
+    outcomes.append(CheckOutcome(NOT_DAMAGED, len(damage), tuple(map(str, damage[:_MOST_EXAMPLES]))))
     is_sound = not any(outcome.violations for outcome in outcomes if outcome.name in OF_INDEX)
     connection.execute(queries["record_checks"], {"collection": collection, "at": now if is_sound else None})
     return outcomes

@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.loading import Configuration, load_configuration
+from sourcebook.config.membership import TakenDocuments
+from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
-from sourcebook.errors import ConfigurationError, ImmutableSettingError, QueryError
+from sourcebook.errors import ConfigurationError, QueryError
+from sourcebook.indexing.generations import differences, find_generations
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,8 @@ class Applied:
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
     """Collections that left the file: no longer updated or searched, until `purge` deletes them."""
+    rebuilt: dict[str, list[str]]
+    """Changed settings by collections whose next ingest builds a generation."""
 
 
 def apply(connection: Connection, configuration: Configuration) -> Applied:
@@ -30,38 +36,31 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
 
     A source that left the file loses its documents at the next ingest. A collection that left the file is kept
     but neither updated nor searched; it comes back whole when it returns to the file.
-
-    Raises:
-        ImmutableSettingError: chunking or embedding settings changed in a collection that has a generation; nothing is
-            applied.
+    Changed chunking or embedding settings build a generation at the next ingest, beside the active one.
     """
     with connection.transaction():
-        known = {
-            name: (chunking, embedding) for name, chunking, embedding in connection.execute(queries["collections"])
-        }
-        for name, settings in configuration.collections.items():
-            _refuse_changed_generation(connection, name, settings)
+        known = set(collection_names(connection))
         touched = {name for name, settings in configuration.collections.items() if _record(connection, name, settings)}
         names = list(configuration.collections)
         removed = connection.execute(queries["remove_collections"], {"names": names}).fetchall()
+        rebuilt = {name: differences(find_generations(connection, name)) for name in names if name in touched & known}
     return Applied(
         added=tuple(name for name in names if name not in known),
         changed=tuple(name for name in names if name in known and name in touched),
         unchanged=tuple(name for name in names if name in known and name not in touched),
         removed=tuple(name for (name,) in removed),
+        rebuilt={name: changes for name, changes in rebuilt.items() if changes},
     )
 
 
-def configuration_mistake(connection: Connection, path: Path) -> str | None:
+def configuration_mistake(path: Path) -> str | None:
     """Return the mistake in a configuration file with its line and column, or None where `apply` would accept the file.
 
     Args:
-        connection: to the knowledge base.
         path: the configuration file.
     """
     try:
-        for name, settings in load_configuration(path).collections.items():
-            _refuse_changed_generation(connection, name, settings)
+        load_configuration(path)
     except ConfigurationError as error:
         return str(error)
     return None
@@ -70,6 +69,11 @@ def configuration_mistake(connection: Connection, path: Path) -> str | None:
 def collection_names(connection: Connection) -> list[str]:
     """Return the names of the live collections in alphabetical order."""
     return [row[0] for row in connection.execute(queries["collections"])]
+
+
+def givers(connection: Connection, collection: str) -> list[str]:
+    """Return the collections whose documents a collection takes, in alphabetical order."""
+    return [row[0] for row in connection.execute(queries["givers"], {"collection": collection})]
 
 
 def check_collections(connection: Connection, names: Sequence[str]) -> None:
@@ -89,27 +93,38 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 
 def _record(connection: Connection, name: str, settings: CollectionSettings) -> bool:
     """Record one collection and return whether anything changed."""
-    touched = connection.execute(
-        queries["record_collection"], {"name": name, "settings": Jsonb(settings.model_dump(mode="json"))}
-    ).rowcount
+    # Settings that came later are left out where unset: a new version is no change of settings.
+    unset = {name for name in ("taken", "repositories") if not getattr(settings, name)}
+    written = settings.model_dump(mode="json", by_alias=True, exclude=unset)
+    touched = connection.execute(queries["record_collection"], {"name": name, "settings": Jsonb(written)}).rowcount
     if touched:
         connection.execute(queries["retry_failed_documents"], {"collection": name})
     for source in settings.files:
         touched += _record_source(connection, name, "files", source)
     for site in settings.sites:
         touched += _record_source(connection, name, "site", site)
+    for repository in settings.repositories:
+        touched += _record_source(connection, name, "files", repository)
+    for rule in settings.taken:
+        touched += _record_rule(connection, name, rule)
     touched += connection.execute(
         queries["remove_sources"],
         {
             "collection": name,
-            "folders": [source.location for source in settings.files],
+            "folders": [
+                *(source.location for source in settings.files),
+                *(repository.location for repository in settings.repositories),
+            ],
             "sites": [site.location for site in settings.sites],
+            "collections": [rule.location for rule in settings.taken],
         },
     ).rowcount
     return touched > 0
 
 
-def _record_source(connection: Connection, collection: str, kind: str, source: FilesSource | SiteSource) -> int:
+def _record_source(
+    connection: Connection, collection: str, kind: str, source: FilesSource | SiteSource | RepositorySource
+) -> int:
     return connection.execute(
         queries["record_source"],
         {
@@ -120,38 +135,35 @@ def _record_source(connection: Connection, collection: str, kind: str, source: F
             "exclude": list(source.exclude),
             "tags": list(source.tags),
             "max_bytes": source.max_bytes,
-            "settings": Jsonb(
-                source.model_dump(mode="json")
-                if isinstance(source, SiteSource)
-                else source.model_dump(mode="json", include={"root", "follow_links"})
-            ),
+            "settings": Jsonb(_kept_settings(source)),
         },
     ).rowcount
 
 
-def _refuse_changed_generation(connection: Connection, name: str, settings: CollectionSettings) -> None:
-    row = connection.execute(queries["active_generation"], {"collection": name}).fetchone()
-    if row is None:
-        return
-    number, _, chunking, embedding = row[:4]
-    # A setting that the generation does not have was at its default when the generation was made.
-    before = {
-        "chunking": ChunkingSettings.model_validate(chunking).model_dump(mode="json"),
-        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json"),
-    }
-    now = {
-        "chunking": settings.chunking.model_dump(mode="json"),
-        "embedding": settings.embedding.model_dump(mode="json"),
-    }
-    differences = [
-        f"{part}.{key} is {now[part][key]!r} in the file and {before[part][key]!r} in the generation"
-        for part in now
-        for key in now[part]
-        if now[part][key] != before[part][key]
-    ]
-    if differences:
-        raise ImmutableSettingError(
-            f"collection {name}: {'; '.join(differences)}. Generation {number} is never re-indexed in place: these "
-            "settings need a new generation, which this version does not build yet. Put the old values back, or give "
-            "the new settings to a collection of another name (documents and equal texts are reused, not redone)"
-        )
+def _kept_settings(source: FilesSource | SiteSource | RepositorySource) -> dict[str, Any]:
+    """Return the settings of a source that have no column of their own."""
+    match source:
+        case SiteSource():
+            return source.model_dump(mode="json")
+        case RepositorySource():
+            named = source.model_dump(mode="json", include={"url", "revision", "path", "refresh", "timeout"})
+            return {**named, "link": source.link, "root": source.root}
+        case FilesSource():
+            return source.model_dump(mode="json", include={"root", "follow_links"})
+
+
+def _record_rule(connection: Connection, collection: str, rule: TakenDocuments) -> int:
+    """Record a membership rule as a source: its location is the other collection."""
+    return connection.execute(
+        queries["record_source"],
+        {
+            "collection": collection,
+            "kind": "collection",
+            "location": rule.location,
+            "include": [],
+            "exclude": [],
+            "tags": [],
+            "max_bytes": 0,
+            "settings": Jsonb(rule.model_dump(mode="json", include={"tags", "tags_all"})),
+        },
+    ).rowcount

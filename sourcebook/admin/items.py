@@ -1,17 +1,19 @@
 """The items of a knowledge base: documents with their content, and files and pages that are no documents."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections, collection_names
+from sourcebook.admin.processing import ProcessingItem, processing_items
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
-from sourcebook.errors import UnknownDocumentError
+from sourcebook.errors import FailureClass, QueryError, UnknownDocumentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,24 @@ class Item:
     version: int
     chunks: int
     state: str
-    """`ready`, `pending`, `failed`, `skipped` or `removed`."""
+    """`ready`, `pending`, `failed`, `skipped` or `removed`; `processing` while a process works on it."""
     error: str | None
+    failure_class: str | None = None
+    """Class of the failure, one of `FailureClass`; None where nothing failed."""
+    attempts: int = 0
+    """Failed attempts in a row."""
+    next_retry_at: datetime | None = None
+    parked: bool = False
+    """Whether a failed item waits for a change of its content or the settings, or for somebody to ask."""
+    removed_at: datetime | None = None
+    """Time of the removal; None for a live item."""
+    processing_since: datetime | None = None
+    processing_by: str | None = None
+    """Host and process id of the process that works on it, with Dagster's run where there is one."""
+    taken_from: str | None = None
+    """Collection whose document it is, which a membership rule takes; None for a collection's own item."""
+    link: str | None = None
+    """Address of its file in the web view of a Git repository; None elsewhere, and in lists."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook documents --json` prints."""
@@ -78,6 +96,8 @@ def list_items(
     failed: bool = False,
     removed: bool = False,
     limit: int | None = None,
+    failure_class: str | None = None,
+    processing: bool = False,
 ) -> list[Item]:
     """Return documents, and files and pages that are no documents, ordered by collection and URI.
 
@@ -87,30 +107,51 @@ def list_items(
         failed: only failed and skipped items, with the sources that cannot be listed.
         removed: removed documents as well.
         limit: maximum number of items; None: all of them.
+        failure_class: only items that failed in this way, one of `FailureClass`; None: any.
+        processing: only items that a process works on now.
 
     Raises:
-        QueryError: a collection does not exist.
+        QueryError: a collection or a class of failures does not exist, or the limit is not allowed.
     """
+    _check(limit, failure_class)
     check_collections(connection, collections)
+    failed = failed or failure_class is not None
     items: list[Item] = []
+    marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, collections)}
     for name in sorted(set(collections)) or collection_names(connection):
         left = None if limit is None else limit - len(items)
         if left == 0:
             break
         scope = {"collections": [name], "collection": name, "failed": failed, "removed": removed, "limit": left}
+        scope |= {"failure_class": failure_class}
         scope |= {"uris": problem_uris(connection, name) if failed else None, "last": None}
-        if left is not None and not failed:
+        if processing:
+            scope["uris"] = [uri for collection, uri in marks if collection == name]
+        if left is not None and not failed and not processing:
             row = connection.execute(queries["last_document_of_page"], scope).fetchone()
             scope["last"] = row[0] if row else None
         with connection.cursor(row_factory=dict_row) as cursor:
-            items += [_item(row, row["chunks"]) for row in cursor.execute(queries["items"], scope)]
-    if failed:
+            items += [_marked(_item(row, row["chunks"]), marks) for row in cursor.execute(queries["items"], scope)]
+    if processing:
+        known = {(item.collection, item.uri) for item in items}
+        items += [_marked(_new_page(mark), marks) for place, mark in marks.items() if place not in known]
+    if failed and not processing:
         with connection.cursor(row_factory=class_row(Item)) as cursor:
-            items += cursor.execute(queries["unlisted_sources"], {"collections": list(collections)}).fetchall()
+            items += cursor.execute(
+                queries["unlisted_sources"], {"collections": list(collections), "failure_class": failure_class}
+            ).fetchall()
     return items if limit is None else items[:limit]
 
 
-def find_document(connection: Connection, document: str, collection: str | None = None) -> Document:
+def _check(limit: object, failure_class: str | None) -> None:
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        raise QueryError(f"the limit is {limit!r}; it must be 1 or more, or None for all")
+    classes = [str(known) for known in FailureClass]
+    if failure_class is not None and failure_class not in classes:
+        raise QueryError(f"there is no class of failures {failure_class!r}; there is {', '.join(classes)}")
+
+
+def find_document(connection: Connection, document: str | int, collection: str | None = None) -> Document:
     """Return a document by its id, its URI or the path of its file.
 
     Raises:
@@ -119,18 +160,21 @@ def find_document(connection: Connection, document: str, collection: str | None 
     """
     if collection is not None:
         check_collections(connection, [collection])
+    document = _nameable(str(document))
     found: list[dict[str, Any]] = []
-    for scope in [*_keys(document), *({"id": None, "uri": url} for url in other_urls(connection, document))]:
+    for scope in _keys(connection, document):
         with connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute(queries["find_documents"], scope).fetchall()
         rows = [row for row in rows if collection in {None, row["collection"]}]
         live = [row for row in rows if row["state"] != "removed"]
+        live = [row for row in live if row["taken_from"] is None] or live  # its own before a taken one
         found = live or found or rows
         if live:
             break
     if len(found) > 1:
         names = ", ".join(row["collection"] for row in found)
-        raise UnknownDocumentError(f"{document} is in several collections ({names}): name one with -c")
+        remedy = "name one of them, with -c or collection="
+        raise UnknownDocumentError(f"{document} is in several collections ({names}): {remedy}")
     if found:
         return _document(connection, found[0])
     raise UnknownDocumentError(_why_unknown(connection, document, collection))
@@ -138,14 +182,14 @@ def find_document(connection: Connection, document: str, collection: str | None 
 
 def possible_uris(document: str) -> list[str]:
     """Return the URIs that a URI (with or without an anchor) or a local path may denote, the likeliest first."""
-    from sourcebook.files.listing import file_uri
-
     if "://" in document:
         uri = document.encode("utf-8", "replace").decode()
         uris = [uri, uri.partition("#")[0]]
         if uri.lower().startswith(("http://", "https://")):
             uris += _normal_forms(uri)
         return list(dict.fromkeys(uris))
+    from sourcebook.files.listing import file_uri  # needs more packages than a search
+
     path = os.path.abspath(os.path.expanduser(document))  # noqa: PTH100, PTH111 - names need not be valid Unicode
     folder, name = os.path.split(path)
     # Symbolic links are resolved in the root of a source, not in the names below it.
@@ -153,9 +197,24 @@ def possible_uris(document: str) -> list[str]:
     return list(dict.fromkeys(file_uri(path) for path in paths))
 
 
-def _keys(document: str) -> list[dict[str, Any]]:
-    uris: list[dict[str, Any]] = [{"id": None, "uri": uri} for uri in possible_uris(document)]
-    return [{"id": int(document), "uri": None}, *uris] if document.isascii() and document.isdigit() else uris
+def _nameable(document: str) -> str:
+    """Return a name that a file system and the database can be asked for."""
+    document = document.replace("\0", " ")
+    try:
+        os.fsencode(document)
+    except UnicodeEncodeError:
+        return document.encode("utf-8", "replace").decode()
+    return document
+
+
+def _keys(connection: Connection, document: str) -> Iterator[dict[str, Any]]:
+    """Yield what a document may be found by, the likeliest first: its id, its URI, a URL that leads to it."""
+    if document.isascii() and document.isdigit():
+        yield {"id": int(document), "uri": None}
+    for uri in possible_uris(document):
+        yield {"id": None, "uri": uri}
+    for url in other_urls(connection, document):
+        yield {"id": None, "uri": url}
 
 
 def _normal_forms(url: str) -> list[str]:
@@ -176,7 +235,8 @@ def other_urls(connection: Connection, document: str) -> list[str]:
 def _document(connection: Connection, row: dict[str, Any]) -> Document:
     with connection.cursor(row_factory=class_row(Passage)) as cursor:
         passages = cursor.execute(queries["document_chunks"], {"document_id": row["document_id"]}).fetchall()
-    item = _item(row, len(passages))
+    marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, [row["collection"]])}
+    item = _marked(_item(row, len(passages)), marks)
     return Document(item, row["text"] or "", row["metadata"] or {}, row["tags"], tuple(passages))
 
 
@@ -193,7 +253,27 @@ def _item(row: dict[str, Any], chunks: int) -> Item:
         chunks=chunks,
         state=row["state"],
         error=row["error"],
+        failure_class=row["failure_class"],
+        attempts=row["attempts"],
+        next_retry_at=row["next_retry_at"],
+        parked=row["parked"],
+        removed_at=row["removed_at"],
+        taken_from=row["taken_from"],
+        link=row.get("link"),
     )
+
+
+def _marked(item: Item, marks: Mapping[tuple[str, str], ProcessingItem]) -> Item:
+    """Return an item in the state `processing` where a process works on it."""
+    mark = marks.get((item.collection, item.uri))
+    if mark is None:
+        return item
+    by = mark.process if mark.run is None else f"{mark.process}, run {mark.run}"
+    return replace(item, state="processing", processing_since=mark.since, processing_by=by)
+
+
+def _new_page(mark: ProcessingItem) -> Item:
+    return Item(None, mark.collection, mark.uri, None, "page", None, None, 0, 0, "processing", None)
 
 
 def _why_unknown(connection: Connection, document: str, collection: str | None) -> str:

@@ -12,7 +12,7 @@ _SITE_INTERVALS = 2.0
 """Refresh intervals that the crawl of a site stays fresh."""
 
 
-def describe_overdue(connection: Connection, asset: str, collection: str | None = None) -> dict[str, str]:
+def describe_overdue(connection: Connection, asset: str) -> dict[str, str]:
     """Return the sources that are not fresh as one text for each collection that has any.
 
     The age of a site is compared with twice its `refresh`, the age of a folder with two days.
@@ -20,13 +20,11 @@ def describe_overdue(connection: Connection, asset: str, collection: str | None 
     Args:
         connection: to the knowledge base.
         asset: `source_folders` or `source_sites`.
-        collection: the only collection to look at; None for all.
     """
     rows = connection.execute(
         queries["overdue_sources"],
         {
             "kind": _KINDS[asset],
-            "collection": collection,
             "folder_seconds": _FOLDER_SECONDS,
             "intervals": _SITE_INTERVALS,
         },

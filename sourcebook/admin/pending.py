@@ -1,4 +1,4 @@
-"""The work that an ingest would have to do, found without reading any content."""
+"""The work that an ingest would have to do, found by names, sizes and times."""
 
 import hashlib
 from dataclasses import dataclass, field, replace
@@ -8,16 +8,22 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 from sourcebook.files.listing import FileEntry
 from sourcebook.files.source import Source
-from sourcebook.indexing.generations import active_generation
+from sourcebook.indexing.activation import due_for_retirement
+from sourcebook.indexing.damage import Finding, find_every_damage
+from sourcebook.indexing.generations import find_generations
+from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.media_types import is_recording, media_type_of_name
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.registry import is_taken, parser_identities
 from sourcebook.speech.engine import engine_identity
-from sourcebook.stages.changes import changed_documents, changed_items, unsettled_documents
+from sourcebook.stages.changes import changed_documents, changed_items, count_unsettled_items, unsettled_documents
 from sourcebook.stages.documents.rows import parsing_settings
 from sourcebook.stages.raw_files import Difference, collection_sources, compare
 from sourcebook.stages.transcripts.rows import has_recordings, speech_settings, stale_recordings
 from sourcebook.web.due import due_pages
+
+MOST_SMALL = 64
+"""Items up to which a change is small: it ends before a page that shows its progress would be open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,11 @@ class Pending:
     documents: int
     """Documents that differ from their file or page."""
     index: int
-    """Documents whose chunks, embeddings or entries are outdated."""
+    """Documents whose chunks, embeddings or entries are outdated in the active generation or in the one being built."""
+    generations: int
+    """Generations that are to be begun, activated or deleted."""
+    damaged: int
+    """Documents, vectors and kept numbers that are not those that were written."""
     unlisted: tuple[str, ...]
     """Reasons why sources could not be listed."""
     newly_unlisted: bool
@@ -44,6 +54,12 @@ class Pending:
     """Changed files that may hold text, by their names and sizes."""
     unmade_documents: int
     """Documents that differ from their file or page, without those that lost it."""
+    taken_documents: int
+    """Documents of `unmade_documents` that are taken from other collections: nothing of them is parsed."""
+    suspicious: bool
+    """Whether there are signs that somebody else has changed rows, which the next ingest looks into."""
+    damage: tuple[Finding, ...] = field(repr=False)
+    """Damaged items with the reasons."""
     has_sound: bool
     """Whether there are recordings, or new files that may be recordings."""
     differences: tuple[Difference, ...] = field(compare=False, repr=False)
@@ -54,34 +70,51 @@ class Pending:
     @property
     def work(self) -> bool:
         """Whether an ingest would do any work."""
-        return bool(self.items or self.newly_unlisted)
+        return bool(self.items or self.newly_unlisted or self.suspicious)
 
     @property
     def work_beside_pages(self) -> bool:
         """Whether an ingest would do any work besides due sites."""
-        return bool(self.items_beside_pages or self.newly_unlisted)
+        return bool(self.items_beside_pages or self.newly_unlisted or self.suspicious)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is a few documents, and neither pages nor recordings."""
+        return not (self.pages or self.recordings or self.has_sound) and self.items <= MOST_SMALL
 
     @property
     def needs_model(self) -> bool:
         """Whether an ingest may have chunks to embed."""
-        return bool(self.readable_files or self.recordings or self.unmade_documents or self.index)
+        return bool(self.readable_files or self.recordings or self.unmade_documents or self.index or self.damaged)
 
     @property
     def items(self) -> int:
         """Number of stale items."""
-        return max(self.changed_files + self.gone_files + self.pages, self.recordings, self.documents, self.index)
+        return max(self.items_beside_pages, self.changed_files + self.gone_files + self.pages)
 
     @property
     def items_beside_pages(self) -> int:
         """Number of stale items without the pages of due sites."""
-        return max(self.changed_files + self.gone_files, self.recordings, self.documents, self.index)
+        return max(
+            self.changed_files + self.gone_files,
+            self.recordings,
+            self.documents,
+            self.index,
+            self.generations,
+            self.damaged,
+        )
 
 
 def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
     """Compare the sources with the ledger by name, size and time, and the stages of the ledger with each other.
 
-    This takes a few set-based queries over what changed since the last run, and reads no content.
+    This takes a few set-based queries over what changed since the last run. Content is read only of files that were
+    hashed within two seconds of their modification, and of all where the selection is deep. Where there are signs that
+    somebody else than the library has changed rows, all of them are compared, and published ones with their sums.
     """
+    suspicion = find_suspicion(connection, collection)
+    selection = heightened(selection, suspicion)
+    damage = find_every_damage(connection, collection, deep=selection.deep) if selection.thorough else []
     row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
     gone = int(row[0]) if row else 0
     changed = readable = 0
@@ -108,19 +141,12 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
     pages = due_pages(connection, collection, selection)
     identities = parser_identities(parsing_settings(connection, collection))
     items = changed_items(connection, collection, identities, replace(selection, force=False))
-    row = connection.execute(
-        queries["pending_document_changes"],
-        {
-            "collection": collection,
-            "uris": items.uris,
-            "formats": list(identities),
-            "parsers": list(identities.values()),
-            "retry_now": selection.only_failed or selection.force,
-        },
-    ).fetchone()
-    documents = sum(row) if row else 0
-    index = _pending_index(connection, collection, thorough=selection.thorough)
-    seen.update(f"{recordings} {documents} {index} {unlisted}".encode("utf-8", "replace"))
+    retry_now = selection.only_failed or selection.force
+    unmade, orphaned, taken = count_unsettled_items(connection, collection, identities, items, retry_now=retry_now)
+    documents = unmade + orphaned
+    index, generations = _pending_index(connection, collection, thorough=selection.thorough)
+    seen.update(f"{recordings} {documents} {index} {generations} {unlisted}".encode("utf-8", "replace"))
+    seen.update(f"{[str(finding) for finding in damage] or ''}{suspicion.marks or ''}".encode("utf-8", "replace"))
     return Pending(
         changed_files=changed,
         gone_files=gone,
@@ -128,10 +154,15 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         recordings=recordings,
         documents=documents,
         index=index,
+        generations=generations,
+        damaged=len(damage),
         unlisted=tuple(unlisted),
         newly_unlisted=newly_unlisted,
         readable_files=readable,
-        unmade_documents=row[0] if row else 0,
+        unmade_documents=unmade,
+        taken_documents=taken,
+        suspicious=bool(suspicion),
+        damage=tuple(damage),
         has_sound=has_sound,
         differences=tuple(differences),
         fingerprint=seen.hexdigest()[:32],
@@ -155,7 +186,20 @@ def _may_be_recording(name: str) -> bool:
     return media_type is None or is_recording(media_type)
 
 
-def _pending_index(connection: Connection, collection: str, *, thorough: bool) -> int:
-    generation = active_generation(connection, collection)
-    ids = changed_documents(connection, generation, thorough=thorough).ids if generation else None
-    return len(unsettled_documents(connection, collection, generation, ids))
+def _pending_index(connection: Connection, collection: str, *, thorough: bool) -> tuple[int, int]:
+    """Return how many documents are outdated in a generation, and how many generations have to be changed."""
+    found = find_generations(connection, collection)
+    outdated: set[int] = set()
+    steps = len(due_for_retirement(found)) + (found.step != "none")
+    followed = [] if found.active is None else [found.active]
+    if found.step == "none" and found.building is not None:
+        followed.append(found.building)
+    for generation in followed:
+        ids = changed_documents(connection, generation, thorough=thorough).ids
+        unsettled = unsettled_documents(connection, collection, generation, ids)
+        if not unsettled and not generation.is_active:
+            steps += found.rules.activate == "automatic" and not found.is_blocked
+        outdated.update(unsettled)
+    if found.step == "build":
+        outdated.update(unsettled_documents(connection, collection, None, None))
+    return len(outdated), steps

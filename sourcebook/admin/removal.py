@@ -1,20 +1,21 @@
 """Removal of single documents, and deletion of everything that was removed."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.items import other_urls, possible_uris
+from sourcebook.admin.retention import delete_removed, delete_unreferenced
 from sourcebook.database.database import Database
-from sourcebook.database.lock import collection_lock
+from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, UnknownDocumentError
-from sourcebook.indexing.generations import active_generation
-from sourcebook.model.generation import Generation
+from sourcebook.indexing.generations import other_generations
 from sourcebook.stages.search_index import withdraw
 
 
@@ -55,7 +56,8 @@ class Purged:
 def remove_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
     """Remove an item from its collections although its source still has it, in one transaction.
 
-    The item is no longer searchable, and no ingest brings it back until `restore_items`.
+    The item is no longer searchable, also in collections that take it by its tags, and no ingest brings it back until
+    `restore_items`.
 
     Args:
         connection: in autocommit mode.
@@ -76,14 +78,14 @@ def remove_items(connection: Connection, document: str, collection: str | None =
                 for (name,) in connection.execute(queries[exclude], scope)
             }
         )
-        for name in names:
+        takers = connection.execute(queries["takers_of"], {"uri": uri, "collections": names}).fetchall()
+        for (name,) in takers:
             removed = connection.execute(
                 queries["remove_excluded_document"], {"uri": uri, "collection": name}
             ).fetchall()
-            generation = active_generation(connection, name)
-            if generation is not None:
+            for generation in other_generations(connection, name, None):
                 withdraw(connection, generation, [number for (number,) in removed])
-        return [_removed(connection, name, uri) for name in names]
+        return [_removed(connection, name, uri) for (name,) in takers]
 
 
 def restore_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
@@ -104,44 +106,35 @@ def restore_items(connection: Connection, document: str, collection: str | None 
         return [_removed(connection, name, uri) for name in sorted(names)]
 
 
-def purgeable(connection: Connection) -> Purged:
+def purgeable(connection: Connection, older_than: timedelta | None = None) -> Purged:
     """Count what `purge` would delete."""
     with connection.cursor(row_factory=class_row(Purged)) as cursor:
-        found = cursor.execute(queries["count_purgeable"]).fetchone()
+        found = cursor.execute(queries["count_purgeable"], {"before": _before(older_than)}).fetchone()
     return found or Purged()
 
 
-def purge(database: Database, *, waiting: Callable[[str], None] = lambda _: None) -> Purged:
+def purge(
+    database: Database, *, older_than: timedelta | None = None, waiting: Callable[[str], None] = lambda _: None
+) -> Purged:
     """Delete removed rows and everything that only they need, in one transaction, once no ingest is running.
 
     Args:
         database: the knowledge base.
+        older_than: time since the removal of a row; None deletes every removed row.
         waiting: called with the name of a collection that is being ingested.
     """
-    with ExitStack() as locks, database.connection() as connection:
-        for (name,) in connection.execute(queries["every_collection"]).fetchall():
-            locks.enter_context(collection_lock(database, name, waiting=lambda name=name: waiting(name)))  # type: ignore[misc]
-        with connection.transaction():
-            counts = purgeable(connection)
-            with connection.cursor(row_factory=class_row(Generation)) as cursor:
-                generations = cursor.execute(queries["generations_of_removed_collections"]).fetchall()
-            for generation in generations:
-                for partition in generation.partitions.values():
-                    connection.execute(queries["drop_partition"].format(partition=partition))
-            for deletion in (
-                "delete_removed_collections",
-                "delete_removed_documents",
-                "delete_removed_sources",
-                "delete_removed_files",
-                "delete_removed_pages",
-                "delete_unreferenced_contents",
-                "delete_unreferenced_transcripts",
-                "delete_unreferenced_recordings",
-                "delete_unreferenced_embeddings",
-                "forget_removed_collections",
-            ):
-                connection.execute(queries[deletion])
+    with database.connection() as connection:
+        names = [name for (name,) in connection.execute(queries["every_collection"])]
+        with collection_locks(database, names, waiting=waiting), connection.transaction():
+            connection.execute(queries["lock_passages"])  # what an import is about to need is not unreferenced
+            counts = purgeable(connection, older_than)
+            delete_removed(connection, _before(older_than))
+            delete_unreferenced(connection)
     return counts
+
+
+def _before(older_than: timedelta | None) -> datetime | Literal["infinity"]:
+    return "infinity" if older_than is None else datetime.now(UTC) - older_than
 
 
 def _place(connection: Connection, document: str, collection: str | None) -> tuple[str, str | None]:
@@ -152,9 +145,12 @@ def _place(connection: Connection, document: str, collection: str | None) -> tup
         row = connection.execute(queries["document_place"], {"id": int(document)}).fetchone()
         if row is not None and collection in {None, row[0]}:
             _refuse_attachment(connection, document, [row[1]], row[0])
+            _refuse_taken(connection, document, [row[1]], row[0])
             return row[1], row[0]
     uris = [*possible_uris(document), *other_urls(connection, document)]
     _refuse_attachment(connection, document, uris, collection)
+    if collection is not None:
+        _refuse_taken(connection, document, uris, collection)
     known = connection.execute(queries["known_uri"], {"uris": uris, "collection": collection}).fetchone()
     if known is not None:
         return str(known[0]), collection
@@ -166,6 +162,14 @@ def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str
     row = connection.execute(queries["container_of"], {"uris": list(uris), "collection": collection}).fetchone()
     if row is not None:
         raise QueryError(f"{document} is an attachment and is removed with its message: name {row[0]}")
+
+
+def _refuse_taken(connection: Connection, document: str, uris: Sequence[str], collection: str) -> None:
+    row = connection.execute(queries["giver_of"], {"uris": list(uris), "collection": collection}).fetchone()
+    if row is not None:
+        raise QueryError(
+            f"{document} is taken from {row[0]} and follows it: name -c {row[0]}, or change `from` of {collection}"
+        )
 
 
 def _removed(connection: Connection, collection: str, uri: str) -> RemovedItem:

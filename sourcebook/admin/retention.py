@@ -1,23 +1,28 @@
-"""Deletion of rows that were removed long ago."""
+"""Deletion of removed rows, and of the texts and vectors that only they needed."""
 
-from contextlib import ExitStack
-from datetime import datetime
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Final, Literal
 
+from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.database.database import Database
-from sourcebook.database.lock import collection_lock, is_locked
+from sourcebook.database.lock import collection_locks, is_locked
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 
-_REMOVED = {
-    "collections": "forget_collections",
-    "documents": "forget_documents",
-    "sources": "forget_sources",
-    "files": "forget_files",
-    "pages": "forget_pages",
+_MOST_NIGHTS: Final = 7
+"""Nights that a removed row is kept at least, however old it is by the clock; fewer days of age need fewer nights."""
+_REMOVED: Final = {
+    "collections": "delete_removed_collections",
+    "documents": "delete_removed_documents",
+    "sources": "delete_removed_sources",
+    "files": "delete_removed_files",
+    "pages": "delete_removed_pages",
 }
-_UNREFERENCED = {
+"""Queries by the kind of rows that are removed before they are deleted, in the order of their deletion."""
+_UNREFERENCED: Final = {
     "contents": "delete_unreferenced_contents",
     "transcripts": "delete_unreferenced_transcripts",
     "recordings": "delete_unreferenced_recordings",
@@ -25,31 +30,69 @@ _UNREFERENCED = {
 }
 
 
-def forget_removed(database: Database, before: datetime) -> dict[str, int] | None:
-    """Delete rows that were removed before a time, with the texts and vectors that only they need, in one transaction.
+def forget_removed(database: Database, age: timedelta | None) -> dict[str, int] | None:
+    """Delete rows that were removed long ago, with the texts and vectors that only they need, in one transaction.
+
+    A row must have the age by the clock, and have been removed before the last seven nights (fewer for a smaller age)
+    on which this function was called: a clock that is ahead by a year makes nothing old at once.
 
     Args:
         database: the knowledge base.
-        before: time with zone.
+        age: age of the rows of collections without the setting `retention.removed`; None keeps them.
 
     Returns:
         Numbers of deleted rows by kind; None where an ingest is running and nothing was deleted.
     """
-    scope = {"before": before}
-    with ExitStack() as locks, database.connection() as connection:
+    with database.connection() as connection:
+        connection.execute(queries["record_retention_night"])
         names = [name for (name,) in connection.execute(queries["every_collection"])]
         if any(is_locked(connection, name) for name in names):
             return None
-        for name in names:
-            locks.enter_context(collection_lock(database, name))
-        with connection.transaction():
-            with connection.cursor(row_factory=class_row(Generation)) as cursor:
-                generations = cursor.execute(queries["generations_to_forget"], scope).fetchall()
-            for generation in generations:
-                for partition in generation.partitions.values():
-                    connection.execute(queries["drop_partition"].format(partition=partition))
-            counts = {kind: connection.execute(queries[query], scope).rowcount for kind, query in _REMOVED.items()}
+        with collection_locks(database, names), connection.transaction():
+            connection.execute(queries["lock_passages"])  # what an import is about to need is not unreferenced
+            counts: Counter[str] = Counter()
+            for name, own in connection.execute(queries["retention_ages"]).fetchall():
+                before = _forgotten_before(connection, age if own is None else timedelta(seconds=own))
+                if before is not None:
+                    counts.update(delete_removed(connection, before, name))
             if any(counts.values()):
-                for kind, query in _UNREFERENCED.items():
-                    counts[kind] = connection.execute(queries[query]).rowcount
+                counts.update(delete_unreferenced(connection))
+    return dict(counts)
+
+
+def _forgotten_before(connection: Connection, age: timedelta | None) -> datetime | None:
+    if age is None:
+        return None
+    scope = {"seconds": age.total_seconds(), "nights": min(age.days, _MOST_NIGHTS)}
+    row = connection.execute(queries["forgotten_before"], scope).fetchone()
+    return row[0] if row else None
+
+
+def delete_removed(
+    connection: Connection, before: datetime | Literal["infinity"], collection: str | None = None
+) -> dict[str, int]:
+    """Delete rows that were removed before a time, with the partitions, marks and kept counts of deleted collections.
+
+    Args:
+        connection: in a transaction that began with `lock_passages`; the caller holds the locks of all collections.
+        before: time with zone; `infinity` for all removed rows.
+        collection: the only collection whose rows are deleted; None for all.
+
+    Returns:
+        Numbers of deleted rows by kind.
+    """
+    scope = {"before": before, "collection": collection}
+    with connection.cursor(row_factory=class_row(Generation)) as cursor:
+        generations = cursor.execute(queries["generations_of_removed_collections"], scope).fetchall()
+    for generation in generations:
+        for partition in generation.partitions.values():
+            connection.execute(queries["drop_partition"].format(partition=partition))
+    counts = {kind: connection.execute(queries[query], scope).rowcount for kind, query in _REMOVED.items()}
+    connection.execute(queries["forget_finished_runs"], scope)
+    connection.execute(queries["forget_removed_collections"])
     return counts
+
+
+def delete_unreferenced(connection: Connection) -> dict[str, int]:
+    """Delete texts, transcripts and vectors that no row needs, and return their numbers by kind."""
+    return {kind: connection.execute(queries[query]).rowcount for kind, query in _UNREFERENCED.items()}

@@ -9,7 +9,12 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections
+from sourcebook.admin.processing import ProcessingItem, processing_items
 from sourcebook.database.queries import queries
+from sourcebook.indexing.damage import Finding
+from sourcebook.indexing.generation_states import GenerationState, generation_states
+from sourcebook.indexing.generations import find_generations
+from sourcebook.model.generation import Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,10 @@ class Problem:
     error: str
     attempts: int
     next_retry_at: datetime | None
+    failure_class: str | None
+    """Class of the failure, one of `FailureClass`; None for a skipped item."""
+    parked: bool
+    """Whether a failed item waits for a change of its content or the settings, or for somebody to ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +38,9 @@ class SourceStatus:
     """A source after its last listing or crawl."""
 
     kind: str
-    """`files` or `site`."""
+    """`files` or `site`; `collection` for a membership rule."""
     location: str
+    """URL or path; of a membership rule the collection whose documents it takes."""
     listed_at: datetime | None
     """Time of the last complete listing or crawl."""
     listing_error: str | None
@@ -41,6 +51,14 @@ class SourceStatus:
     beyond: int | None = None
     """URLs of a site that `max_pages` leaves out; None for a folder."""
     next_crawl_at: datetime | None = None
+    taken: int | None = None
+    """Documents that a membership rule takes; None for a folder or a site."""
+    left_out: list[dict[str, Any]] | None = None
+    """URLs that the patterns of a site left out of its last crawl; None for a folder. See `LeftOut` for the entries."""
+    commit: str | None = None
+    """Commit of a Git repository that is read; None for others, and before the first fetch."""
+    next_fetch_at: datetime | None = None
+    """Time of the next look at a Git repository; None for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +76,28 @@ class CollectionStatus:
     skipped: int
     stale: int
     """Number of items that an ingest would process."""
+    damaged: int
+    """Number of documents, vectors and kept numbers that are not those that were written."""
     removed: int
     generation: int | None
     """Id of the active generation; None before the first ingest."""
     embedding_model: str | None
+    generated_indexes: int
+    """Number of searchable documents that are generated indexes, whose passages have no vectors."""
+    passages_without_vector: int
+    """Number of their passages, which the keyword leg alone finds."""
     problems: tuple[Problem, ...]
     sources: tuple[SourceStatus, ...]
     unlisted: tuple[str, ...]
     """Reasons why sources cannot be listed now."""
+    building: GenerationState | None = None
+    """Generation that is built beside the active one."""
+    generation_error: str | None = None
+    """Reason why no generation by the applied settings can be begun."""
+    damage: tuple[Finding, ...] = ()
+    """Damaged items with the reasons; the next ingest mends them."""
+    processing: tuple[ProcessingItem, ...] = ()
+    """Items that a process works on now."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook status --json` prints."""
@@ -87,6 +119,7 @@ def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> li
     check_collections(connection, names)
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries["collection_status"], {"names": list(names)}).fetchall()
+    marks = processing_items(connection, names)
     found = []
     for row in rows:
         scope = {"collection": row["name"]}
@@ -96,18 +129,29 @@ def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> li
         with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
             sources = cursor.execute(queries["source_listings"], scope).fetchall()
         pending = find_pending(connection, row["name"])
+        generations = find_generations(connection, row["name"])
         found.append(
             CollectionStatus(
                 **row,
                 failed=sum(problem.state == "failed" for problem in problems),
                 skipped=sum(problem.state == "skipped" for problem in problems),
                 stale=pending.items,
+                damaged=pending.damaged,
+                damage=pending.damage,
                 problems=tuple(problems),
                 sources=tuple(sources),
                 unlisted=pending.unlisted,
+                building=None if generations.building is None else _building(connection, generations.building),
+                generation_error=generations.error,
+                processing=tuple(mark for mark in marks if mark.collection == row["name"]),
             )
         )
     return found
+
+
+def _building(connection: Connection, generation: Generation) -> GenerationState:
+    (state,) = generation_states(connection, generation=generation.id)
+    return state
 
 
 def count_failed(connection: Connection, collection: str) -> int:

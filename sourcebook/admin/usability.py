@@ -10,7 +10,8 @@ from sourcebook.config.collection import CollectionSettings, EmbeddingSettings, 
 from sourcebook.config.loading import Configuration
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.yaml_file import KeyPath, describe, read_configuration_text
-from sourcebook.errors import ConfigurationError, SourcebookError
+from sourcebook.errors import ConfigurationError, ListingError, SourcebookError
+from sourcebook.git.command import find_git
 from sourcebook.installation import install_command
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -57,6 +58,8 @@ def _unusable(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
         yield ("parsing", "parser"), f"docling is not installed: {install_command('docling')}"
     if settings.parsing.models is not None and not Path(settings.parsing.models).is_dir():
         yield ("parsing", "models"), f"there is no folder {settings.parsing.models}"
+    if settings.repositories and (reason := _git_problem()):
+        yield ("repositories",), reason
     for index, source in enumerate(settings.files):
         if not source.is_local and (reason := _store_problem(source)):
             yield ("files", index, "root"), reason
@@ -72,6 +75,10 @@ def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
             for variable in _VARIABLE.findall(value):
                 if variable not in os.environ:
                     yield ("sites", index, "headers", header), f"the environment has no variable {variable}"
+    for index, repository in enumerate(settings.repositories):
+        for variable in _VARIABLE.findall(repository.url):
+            if variable not in os.environ:
+                yield ("repositories", index, "url"), f"the environment has no variable {variable}"
     for key in ("queries", "qrels"):
         path: str | None = getattr(settings.evaluation, key)
         if path is not None and not Path(path).is_file():
@@ -97,6 +104,14 @@ def _speech_problem(speech: SpeechSettings) -> str | None:
     try:
         find_weights(speech.model)
     except SourcebookError as error:
+        return str(error)
+    return None
+
+
+def _git_problem() -> str | None:
+    try:
+        find_git()
+    except ListingError as error:
         return str(error)
     return None
 

@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 from sourcebook.cli import pipeline
-from sourcebook.cli.commands import apply, doctor, documents, evaluate, purge, remove, search, show, status
+from sourcebook.cli.commands import (
+    apply,
+    backup,
+    doctor,
+    documents,
+    evaluate,
+    export,
+    generations,
+    import_,
+    plan,
+    purge,
+    remove,
+    search,
+    show,
+    status,
+)
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
 from sourcebook.cli.logs import show_logs
@@ -52,13 +67,18 @@ def _sourcebook(
 
 pipeline.register(app)
 apply.register(app)
+plan.register(app)
 search.register(app)
 evaluate.register(app)
 status.register(app)
+generations.register(app)
 documents.register(app)
 show.register(app)
 remove.register(app)
 purge.register(app)
+export.register(app)
+import_.register(app)
+backup.register(app)
 doctor.register(app)
 
 

@@ -50,9 +50,9 @@ class CommandContext:
     @cached_property
     def home(self) -> Path:
         """The state folder; it may not exist yet."""
-        from sourcebook.config.loading import configuration_path, sourcebook_home
+        from sourcebook.config.loading import sourcebook_home
 
-        return sourcebook_home(configuration_path(self.config_path))
+        return sourcebook_home(self.configuration_path)
 
     @cached_property
     def location(self) -> "DatabaseLocation":
@@ -63,12 +63,11 @@ class CommandContext:
         """
         import os
 
-        from sourcebook.config.loading import configuration_path
         from sourcebook.database.location import DatabaseLocation
 
         location = DatabaseLocation.find(self.home)
         named = location.url or os.environ.get("SOURCEBOOK_HOME") or self.home.exists()
-        if not named and not configuration_path(self.config_path).exists():
+        if not named and not self.configuration_path.exists():
             _ = self.configuration  # raises an error with the path
         return location
 

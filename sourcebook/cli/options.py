@@ -1,5 +1,6 @@
 """Options and arguments shared by several commands."""
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -8,6 +9,30 @@ import typer
 def as_text(value: str) -> str:
     """Return an argument as text that the database can store, whatever its bytes."""
     return value.encode("utf-8", "replace").decode()
+
+
+def duration(text: str) -> timedelta:
+    """Return the duration of a text such as `30s`, `15m`, `12h` or `1d`.
+
+    Raises:
+        typer.BadParameter: the text is none.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    from sourcebook.config.field_types import Duration
+
+    durations: TypeAdapter[timedelta] = TypeAdapter(Duration)
+    try:
+        return durations.validate_python(text)
+    except ValidationError:
+        raise typer.BadParameter(f"{text!r} is no duration; write one such as 30s, 15m, 12h or 1d") from None
+
+
+def as_duration(text: str | None) -> str | None:
+    """Check an option that takes a duration, while the command line is read."""
+    if text is not None:
+        duration(text)
+    return text
 
 
 def _texts(values: list[str] | None) -> list[str]:

@@ -26,6 +26,16 @@ def print_json(value: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=ascii_only, default=_plain) + "\n")
 
 
+def retry_note(*, failed: bool, parked: bool, attempts: int, next_retry_at: datetime | None) -> str:
+    """Return when a failed item is tried again, and what to do where it is parked; empty for any other item."""
+    if not failed:
+        return ""
+    if parked:
+        after = f" after {counted(attempts, 'attempt')}" if attempts else ""
+        return f"parked{after} until its content or the settings change; try again: sourcebook ingest --only-failed"
+    return f"next retry {next_retry_at.astimezone():%Y-%m-%d %H:%M}" if next_retry_at else ""
+
+
 @cache
 def console() -> "Console":
     """Return the console for tables and text: without markup, and wide where stdout is no terminal."""

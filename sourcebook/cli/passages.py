@@ -47,6 +47,9 @@ def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
     out.print(heading, soft_wrap=True)
     out.print(safe(f"   {place}{_score(result, with_scores=with_scores)}, {result.collection}", "dim"), soft_wrap=True)
     out.print(safe(f"   {where}", "cyan"), soft_wrap=True)
+    if result.link is not None:
+        link = f"{result.link}#{fragment}" if fragment else result.link
+        out.print(safe(f"   {link}", "cyan"), soft_wrap=True)
     out.print(_passages(result))
     if result.also:
         out.print(safe(f"   {_others(result.also)}", "dim"), soft_wrap=True)

@@ -3,14 +3,19 @@
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.evaluation import EvaluationSettings
 from sourcebook.config.field_types import ByteCount, Pattern, Settings, Text, Words, expand_user
+from sourcebook.config.generations import GenerationSettings
+from sourcebook.config.membership import TakenDocuments, listed
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.repositories import RepositorySource
+from sourcebook.config.retention import RetentionSettings
+from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
 
@@ -53,7 +58,7 @@ class FilesSource(Settings):
 
 
 class ChunkingSettings(Settings):
-    """The size of passages and their overlap, in tokens. Immutable once a collection has a generation."""
+    """The size of passages and their overlap, in tokens. A change builds a new generation."""
 
     tokens: int = Field(default=256, strict=True, ge=16, le=8192, description="a whole number from 16 to 8192")
     overlap: int = Field(
@@ -69,12 +74,15 @@ class ChunkingSettings(Settings):
 
 
 class EmbeddingSettings(Settings):
-    """The embedding model and its precision. Immutable once a collection has a generation."""
+    """The embedding model, and whether generated indexes have vectors. A change builds a new generation."""
 
     model: Text = Field(
         default="all-MiniLM-L6-v2", description="the name or the folder of a sentence-transformers model"
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
+    generated_indexes: bool = Field(
+        default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
+    )
 
 
 class CollectionSettings(Settings):
@@ -82,11 +90,23 @@ class CollectionSettings(Settings):
 
     files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")
     sites: tuple[SiteSource, ...] = Field(default=(), description="a list of web sites, each `- url: …`")
+    repositories: tuple[RepositorySource, ...] = Field(
+        default=(), description="a list of Git repositories, each `- url: …`"
+    )
+    taken: Annotated[tuple[TakenDocuments, ...], BeforeValidator(listed)] = Field(
+        default=(),
+        alias="from",
+        description="a rule such as {collection: handbook, tags: [policy]}, or a list of rules",
+    )
     chunking: ChunkingSettings = Field(
         default=ChunkingSettings(), description="a mapping such as {tokens: 256, overlap: 0}"
     )
     embedding: EmbeddingSettings = Field(
         default=EmbeddingSettings(), description="a mapping such as {model: all-MiniLM-L6-v2, precision: auto}"
+    )
+    generations: GenerationSettings = Field(
+        default=GenerationSettings(),
+        description="a mapping such as {activate: automatic, gate: {ndcg@10: -0.01}, keep: 1}",
     )
     parsing: ParsingSettings = Field(
         default=ParsingSettings(), description="a mapping such as {ocr: true, timeout: 120s, memory: 4GB}"
@@ -94,6 +114,8 @@ class CollectionSettings(Settings):
     speech: SpeechSettings = Field(
         default=SpeechSettings(), description="a mapping such as {engine: openai-whisper, model: base, language: auto}"
     )
+    retention: RetentionSettings = Field(default=RetentionSettings(), description="a mapping such as {removed: 30d}")
+    retries: RetrySettings = Field(default=RetrySettings(), description="a mapping such as {attempts: 15}")
     evaluation: EvaluationSettings = Field(
         default=EvaluationSettings(),
         description="a mapping such as {queries: queries.jsonl, qrels: qrels.tsv, floors: {ndcg@10: 0.6}}",
@@ -124,8 +146,21 @@ class CollectionSettings(Settings):
                 )
         return sites
 
+    @field_validator("repositories")
+    @classmethod
+    def _each_repository_once(cls, repositories: tuple[RepositorySource, ...]) -> tuple[RepositorySource, ...]:
+        first: dict[str, int] = {}
+        for index, repository in enumerate(repositories):
+            if first.setdefault(repository.location, index) != index:
+                raise PydanticCustomError(
+                    "same_repository",
+                    "repositories[{same}] has this URL and path already; another revision is for another collection",
+                    {"same": first[repository.location], "inside": (index, "url")},
+                )
+        return repositories
+
     @model_validator(mode="after")
     def _some_source(self) -> Self:
-        if not self.files and not self.sites:
-            raise PydanticCustomError("no_source", "it has neither files nor sites")
+        if not (self.files or self.sites or self.repositories or self.taken):
+            raise PydanticCustomError("no_source", "it has neither files nor sites nor repositories nor from")
         return self

@@ -1,11 +1,13 @@
 """Edits of a `sourcebook.yaml` that keep its comments, order and style."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from sourcebook.config.collection import CollectionSettings
 from sourcebook.config.loading import load_configuration
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import ConfigurationError
@@ -28,6 +30,47 @@ def add_site(path: Path, collection: str, url: str, settings: Mapping[str, Any])
     Raises:
         ConfigurationError: the file is invalid, or would become invalid.
     """
+    before, after = _edited(path, collection, url, settings)
+    if before == after:
+        return False
+    _replace(path, after)
+    return True
+
+
+def with_site(
+    path: Path, collection: str | None, url: str, settings: Mapping[str, Any]
+) -> tuple[CollectionSettings, SiteSource]:
+    """Return a site and its collection as `add_site` would leave them, without writing the file.
+
+    Args:
+        path: the configuration file, which may be missing.
+        collection: the name of the collection; None for the first one that has the site, or an unnamed one.
+        url: the URL of the site.
+        settings: new values by the names of the file; the other settings stay.
+
+    Raises:
+        ConfigurationError: the file is invalid, or would become invalid.
+    """
+    if collection is None:
+        known = load_configuration(path).collections if path.exists() else {}
+        collection = next((name for name, each in known.items() if _has(each.sites, url)), "unnamed")
+    _, after = _edited(path, collection, url, settings)
+    with TemporaryDirectory(prefix="sourcebook-") as folder:
+        draft = Path(folder) / path.name
+        draft.write_text(after, encoding="utf-8")
+        try:
+            found = load_configuration(draft, folder=path.parent).collections[collection]
+        except ConfigurationError as error:
+            raise ConfigurationError(str(error).replace(str(draft), str(path))) from None
+    return found, next(site for site in found.sites if site.location == _location(url))
+
+
+def _has(sites: Iterable[SiteSource], url: str) -> bool:
+    return any(site.location == _location(url) for site in sites)
+
+
+def _edited(path: Path, collection: str, url: str, settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the text of a configuration before and after a site is added or changed."""
     from ruamel.yaml.comments import CommentedMap
 
     before = ""
@@ -44,10 +87,7 @@ def add_site(path: Path, collection: str, url: str, settings: Mapping[str, Any])
     known.update(settings)
     written = StringIO()
     editor.dump(file, written)
-    if written.getvalue() == before:
-        return False
-    _replace(path, written.getvalue())
-    return True
+    return before, written.getvalue()
 
 
 def _read(text: str) -> tuple[Any, Any]:

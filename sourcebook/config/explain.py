@@ -1,16 +1,29 @@
 """Messages about errors in a configuration: position, value found and values allowed."""
 
 import difflib
+import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from sourcebook.config.yaml_file import ConfigurationText, KeyPath, Position, describe
 
 MOST_PROBLEMS = 20
 """Lines of an error message; the remaining problems are counted."""
+
+_TOLD = frozenset(
+    {"same_root", "same_site", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
+    | {"proxy", "browser", "selector", "viewport", "locale"}
+    | {"same_repository", "git_url", "git_path", "revision", "web"}
+)
+"""Types of errors whose message is part of the explanation."""
+_ACCOUNT = re.compile(r"//[^/\s]*@")
+"""User and password in a URL."""
+_SECRETS = frozenset({"headers", "login", "proxy"})
+"""Settings whose values may be secrets, which no message shows."""
 
 
 def explain(error: ValidationError, text: ConfigurationText, model: type[BaseModel]) -> str:
@@ -34,12 +47,14 @@ def explain(error: ValidationError, text: ConfigurationText, model: type[BaseMod
 def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseModel]) -> tuple[Position, str]:
     context: Mapping[str, Any] = details.get("ctx", {})
     at: KeyPath = (*details["loc"], *context.get("inside", ()))
+    written = _written(text.content, at)
     match details["type"]:
         case "extra_forbidden":
-            return text.position(at, of_key=True), f"{describe(at)}: {_unknown_key(str(at[-1]), _keys(model, at[:-1]))}"
+            unknown = _unknown_key(str(at[-1]), _keys(model, at[:-1]))
+            return text.position(written, of_key=True), f"{describe(written)}: {unknown}"
         case "missing":
-            parent = describe(at[:-1]) or "the file"
-            return text.position(at[:-1]), f"{parent}: the key {at[-1]} is missing; it holds {_allowed(model, at)}"
+            parent = describe(written[:-1]) or "the file"
+            return text.position(written[:-1]), f"{parent}: the key {at[-1]} is missing; it holds {_allowed(model, at)}"
         case "collection_name":
             at = at[:-1]  # pydantic appends "[key]" to the location of a key
             name, rule = _found(at[-1]), context["rule"]
@@ -48,18 +63,22 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
             at = at[:-1]
             return text.position(at, of_key=True), f"{describe(at)}: found the name {_found(at[-1])} ({details['msg']})"
         case "no_source":
-            lists = "; ".join(f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites"))
-            return text.position(at), f"{describe(at)}: found neither files nor sites; allowed: {lists}"
+            lists = "; ".join(
+                f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites", "repositories", "from")
+            )
+            return text.position(
+                at
+            ), f"{describe(at)}: found neither files nor sites nor repositories nor from; allowed: {lists}"
         case "secret":
             found = f"found a literal value ({details['msg']})"
             return text.position(at), f"{describe(at)}: {found}; allowed: ${{NAME}}, as in {_allowed(model, at)}"
-        case "same_root" | "same_site" | "pattern" | "overlap" | "site_url" | "header" | "network":
+        case kind if kind in _TOLD:
             reason = f" ({details['msg']})"
         case _:
             reason = ""
-    value = _value(text.content, at)
-    found = f"a text of {len(value)} characters" if "headers" in at and isinstance(value, str) else _found(value)
-    return text.position(at), f"{describe(at)}: found {found}{reason}; allowed: {_allowed(model, at)}"
+    value = _value(text.content, written)
+    found = f"a text of {len(value)} characters" if _SECRETS & {*at} and isinstance(value, str) else _found(value)
+    return text.position(written), f"{describe(written)}: found {found}{reason}; allowed: {_allowed(model, at)}"
 
 
 def _unknown_key(key: str, known: list[str]) -> str:
@@ -71,13 +90,13 @@ def _unknown_key(key: str, known: list[str]) -> str:
 def _allowed(model: type[BaseModel], at: KeyPath) -> str:
     annotation, description = _declaration(model, at)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return f"a mapping with the keys {', '.join(annotation.model_fields)}"
+        return f"a mapping with the keys {', '.join(_fields(annotation))}"
     return description
 
 
 def _keys(model: type[BaseModel], at: KeyPath) -> list[str]:
     annotation, _ = _declaration(model, at)
-    return list(annotation.model_fields)
+    return list(_fields(annotation))
 
 
 def _declaration(model: type[BaseModel], at: KeyPath) -> tuple[Any, str]:
@@ -86,12 +105,40 @@ def _declaration(model: type[BaseModel], at: KeyPath) -> tuple[Any, str]:
     description = ""
     for key in at:
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            field = annotation.model_fields[str(key)]
-            annotation, description = field.annotation, field.description or ""
+            field = _fields(annotation)[str(key)]
+            annotation, description = _without_none(field.annotation), field.description or ""
         else:  # dict[name, value] or tuple[value, ...]
             arguments = get_args(annotation)
             annotation = arguments[0] if arguments[-1] is Ellipsis else arguments[-1]
     return annotation, description
+
+
+def _without_none(annotation: Any) -> Any:
+    """Return the type of a setting that may be unset."""
+    others = [each for each in get_args(annotation) if each is not type(None)]
+    return others[0] if type(None) in get_args(annotation) and len(others) == 1 else annotation
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields of a model by their names in the file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _written(content: object, at: KeyPath) -> KeyPath:
+    """Return a key path as the file has it.
+
+    It is without the place in a list where one mapping stands for the list, and without the key where a text stands for
+    the mapping.
+    """
+    found: list[str | int] = []
+    value: Any = content
+    for key in at:
+        if (isinstance(key, int) and isinstance(value, dict)) or (isinstance(key, str) and isinstance(value, str)):
+            continue
+        found.append(key)
+        is_there = key in value if isinstance(value, dict) else isinstance(value, list) and isinstance(key, int)
+        value = value[key] if is_there else None
+    return tuple(found)
 
 
 def _value(content: object, at: KeyPath) -> object:
@@ -111,6 +158,7 @@ def _found(value: object) -> str:
             return "a mapping" if value else "an empty mapping"
         case list():
             return "a list" if value else "an empty list"
-        case str() if len(value) > 60:
-            return repr(value[:60] + "…")
+        case str():
+            text = _ACCOUNT.sub("//***@", value)
+            return repr(text if len(text) <= 60 else f"{text[:60]}…")
     return repr(value)

@@ -2,11 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from sourcebook.config.collection import CollectionSettings
 from sourcebook.config.field_types import CollectionName, Settings, expand_user
+from sourcebook.config.membership import check_rules
 from sourcebook.errors import ConfigurationError
 
 EXAMPLE = """\
@@ -24,6 +26,18 @@ class ConfigurationFile(Settings):
     collections: dict[CollectionName, CollectionSettings] = Field(
         min_length=1, description="a mapping from each collection's name to its settings, at least one"
     )
+
+    @property
+    def givers(self) -> dict[str, list[str]]:
+        """Names of the collections that each collection takes documents of; empty where none does."""
+        if not any(settings.taken for settings in self.collections.values()):
+            return {}
+        return {name: [rule.collection for rule in each.taken] for name, each in self.collections.items()}
+
+    @model_validator(mode="after")
+    def _takes_documents_of_others(self) -> Self:
+        check_rules(self.givers)
+        return self
 
 
 class Configuration(ConfigurationFile):
@@ -48,8 +62,12 @@ def sourcebook_home(configuration_path: Path) -> Path:
     return Path.cwd() / expand_user(named) if named else Path.cwd() / configuration_path.parent / ".sourcebook"
 
 
-def load_configuration(path: Path | None = None) -> Configuration:
+def load_configuration(path: Path | None = None, *, folder: Path | None = None) -> Configuration:
     """Read the file at `configuration_path(path)`.
+
+    Args:
+        path: the path that was named.
+        folder: folder that relative paths in the file begin at; its own where None.
 
     Raises:
         ConfigurationError: with file, line, column and key, the value found there and the values allowed.
@@ -68,7 +86,7 @@ def load_configuration(path: Path | None = None) -> Configuration:
         found = "the file is empty" if text.content is None else "the file does not hold a mapping"
         refuse(path, text.position(()), f"{found}; it should look like this:\n\n{EXAMPLE}")
     try:
-        file = ConfigurationFile.model_validate(text.content, context={"folder": path.parent})
+        file = ConfigurationFile.model_validate(text.content, context={"folder": folder or path.parent})
     except ValidationError as error:
         raise ConfigurationError(explain(error, text, ConfigurationFile)) from None
     return Configuration(path=path, collections=file.collections)

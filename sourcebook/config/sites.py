@@ -2,76 +2,34 @@
 
 import re
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Any, Literal
+from typing import Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from sourcebook.config.field_types import ByteCount, Duration, Settings, Text, Words
+from sourcebook.config.browser import BrowserSettings
+from sourcebook.config.field_types import ByteCount, Duration, Settings, Words
+from sourcebook.config.login import LoginSettings
+from sourcebook.config.site_types import (
+    REFERENCE,
+    HeaderName,
+    HeaderValue,
+    Network,
+    PathPattern,
+    ProxyUrl,
+    Rate,
+    SiteUrl,
+)
 
-_URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 _SECRET = re.compile(
     r"authoriz|authent|(^|[-_])auth([-_]|$)|cookie|token|secret|passw|credential|session|signature|(^|[-_a-z])key$",
     re.IGNORECASE,
 )
 """Names of headers whose values are secrets."""
-_REFERENCE = re.compile(r"\$\{\w+\}")
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 USER_AGENT = "Sourcebook/0.1"
 """Default User-Agent header of a crawl; rules in robots.txt are matched against the part before the slash."""
-
-
-def _site_url(url: str) -> str:
-    if not _URL.fullmatch(url) or "@" in url.split("/")[2]:
-        raise PydanticCustomError("site_url", "a site's URL begins with http:// or https:// and names no user")
-    try:
-        parts = urlsplit(url)
-        usable = bool(parts.hostname) and parts.port != 0  # reading the port checks it
-    except ValueError:
-        usable = False
-    if not usable:
-        raise PydanticCustomError("site_url", "its host or its port cannot be one")
-    return url
-
-
-def _path_pattern(pattern: str) -> str:
-    """Return a pattern in the form that matches paths: `docs/` becomes `/docs/**`."""
-    pattern = pattern if pattern.startswith(("/", "**")) else f"/{pattern}"
-    return f"{pattern}**" if pattern.endswith("/") else pattern
-
-
-def _rate(rate: Any) -> Any:
-    return None if rate == "unlimited" else rate
-
-
-def _header_name(name: str) -> str:
-    if not _HEADER.fullmatch(name):
-        raise PydanticCustomError("header", "a header's name holds letters, digits and hyphens")
-    return name
-
-
-def _header_value(value: str) -> str:
-    if any(ord(letter) < 32 and letter != "\t" for letter in value):
-        raise PydanticCustomError("header", "a header's value is one line")
-    return value
-
-
-def _network(network: Any) -> Any:
-    try:
-        return network if not isinstance(network, str) else ip_network(network, strict=False)
-    except ValueError:
-        raise PydanticCustomError("network", "this is no network") from None
-
-
-SiteUrl = Annotated[Text, AfterValidator(_site_url)]
-PathPattern = Annotated[Text, AfterValidator(_path_pattern)]
-Rate = Annotated[Annotated[float, Field(gt=0, le=1000)] | None, BeforeValidator(_rate)]
-HeaderName = Annotated[Text, AfterValidator(_header_name)]
-HeaderValue = Annotated[Text, AfterValidator(_header_value)]
-Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network), PlainSerializer(str)]
 
 
 class SiteSource(Settings):
@@ -94,6 +52,16 @@ class SiteSource(Settings):
     exclude: tuple[PathPattern, ...] = Field(
         default=(), description='a list of globs on the path such as ["/docs/old/**"]'
     )
+    follow: tuple[PathPattern, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description='a list of globs on the path such as ["/**"], of pages whose links are followed; unset: include',
+    )
+    keep: tuple[PathPattern, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description='a list of globs on the path such as ["/docs/**"], of pages that become documents; unset: include',
+    )
     follow_links: bool | None = Field(
         default=None, strict=True, description="true or false; unset: yes for a page, no for a sitemap or llms.txt"
     )
@@ -101,8 +69,15 @@ class SiteSource(Settings):
     requests_per_second: Rate = Field(
         default=1.0, description="a number above 0 and at most 1000, for each host, or the word unlimited"
     )
+    max_crawl_delay: Duration = Field(
+        default=timedelta(minutes=1),
+        description="a duration such as 30s or 5m: a site whose robots.txt asks for a longer Crawl-delay is postponed",
+    )
     concurrency: int = Field(default=4, strict=True, ge=1, le=64, description="a whole number from 1 to 64")
     render: Literal["never", "auto", "always"] = Field(default="auto", description="never, auto or always")
+    browser: BrowserSettings | None = Field(
+        default=None, description='a mapping such as {wait_for: "main article", scroll: true, locale: de-DE}'
+    )
     refresh: Duration = Field(default=timedelta(days=1), description="a duration such as 30m, 12h, 1d or 1w")
     user_agent: HeaderValue = Field(default=USER_AGENT, description="one line of text")
     respect_robots: bool = Field(default=True, strict=True, description="true or false")
@@ -111,9 +86,24 @@ class SiteSource(Settings):
         default=20_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 20MB"
     )
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
+    path_tags: dict[PathPattern, Words] = Field(
+        default_factory=dict, description='a mapping of globs on the path to tags such as {"/howto/**": [howto]}'
+    )
     headers: dict[HeaderName, HeaderValue] = Field(
         default_factory=dict,
         description='a mapping such as {Authorization: "Bearer ${DOCS_TOKEN}"}; ${NAME} is read from the environment',
+    )
+    cookies: bool = Field(
+        default=False, strict=True, description="true or false: whether a crawl sends the cookies that the site sets"
+    )
+    login: LoginSettings | None = Field(
+        default=None,
+        description='a mapping such as {form: https://docs.example.com/login, fields: {user: "${DOCS_USER}", '
+        'password: "${DOCS_PASSWORD}"}}, {state: state.json} or {basic: "${DOCS_USER}:${DOCS_PASSWORD}"}',
+    )
+    proxy: ProxyUrl | None = Field(
+        default=None,
+        description="a URL such as http://proxy.example.com:3128, or none; unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
     )
     private_networks: tuple[Network, ...] = Field(
         default=(), description='a list of networks such as ["10.0.0.0/8"] that names of this site may lead to'
@@ -129,9 +119,57 @@ class SiteSource(Settings):
         if not info.context:
             return headers
         for name, value in headers.items():
-            if _SECRET.search(name) and not _REFERENCE.search(value):
+            if _SECRET.search(name) and not REFERENCE.search(value):
                 raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": (name,)})
         return headers
+
+    @field_validator("proxy")
+    @classmethod
+    def _no_proxy_password_in_clear(cls, proxy: str | None, info: ValidationInfo) -> str | None:
+        user, at, _ = (proxy or "").rpartition("@")
+        if info.context and at and ":" in user.partition("://")[2] and not REFERENCE.search(user.rpartition(":")[2]):
+            raise PydanticCustomError("secret", "a secret is kept in the environment")
+        return proxy
+
+    @model_validator(mode="after")
+    def _browser_is_used(self) -> Self:
+        if self.browser is not None and self.render == "never":
+            raise PydanticCustomError(
+                "browser", "`render: never` opens no page in a browser; use auto or always", {"inside": ("browser",)}
+            )
+        return self
+
+    @property
+    def renders_every_page(self) -> bool:
+        """Whether a browser opens every page, also one with text: so for settings that change what a page holds."""
+        return self.render == "always" or (self.browser is not None and self.browser.changes_pages)
+
+    @property
+    def rendering(self) -> str:
+        """Identity of the settings of rendering; empty where pages are fetched, and rendered by the defaults."""
+        changed = f"+{self.browser.identity}" if self.browser is not None else ""
+        return f"{'+rendered' if self.renders_every_page else ''}{changed}"
+
+    @property
+    def page_seconds(self) -> float:
+        """Seconds that a page may take in the browser."""
+        own = None if self.browser is None else self.browser.page_timeout
+        return (own or self.timeout).total_seconds()
+
+    @property
+    def keeps_cookies(self) -> bool:
+        """Whether cookies live as long as a crawl: a form's login and a stored state are cookies."""
+        return self.cookies or (self.login is not None and self.login.basic is None)
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """Patterns of the pages whose links are followed."""
+        return self.include if self.follow is None else self.follow
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Patterns of the pages that become documents."""
+        return self.include if self.keep is None else self.keep
 
     @property
     def location(self) -> str:

@@ -13,7 +13,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,7 +23,14 @@ from typing import Final
 from urllib.parse import quote
 
 from sourcebook.config.state_folder import PRIVATE, holds_state_only, make_state_folder
-from sourcebook.database.postmaster import MARK, Postmaster, clear_stale_files, is_ours, running_postmaster
+from sourcebook.database.postmaster import (
+    MARK,
+    Postmaster,
+    clear_stale_files,
+    end_postmaster,
+    is_ours,
+    running_postmaster,
+)
 from sourcebook.database.server_account import ServerAccount
 from sourcebook.errors import DatabaseError, DatabaseUnavailableError, MissingDependencyError
 from sourcebook.installation import install_command
@@ -82,7 +88,7 @@ class EmbeddedServer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
         self._owner = os.getpid()
-        self._programs = _programs()
+        self._programs = programs_folder()
         self._users: int | None = None
         try:
             self._account = ServerAccount.find()
@@ -163,6 +169,9 @@ class EmbeddedServer:
             found = running_postmaster(self.folder)
             if found is not None and found.is_ready:
                 return found
+            is_late = time.monotonic() > deadline - _SECONDS_TO_STOP
+            if found is not None and found.status == "stopping" and is_late and is_ours(self.folder):
+                end_postmaster(self.folder, 0)  # whoever has asked it to stop was killed while it hung
             if found is None:
                 reason = self._start(deadline)
                 starts += 1
@@ -277,14 +286,8 @@ class EmbeddedServer:
 
     def _stop(self) -> None:
         """Stop the server where Sourcebook has started it, and wait for its end; the lock is held."""
-        found = running_postmaster(self.folder)
-        if found is None or found.pid <= 0 or not is_ours(self.folder):
-            return
-        with suppress(ProcessLookupError):
-            os.kill(found.pid, signal.SIGINT)  # PostgreSQL's fast shutdown
-            deadline = time.monotonic() + _SECONDS_TO_STOP
-            while running_postmaster(self.folder) is not None and time.monotonic() < deadline:
-                time.sleep(_SECONDS_BETWEEN_LOOKS)
+        if is_ours(self.folder):
+            end_postmaster(self.folder, _SECONDS_TO_STOP)
 
     def _failure(self, reason: str) -> DatabaseError:
         log = self.folder / "log"
@@ -307,7 +310,7 @@ def is_in_use(folder: Path) -> bool:
     return False
 
 
-def _programs() -> Path:
+def programs_folder() -> Path:
     """Return the folder of the server's programs in the wheel, which need not be imported.
 
     Raises:

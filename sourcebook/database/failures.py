@@ -17,7 +17,7 @@ from sourcebook.errors import (
 from sourcebook.telemetry.measurements import DATABASE_ERRORS, measurements
 
 _START_IT: Final = "start its server, or correct SOURCEBOOK_DATABASE_URL"
-_DRIVERS: Final = {"psycopg", "psycopg2", "psycopg_pool", "sqlalchemy"}
+_DRIVERS: Final = {"psycopg", "psycopg2", "sqlalchemy"}
 """Packages whose errors come from the database, Dagster's own among them."""
 _BUSY: Final = {
     "55P03": "another process holds a lock on its tables for longer than the limit",
@@ -93,8 +93,9 @@ def database_error(error: Exception, *, connecting: bool = False) -> DatabaseErr
     if refused or state in {"28000", "28P01", "3D000"}:
         return DatabaseError(f"the database cannot be reached: {reason}", remedy="correct SOURCEBOOK_DATABASE_URL")
     is_connection = isinstance(error, psycopg.OperationalError) or type(error).__name__ in {
-        "OperationalError", "InterfaceError", "PoolTimeout"
-    }  # fmt: skip
+        "OperationalError",
+        "InterfaceError",
+    }
     if not connecting and ((is_connection and _LOST.search(reason)) or state in {"57P01", "57P02"}):
         return DatabaseConnectionLostError(f"the connection to the database was lost: {reason}", remedy="retry later")
     if connecting or state in _UNAVAILABLE or state.startswith("08") or (is_connection and not state):

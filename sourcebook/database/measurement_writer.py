@@ -80,6 +80,8 @@ class MeasurementWriter:
             self._write()
 
     def _write(self) -> None:
+        if measurements.is_stored:  # as after most ticks of a sensor: no connection is opened for nothing
+            return
         try:
             with self._connections.spare_connection() as connection:
                 if connection is not None:

@@ -28,4 +28,5 @@ def parsed_content_row(sha256: bytes, parser: str, document: ParsedDocument, con
         "metadata": Jsonb(dict(document.metadata)),
         "content_hash": content_hash,
         "nothing_to_read": document.nothing_to_read,
+        "attachments": len(document.attachments),
     }

@@ -1,7 +1,9 @@
 """The PostgreSQL server of a data folder, as its pid file, its socket and the process table describe it."""
 
 import os
+import signal
 import socket
+import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,9 @@ MARK: Final = "cluster_name=sourcebook"
 """Setting on the command line of a server that Sourcebook has started; another server is used, and never stopped."""
 _PID_FILE: Final = "postmaster.pid"
 _OPTIONS_FILE: Final = "postmaster.opts"
+_SECONDS_TO_END: Final = 15.0
+"""Seconds for an immediate shutdown; the server kills those of its processes that are left after five."""
+_SECONDS_BETWEEN_LOOKS: Final = 0.005
 _SECONDS_TO_ANSWER: Final = 1.0
 """Seconds for a connection to the socket of a server; the kernel accepts it even where the server is stopped."""
 
@@ -54,6 +59,28 @@ def is_ours(folder: Path) -> bool:
         return MARK in (folder / _OPTIONS_FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
+
+
+def end_postmaster(folder: Path, seconds: float) -> None:
+    """End the server of a data folder, and wait for its end.
+
+    PostgreSQL's fast shutdown comes first. A server that is still there gets an immediate one, after which its next
+    start recovers. PostgreSQL 18 was once seen to hang after a fast shutdown during its recovery from a killed
+    backend.
+
+    Args:
+        folder: The data folder.
+        seconds: Time limit of the fast shutdown.
+    """
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+        found = running_postmaster(folder)
+        if found is None or found.pid <= 0:
+            return
+        with suppress(ProcessLookupError):
+            os.kill(found.pid, number)
+        deadline = time.monotonic() + (seconds if number == signal.SIGINT else _SECONDS_TO_END)
+        while running_postmaster(folder) is not None and time.monotonic() < deadline:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def clear_stale_files(folder: Path, socket_folder: Path) -> None:

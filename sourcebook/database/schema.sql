@@ -18,15 +18,18 @@ CREATE TABLE collection (
     applied_at timestamptz NOT NULL DEFAULT now(),
     removed_at timestamptz,
     compared_with text,                -- digest of the parsers that every unmarked item was compared with
-    checked_at timestamptz             -- start of the last checks without a violation
+    checked_at timestamptz,            -- start of the last checks without a violation
+    building_generation_id bigint,     -- generation that is built beside the active one, by the settings as applied
+    overruled_settings jsonb,          -- applied chunking and embedding that nobody builds: a person activated others
+    generation_error text              -- reason why no generation by the applied settings can be begun
 );
 
--- One folder, store or site that a collection reads.
+-- One folder, store or site that a collection reads, or another collection whose documents it takes by their tags.
 CREATE TABLE source (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
-    kind text NOT NULL CHECK (kind IN ('files', 'site')),
-    location text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('files', 'site', 'collection')),
+    location text NOT NULL,            -- of a collection: its name
     include text[] NOT NULL,
     exclude text[] NOT NULL,
     tags text[] NOT NULL,
@@ -34,10 +37,18 @@ CREATE TABLE source (
     listed_at timestamptz,
     listing_error text,
     removed_at timestamptz,
-    settings jsonb NOT NULL DEFAULT '{}',  -- of a site: its entry in the configuration; of a folder: root, follow_links
+    settings jsonb NOT NULL DEFAULT '{}',  -- of a site: its entry in the configuration; of a folder: root,
+                                       -- follow_links; of a repository: url, path, link; of a collection: tags, tags_all
     crawl_started_at timestamptz,      -- of a site: start of the unfinished crawl
-    crawl_scope text,                  -- of a site: digest of the settings that select its URLs
+    crawl_scope text,                  -- of a site: digest of the settings that select its URLs; empty where others changed these
     next_crawl_at timestamptz,         -- of a site: time of the next crawl; NULL before the first one ends
+    listing_error_class text,          -- class of listing_error, one of FailureClass in sourcebook/errors.py
+    left_out jsonb NOT NULL DEFAULT '[]',  -- of a site: URLs that its patterns leave out, counted by the pattern
+    git_commit text,                   -- of a repository: the commit whose files are read
+    git_mirror text,                   -- of a repository: its mirror in the state folder
+    git_error text,                    -- of a repository: why the last look at it failed
+    git_error_class text,              -- class of git_error
+    next_fetch_at timestamptz,         -- of a repository: time of the next look; NULL: at once
     UNIQUE (collection, kind, location)
 );
 
@@ -58,7 +69,9 @@ CREATE TABLE raw_file (
     failure text,                      -- reason why it could not be read
     excluded_at timestamptz,           -- when a person took it out with `sourcebook remove`; listing does not undo it
     attempts integer NOT NULL DEFAULT 0,
-    next_retry_at timestamptz,
+    next_retry_at timestamptz,         -- NULL with a failure: parked until its content changes or somebody asks
+    failure_class text,                -- class of the failure, one of FailureClass in sourcebook/errors.py
+    seal bigint,                       -- raw_file_seal of the row
     PRIMARY KEY (source_id, uri)
 );
 CREATE INDEX raw_file_failed ON raw_file (source_id) WHERE failure IS NOT NULL;
@@ -114,20 +127,24 @@ CREATE TABLE frontier (
     url text NOT NULL,                 -- in normal form
     role text NOT NULL DEFAULT 'page' CHECK (role IN ('start', 'list', 'page')),  -- list: a sitemap or an llms.txt
     listed boolean NOT NULL DEFAULT false,  -- named by the configuration, a sitemap or an llms.txt, not only by a link
-    depth integer NOT NULL,            -- links from the start; 0 for the entries of a list, -1 for a list
+    depth integer NOT NULL,            -- links from the start; 0 for the entries of a list, -1 for a list, -2 for a list it names
     parent text,                       -- the page or list with a link to it
     state text NOT NULL DEFAULT 'queued' CHECK (
         state IN ('queued', 'fetching', 'fetched', 'redirected', 'failed', 'gone', 'refused', 'beyond')),
     attempts integer NOT NULL DEFAULT 0,
     next_attempt_at timestamptz,
-    last_error text,                   -- reason of the failure or refusal
+    last_error text,                   -- reason of the failure or refusal; of a list that was read, what it left out
     redirects_to text,
     lastmod text,                      -- as in the sitemap
     discovered_at timestamptz NOT NULL DEFAULT now(),
     attempted_at timestamptz,
+    failure_class text,                -- class of the failure
+    rule text,                         -- rule of the refusal
+    seconds real,                      -- time of its last response, from the sent request to the last byte
     UNIQUE (source_id, url)
 );
 CREATE INDEX frontier_queue ON frontier (source_id, depth, id) WHERE state = 'queued';
+CREATE INDEX frontier_lists ON frontier (source_id, depth DESC, id) WHERE state = 'queued' AND role <> 'page';
 CREATE INDEX frontier_redirect ON frontier (url) WHERE redirects_to IS NOT NULL;
 CREATE INDEX frontier_retry ON frontier (source_id, next_attempt_at) WHERE state = 'failed';
 
@@ -145,6 +162,8 @@ CREATE TABLE parsed_content (
     content_hash bytea NOT NULL,       -- sha256 over Markdown, blocks and title
     parsed_at timestamptz NOT NULL DEFAULT now(),
     nothing_to_read text,              -- reason why a document without an error has no text
+    seal bigint,                       -- parsed_content_seal of the row
+    attachments integer,               -- number of its attachments; NULL where it is not known
     PRIMARY KEY (sha256, parser)
 );
 
@@ -173,6 +192,8 @@ CREATE TABLE crawled_page (
     removed_at timestamptz,
     excluded_at timestamptz,           -- when a person took it out with `sourcebook remove`; a crawl does not undo it
     parser text,                       -- with sha256: the parsed_content with the main content of an HTML page
+    seal bigint,                       -- crawled_page_seal of the row
+    tags text[] NOT NULL DEFAULT '{}', -- tags that the site's patterns give the page
     PRIMARY KEY (source_id, url),
     CHECK ((parser IS NULL) <> (content IS NULL)),
     FOREIGN KEY (sha256, parser) REFERENCES parsed_content (sha256, parser)
@@ -190,7 +211,8 @@ CREATE TABLE recording (
     sound_sha256 bytea NOT NULL,       -- of the encoded sound alone, independent of tags and container
     duration double precision NOT NULL,  -- seconds
     title text,                        -- from its tags
-    metadata jsonb NOT NULL
+    metadata jsonb NOT NULL,
+    seal bigint                        -- recording_seal of the row
 );
 
 -- Transcripts by the hash of the encoded sound: files with equal sound share one.
@@ -200,6 +222,8 @@ CREATE TABLE transcript (
     language text,                     -- NULL where there is no speech
     language_probability real,
     finished_at timestamptz,           -- NULL until its last window is stored
+    windows integer,                   -- number of its windows; NULL until it is finished
+    seal bigint,                       -- transcript_seal of the row
     PRIMARY KEY (sound_sha256, engine)
 );
 
@@ -210,6 +234,7 @@ CREATE TABLE transcript_window (
     starts_at double precision NOT NULL,  -- seconds
     ends_at double precision NOT NULL,
     segments jsonb NOT NULL,           -- rows of start, end, text, average log-probability, no-speech probability
+    seal bigint,                       -- transcript_window_seal of the row
     PRIMARY KEY (sound_sha256, engine, starts_at),
     FOREIGN KEY (sound_sha256, engine) REFERENCES transcript (sound_sha256, engine) ON DELETE CASCADE
 );
@@ -227,6 +252,8 @@ CREATE TABLE transcribed_file (
     failure text,
     attempts integer NOT NULL DEFAULT 0,
     next_retry_at timestamptz,
+    failure_class text,                -- class of the failure
+    seal bigint,                       -- transcribed_file_seal of the row
     PRIMARY KEY (source_id, uri),
     FOREIGN KEY (source_id, uri) REFERENCES raw_file (source_id, uri) ON DELETE CASCADE,
     FOREIGN KEY (sound_sha256, engine) REFERENCES transcript (sound_sha256, engine),
@@ -246,6 +273,7 @@ CREATE TABLE attachment (
     size bigint NOT NULL,
     sha256 bytea NOT NULL,
     skip_reason text,                  -- reason why it becomes no document
+    seal bigint,                       -- attachment_seal of the row
     PRIMARY KEY (container_sha256, container_parser, number),
     FOREIGN KEY (container_sha256, container_parser) REFERENCES parsed_content (sha256, parser) ON DELETE CASCADE
 );
@@ -275,6 +303,54 @@ RETURN coalesce(moment(metadata ->> 'date'), moment(metadata ->> 'published'), m
     moment(metadata ->> 'created'), moment(metadata ->> 'modified'), moment(metadata ->> 'updated'),
     moment(metadata ->> 'lastmod'));
 
+-- The tags of a document: those of its source, then its own, from front matter, or from the keywords of an office file or
+-- a PDF. The keywords of a web page are for search engines.
+CREATE FUNCTION document_tags(of_source text[], metadata jsonb, media_type text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN NOT coalesce(metadata ?| ARRAY['tags', 'keywords'], false) THEN of_source ELSE of_source || ARRAY(
+    SELECT word
+    FROM (
+        SELECT coalesce(metadata -> 'tags', CASE WHEN media_type NOT IN ('text/html', 'application/xhtml+xml')
+                                                 THEN metadata -> 'keywords' END) AS words
+    ) own
+    CROSS JOIN LATERAL (
+        SELECT btrim(word) AS word, min(place) AS place
+        FROM (
+            SELECT word, place
+            FROM jsonb_array_elements_text(CASE jsonb_typeof(words) WHEN 'array' THEN words ELSE '[]' END)
+                WITH ORDINALITY AS listed (word, place)
+            UNION ALL
+            SELECT word, place
+            FROM regexp_split_to_table(CASE jsonb_typeof(words) WHEN 'string' THEN words #>> '{}' ELSE '' END, '[;,]')
+                WITH ORDINALITY AS written (word, place)
+        ) found
+        GROUP BY 1
+    ) counted
+    WHERE word <> '' AND word <> ALL(of_source)
+    ORDER BY place) END;
+
+-- The link to a document of a Git repository in the web view of its commit; NULL for other documents, and without a web
+-- view. An attachment has the link of the file that it is in.
+CREATE FUNCTION web_link(document_uri text, document_source bigint) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN document_uri LIKE 'git+%' THEN (
+    SELECT replace(replace(source.settings ->> 'link', '{commit}', source.git_commit),
+                   '{path}', substr(file.uri, length(source.settings ->> 'root') + 2))
+    FROM source
+    JOIN raw_file file ON file.source_id = source.id AND file.uri = ANY(ARRAY(
+        SELECT array_to_string((string_to_array(document_uri, '/'))[:part], '/')
+        FROM generate_series(4, cardinality(string_to_array(document_uri, '/'))) AS part))
+    WHERE source.removed_at IS NULL AND source.settings ->> 'link' IS NOT NULL AND source.git_commit IS NOT NULL
+      AND starts_with(document_uri, source.location || '/')
+    ORDER BY source.id = document_source DESC, length(file.uri) DESC
+    LIMIT 1) END;
+
+-- Whether a membership rule takes a document with some tags: it has one of `tags`, unless there are none, and all of
+-- `tags_all`.
+CREATE FUNCTION takes_tags(rule jsonb, tags text[]) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (rule -> 'tags' = '[]' OR rule -> 'tags' ?| tags) AND to_jsonb(tags) @> (rule -> 'tags_all');
+
 CREATE TABLE document (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
@@ -300,6 +376,8 @@ CREATE TABLE document (
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     dated_at timestamptz GENERATED ALWAYS AS (own_date(metadata)) STORED,
+    failure_class text,                -- class of the failure
+    seal bigint,                       -- document_seal of the row
     UNIQUE (collection, uri),
     FOREIGN KEY (content_sha256, content_parser) REFERENCES parsed_content (sha256, parser)
 );
@@ -328,11 +406,39 @@ CREATE TABLE generation (
     average_length real,               -- average length that keyword_entry.weights were computed with
     averaged_entries bigint,           -- number of entries of that average
     prepared_with text,                -- chunking rules by which every unmarked document is published
-    text_count bigint NOT NULL DEFAULT 0  -- distinct texts among the entries
+    text_count bigint NOT NULL DEFAULT 0,  -- distinct texts among the entries
+    failure text,                      -- reason why its passages cannot be cut or embedded now
+    retired_at timestamptz,            -- start of its deletion
+    storage text,                      -- storage_identity when its rows were last proven
+    verdict jsonb,                     -- comparison with the active generation on judged questions
+    scores jsonb                       -- means of its measures on judged questions
 );
 CREATE INDEX generation_collection ON generation (collection);
 ALTER TABLE collection ADD CONSTRAINT collection_active_generation
     FOREIGN KEY (active_generation_id) REFERENCES generation (id) ON DELETE SET NULL;
+ALTER TABLE collection ADD CONSTRAINT collection_building_generation
+    FOREIGN KEY (building_generation_id) REFERENCES generation (id) ON DELETE SET NULL;
+
+-- The activations of generations, one row each, in their order.
+CREATE TABLE activation (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
+    generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
+    activated_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX activation_collection ON activation (collection, id);
+CREATE INDEX activation_generation ON activation (generation_id);
+
+-- Small changes that are done and not yet recorded as runs of Dagster.
+CREATE TABLE finished_run (
+    run_id uuid PRIMARY KEY,
+    collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
+    reports jsonb NOT NULL,            -- reports of the stages by asset
+    outcomes jsonb NOT NULL,           -- outcomes of the checks
+    finished_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    attempts smallint NOT NULL DEFAULT 0,
+    error text                         -- reason why the last attempt to record it failed
+);
 
 -- The last evaluation of a collection on its judged questions: an unchanged index is not evaluated again.
 CREATE TABLE evaluation_outcome (
@@ -359,13 +465,14 @@ CREATE TABLE chunk (
     end_char integer NOT NULL,
     token_count integer NOT NULL,
     hash bytea NOT NULL,               -- identity within the document: text, heading path, anchor, context
-    embedding_hash bytea NOT NULL,     -- sha256 of context and text as embedded
+    embedding_hash bytea,              -- sha256 of context and text as embedded; NULL: of a generated index, without a vector
     start_seconds double precision,    -- of a recording: start and end of the passage
     end_seconds double precision
 );
 CREATE INDEX chunk_document ON chunk (document_id, generation_id, ordinal);
 CREATE INDEX chunk_generation ON chunk (generation_id);
 CREATE INDEX chunk_embedding_hash ON chunk (embedding_hash);
+CREATE INDEX chunk_without_vector ON chunk (generation_id, document_id) WHERE embedding_hash IS NULL;
 
 -- The published and the prepared state of each document in the index.
 CREATE TABLE indexed_document (
@@ -381,8 +488,14 @@ CREATE TABLE indexed_document (
     published_language text,
     published_at timestamptz,
     uncovered integer NOT NULL DEFAULT 0,  -- characters of content in no prepared chunk; more than 0 is a fault
+    prepared_digest numeric,           -- sum of chunk_seal over the prepared chunks
+    published_chunks integer,          -- number of entries that were published
+    published_digest numeric,          -- sum of entry_seal over them
+    damage text,                       -- reason why the document is to be prepared and published again
+    seal bigint,                       -- indexed_document_seal of the row
     PRIMARY KEY (generation_id, document_id)
 );
+CREATE INDEX indexed_document_damaged ON indexed_document (generation_id) WHERE damage IS NOT NULL;
 CREATE INDEX indexed_document_document ON indexed_document (document_id);
 CREATE INDEX indexed_document_published ON indexed_document (generation_id, published_at);
 CREATE INDEX indexed_document_uncovered ON indexed_document (generation_id) WHERE uncovered > 0;
@@ -393,6 +506,7 @@ CREATE TABLE embedding (
     text_hash bytea NOT NULL,
     vector halfvec NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
+    seal bigint,                       -- embedding_seal of the row
     PRIMARY KEY (model, text_hash)
 );
 ALTER TABLE embedding ALTER COLUMN vector SET STORAGE PLAIN;
@@ -402,7 +516,7 @@ CREATE TABLE search_entry (
     generation_id bigint NOT NULL,
     chunk_id bigint NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
     document_id bigint NOT NULL,
-    vector halfvec NOT NULL,
+    vector halfvec,                    -- NULL where the chunk has no embedding_hash
     lexemes tsvector NOT NULL,
     configuration text NOT NULL DEFAULT 'simple',  -- text-search configuration that the lexemes were made with
     PRIMARY KEY (generation_id, chunk_id)
@@ -472,11 +586,17 @@ AS $$
 DECLARE
     found tsvector;
 BEGIN
-    IF content ~ '[^\x01-\x7f]' THEN
-        content := paired_letters(translate(normalize(content, NFKC), U&'\00AD\200B\2060\FEFF', ''));
-        IF configuration::text IN ('english', 'simple') THEN  -- whose stemmers know no accents: `résumé` is `resume`
-            content := without_accents(content);
-        END IF;
+    -- Of ASCII no stemmer makes an accent that is folded, but the Serbian one, which writes `dj` as `đ`.
+    IF octet_length(content) = length(content) AND configuration::text <> 'serbian' THEN
+        RETURN to_tsvector(configuration, content);
+    END IF;
+    content := paired_letters(translate(normalize(content, NFKC), U&'\00AD\200B\2060\FEFF', ''));
+    -- Nor do stemmers make an accent of quotation marks, dashes and scripts whose marks are letters.
+    IF content !~ '[\u00c0-\u03ffёЁ\u1e00-\u1fff]' AND configuration::text <> 'serbian' THEN
+        RETURN to_tsvector(configuration, content);
+    END IF;
+    IF configuration::text IN ('english', 'simple') THEN  -- whose stemmers know no accents: `résumé` is `resume`
+        content := without_accents(content);
     END IF;
     found := to_tsvector(configuration, content);
     IF found::text !~ '[\u00c0-\u03ffёЁ\u1e00-\u1fff]' OR configuration::text IN
@@ -534,6 +654,7 @@ CREATE TABLE keyword_entry (
     weights sparsevec NOT NULL,        -- lexeme id → weight
     block integer,                     -- NULL: not in a block yet
     slot integer,                      -- place in the block, counted from 1
+    seal bigint,                       -- keyword_entry_seal of the row
     PRIMARY KEY (generation_id, chunk_id)
 ) PARTITION BY LIST (generation_id);
 ALTER TABLE keyword_entry ALTER COLUMN weights SET STORAGE EXTERNAL;
@@ -543,7 +664,7 @@ CREATE UNIQUE INDEX keyword_entry_slot ON keyword_entry (generation_id, block, s
 -- The inverse of keyword_entry for blocks of 8,000 entries: the weights of a lexeme in the entries of a block. Rows
 -- never change; a deleted entry leaves its slot empty.
 CREATE TABLE keyword_block (
-    generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
+    generation_id bigint NOT NULL,
     lexeme_id integer NOT NULL,
     block integer NOT NULL,
     weights sparsevec(8000) NOT NULL,  -- slot → weight
@@ -551,11 +672,25 @@ CREATE TABLE keyword_block (
 );
 ALTER TABLE keyword_block ALTER COLUMN weights SET STORAGE EXTERNAL;
 
+-- Delete the blocks of deleted generations. A foreign key would do it, too, and look up each of a block's 30,000 rows.
+CREATE FUNCTION follow_generations() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    DELETE FROM keyword_block USING gone WHERE keyword_block.generation_id = gone.id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER generations_gone AFTER DELETE ON generation REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_generations();
+
 -- The number of entries left in each block of keyword_block.
 CREATE TABLE keyword_block_size (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
     block integer NOT NULL,
     entries integer NOT NULL,
+    lexemes integer,                   -- rows of the block in keyword_block
+    digest numeric,                    -- sum of keyword_block_seal over them
     PRIMARY KEY (generation_id, block)
 );
 
@@ -565,7 +700,8 @@ RETURNS TABLE (chunk_id bigint, length integer, lexeme_id integer, weight real)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
     SELECT word.chunk_id, word.length, lexeme.id,
-           (word.frequency * 2.2 / (word.frequency + 1.2 * (0.25 + 0.75 * word.length / generation.average_length)))::real
+           (word.frequency * 22 / 10::float8  -- 2.2 is a numeric, with which arithmetic takes ten times as long
+            / (word.frequency + 1.2::float8 * (0.25::float8 + 0.75::float8 * word.length / generation.average_length)))::real
     FROM (
         SELECT entry.chunk_id, word.lexeme, cardinality(word.positions) AS frequency,
                (sum(cardinality(word.positions)) OVER (PARTITION BY entry.chunk_id))::integer AS length
@@ -595,10 +731,21 @@ AS $$
 DECLARE
     part record;
 BEGIN
+    -- Planning the statements below costs a millisecond, which a statement without rows need not pay.
+    IF TG_OP = 'INSERT' THEN
+        IF NOT EXISTS (SELECT FROM added) THEN
+            RETURN NULL;
+        END IF;
+    ELSIF NOT EXISTS (SELECT FROM gone) THEN
+        RETURN NULL;
+    END IF;
     -- The generation's row comes first: who holds it is alone with the rest, and so nobody waits in a circle.
     IF TG_OP <> 'INSERT' THEN
         UPDATE generation SET entry_count = entry_count - lost.entries, total_length = total_length - lost.length
-        FROM (SELECT generation_id, count(*) AS entries, sum(keyword_length(lexemes)) AS length FROM gone GROUP BY 1) lost
+        FROM (SELECT generation_id, count(*) AS entries, sum(words.length) AS length
+              FROM gone
+              CROSS JOIN LATERAL (SELECT coalesce(sum(cardinality(positions)), 0) AS length FROM unnest(lexemes)) words
+              GROUP BY 1) lost
         WHERE id = lost.generation_id;
         UPDATE lexeme SET entries = lexeme.entries - word.entries
         FROM (SELECT generation_id, word.lexeme AS token, count(*) AS entries
@@ -622,7 +769,7 @@ BEGIN
         FROM (
             SELECT generation_id, count(*) AS texts
             FROM (SELECT DISTINCT gone.generation_id, chunk.embedding_hash
-                  FROM gone JOIN chunk ON chunk.id = gone.chunk_id) text
+                  FROM gone JOIN chunk ON chunk.id = gone.chunk_id WHERE chunk.embedding_hash IS NOT NULL) text
             WHERE (  -- with LIMIT, so that one entry is looked for and not all of them joined
                 SELECT true FROM chunk other
                 JOIN search_entry entry ON entry.generation_id = other.generation_id AND entry.chunk_id = other.id
@@ -637,7 +784,10 @@ BEGIN
         SET entry_count = entry_count + won.entries, total_length = total_length + won.length,
             average_length = coalesce(average_length, nullif(won.length, 0)::real / won.entries),
             averaged_entries = CASE WHEN average_length IS NULL THEN won.entries ELSE averaged_entries END
-        FROM (SELECT generation_id, count(*) AS entries, sum(keyword_length(lexemes)) AS length FROM added GROUP BY 1) won
+        FROM (SELECT generation_id, count(*) AS entries, sum(words.length) AS length
+              FROM added
+              CROSS JOIN LATERAL (SELECT coalesce(sum(cardinality(positions)), 0) AS length FROM unnest(lexemes)) words
+              GROUP BY 1) won
         WHERE id = won.generation_id;
         WITH word AS (
             SELECT generation_id, word.lexeme AS token, count(*) AS entries
@@ -656,24 +806,21 @@ BEGIN
         FOR part IN SELECT generation_id, array_agg(chunk_id) AS chunks FROM added GROUP BY 1 LOOP
             INSERT INTO keyword_entry (generation_id, chunk_id, length, weights)
             SELECT part.generation_id, chunk_id, length, weights FROM keyword_weights(part.generation_id, part.chunks);
+            IF TG_OP = 'INSERT' THEN
+                -- Texts that had no entry before.
+                UPDATE generation SET text_count = text_count + (
+                    SELECT count(*)
+                    FROM (SELECT DISTINCT embedding_hash FROM chunk
+                          WHERE id = ANY(part.chunks) AND embedding_hash IS NOT NULL) text
+                    WHERE (
+                        SELECT true FROM chunk other
+                        JOIN search_entry entry ON entry.generation_id = part.generation_id AND entry.chunk_id = other.id
+                        WHERE other.embedding_hash = text.embedding_hash AND other.generation_id = part.generation_id
+                          AND other.id <> ALL(part.chunks)  -- of the array, which is hashed: `added` would be scanned
+                        LIMIT 1) IS NULL)
+                WHERE id = part.generation_id;
+            END IF;
         END LOOP;
-    END IF;
-    IF TG_OP = 'INSERT' THEN
-        -- Texts that had no entry before.
-        UPDATE generation SET text_count = text_count + won.texts
-        FROM (
-            SELECT generation_id, count(*) AS texts
-            FROM (SELECT DISTINCT added.generation_id, chunk.embedding_hash
-                  FROM added JOIN chunk ON chunk.id = added.chunk_id) text
-            WHERE (
-                SELECT true FROM chunk other
-                JOIN search_entry entry ON entry.generation_id = other.generation_id AND entry.chunk_id = other.id
-                WHERE other.embedding_hash = text.embedding_hash AND other.generation_id = text.generation_id
-                  AND NOT EXISTS (SELECT FROM added WHERE added.chunk_id = other.id)
-                LIMIT 1) IS NULL
-            GROUP BY 1
-        ) won
-        WHERE id = won.generation_id;
     END IF;
     RETURN NULL;
 END
@@ -768,7 +915,8 @@ SELECT collection, url, source_id, sha256, media_type, size, tags, is_html,
     CASE WHEN is_html AND holders > 1 THEN metadata || jsonb_build_object('also_at', array_remove(urls, url))
          WHEN is_html THEN metadata END AS metadata  -- for other documents the parser finds the metadata
 FROM (
-    SELECT source.collection, page.url, page.source_id, page.sha256, page.media_type, page.size, source.tags, page.metadata,
+    SELECT source.collection, page.url, page.source_id, page.sha256, page.media_type, page.size, page.metadata,
+        source.tags || ARRAY(SELECT tag FROM unnest(page.tags) AS tag WHERE tag <> ALL(source.tags)) AS tags,
         page.parser IS NOT NULL AS is_html,
         row_number() OVER same_content AS place,
         count(*) OVER everywhere AS holders,
@@ -809,11 +957,12 @@ WHERE file.removed_at IS NULL
 
 -- The items of sources that become documents, without attachments. An item in two overlapping sources has two rows.
 -- `format` selects the parser: the media type, `page` for an HTML page that a crawl has converted to Markdown, or
--- `transcript` for a recording.
+-- `transcript` for a recording. A document of another collection, which a membership rule takes, is one of `taken`: it
+-- has the parsed content of that document, by `parser`.
 CREATE VIEW present_source_item AS
 SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
     source.tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata,
-    NULL AS container, NULL::integer AS number
+    NULL AS container, NULL::integer AS number, NULL AS parser
 FROM raw_file
 JOIN source ON source.id = raw_file.source_id
 WHERE raw_file.removed_at IS NULL
@@ -826,7 +975,7 @@ UNION ALL
 SELECT source.collection, file.uri, file.source_id, transcribed.content_hash, file.media_type, file.size, source.tags,
     'recording', 'transcript',
     recording.metadata || jsonb_strip_nulls(jsonb_build_object('language_probability', transcript.language_probability)),
-    NULL, NULL
+    NULL, NULL, NULL
 FROM transcribed_file transcribed
 JOIN raw_file file ON file.source_id = transcribed.source_id AND file.uri = transcribed.uri
 JOIN source ON source.id = file.source_id
@@ -839,28 +988,42 @@ WHERE file.removed_at IS NULL
   AND is_recording(file.media_type)
 UNION ALL
 SELECT collection, url, source_id, sha256, media_type, size, tags, 'page', CASE WHEN is_html THEN 'page' ELSE media_type END,
-    metadata, NULL, NULL
-FROM present_page;
+    metadata, NULL, NULL, NULL
+FROM present_page
+UNION ALL
+SELECT rule.collection, document.uri, rule.id, document.content_sha256, document.media_type, 0, document.tags, document.kind,
+    'taken', document.metadata, NULL, NULL, document.content_parser
+FROM source rule
+JOIN document ON document.collection = rule.location
+WHERE rule.kind = 'collection'
+  AND rule.removed_at IS NULL
+  AND document.removed_at IS NULL
+  AND document.content_hash IS NOT NULL
+  AND takes_tags(rule.settings, document.tags);
 
 -- The items that become documents, with the attachments of messages.
 CREATE VIEW present_item AS
 SELECT * FROM present_source_item
 UNION ALL
-SELECT collection, uri, source_id, sha256, media_type, size, tags, 'file', media_type, NULL, container, number
+SELECT collection, uri, source_id, sha256, media_type, size, tags, 'file', media_type, NULL, container, number, NULL
 FROM present_attachment
 WHERE skip_reason IS NULL;
 
--- The items that become documents, one row for each collection and URI: the first source with an item provides it. In
--- an object store an attachment and a file may have one URI: the file is chosen.
+-- The items that become documents, one row for each collection and URI: the first source with an item provides it, and
+-- the collection's own before those that it takes. In an object store an attachment and a file may have one URI: the
+-- file is chosen.
 CREATE VIEW live_item AS
-SELECT DISTINCT ON (collection, uri) * FROM present_item ORDER BY collection, uri, source_id, container NULLS FIRST;
+SELECT DISTINCT ON (collection, uri) * FROM present_item
+ORDER BY collection, uri, parser IS NOT NULL, source_id, container NULLS FIRST;
 
 -- The state of each file and of each URL of a site that may be, or may have become, a document.
 CREATE VIEW source_item AS
 SELECT file.source_id, file.uri, CASE WHEN is_recording(file.media_type) THEN 'recording' ELSE 'file' END AS kind,
     file.media_type, coalesce(file.failure, transcribed.failure) AS failure, file.skip_reason, file.excluded_at,
     greatest(file.attempts, transcribed.attempts) AS attempts,
-    greatest(file.next_retry_at, transcribed.next_retry_at) AS next_retry_at
+    greatest(file.next_retry_at, transcribed.next_retry_at) AS next_retry_at,
+    CASE WHEN file.failure IS NOT NULL THEN coalesce(file.failure_class, 'other')
+         WHEN transcribed.failure IS NOT NULL THEN coalesce(transcribed.failure_class, 'other') END AS failure_class
 FROM raw_file file
 LEFT JOIN transcribed_file transcribed
     ON transcribed.source_id = file.source_id AND transcribed.uri = file.uri AND is_recording(file.media_type)
@@ -869,12 +1032,13 @@ UNION ALL
 SELECT frontier.source_id, frontier.url, 'page', page.media_type,
     CASE WHEN frontier.state = 'failed' THEN frontier.last_error END,
     CASE WHEN frontier.state = 'refused' THEN frontier.last_error END,
-    page.excluded_at, frontier.attempts, frontier.next_attempt_at
+    page.excluded_at, frontier.attempts, frontier.next_attempt_at,
+    CASE WHEN frontier.state = 'failed' THEN coalesce(frontier.failure_class, 'other') END
 FROM frontier
 LEFT JOIN crawled_page page ON page.source_id = frontier.source_id AND page.url = frontier.url
 WHERE frontier.state IN ('failed', 'refused') OR page.excluded_at IS NOT NULL
 UNION ALL
-SELECT source_id, uri, 'file', media_type, NULL, skip_reason, NULL, 0, NULL
+SELECT source_id, uri, 'file', media_type, NULL, skip_reason, NULL, 0, NULL, NULL
 FROM present_attachment
 WHERE skip_reason IS NOT NULL;
 
@@ -892,7 +1056,14 @@ SELECT
     END AS state,
     coalesce(source_item.failure, document.failure, document.skip_reason) AS error,
     greatest(source_item.next_retry_at, document.next_retry_at) AS next_retry_at,
-    greatest(source_item.attempts, document.attempts) AS attempts
+    greatest(source_item.attempts, document.attempts) AS attempts,
+    CASE WHEN document.removed_at IS NULL THEN coalesce(
+        source_item.failure_class, CASE WHEN document.failure IS NOT NULL THEN coalesce(document.failure_class, 'other') END)
+    END AS failure_class,
+    -- A failed item that no time will try again.
+    document.removed_at IS NULL AND coalesce(source_item.failure, document.failure) IS NOT NULL
+        AND source_item.next_retry_at IS NULL AND document.next_retry_at IS NULL AS parked,
+    document.removed_at
 FROM document
 JOIN collection ON collection.name = document.collection
 LEFT JOIN source_item ON source_item.source_id = document.source_id AND source_item.uri = document.uri
@@ -908,7 +1079,10 @@ SELECT
         WHEN source_item.skip_reason IS NOT NULL THEN 'skipped'
         ELSE 'pending'
     END,
-    coalesce(source_item.failure, source_item.skip_reason), source_item.next_retry_at, source_item.attempts
+    coalesce(source_item.failure, source_item.skip_reason), source_item.next_retry_at, source_item.attempts,
+    source_item.failure_class,
+    source_item.excluded_at IS NULL AND source_item.failure IS NOT NULL AND source_item.next_retry_at IS NULL,
+    source_item.excluded_at
 FROM source_item
 JOIN source ON source.id = source_item.source_id
 WHERE source.removed_at IS NULL
@@ -926,6 +1100,25 @@ CREATE TABLE measurement (
     total double precision NOT NULL,
     PRIMARY KEY (name, labels, part)
 ) WITH (fillfactor = 50);
+
+-- The items that a stage works on now; a crawl has one row, for its site. A row counts while the session that wrote it
+-- lives. Unlogged: nothing of it outlives the server.
+CREATE UNLOGGED TABLE processing (
+    collection text NOT NULL,
+    stage text NOT NULL,
+    uri text NOT NULL,
+    since timestamptz NOT NULL DEFAULT clock_timestamp(),
+    process text NOT NULL,             -- host and id of the process
+    run text,                          -- Dagster's run
+    backend integer NOT NULL,          -- session: its process in the server, with the time of its start
+    backend_start timestamptz,
+    PRIMARY KEY (collection, stage, uri)
+);
+
+-- The nights on which retention looked for old rows: by the clock alone, one that is ahead makes everything old.
+CREATE TABLE retention_night (
+    night date PRIMARY KEY
+);
 
 -- The last comparison of each collection with its sources.
 CREATE TABLE freshness (
@@ -1086,10 +1279,10 @@ BEGIN
             SELECT gone.source_id, gone.url, unnest(ARRAY[gone.sha256, added.sha256]) AS sha256
             FROM gone JOIN added ON added.source_id = gone.source_id AND added.url = gone.url
             WHERE (gone.sha256, gone.media_type, gone.metadata, gone.canonical_url, gone.parser IS NULL,
-                   gone.removed_at IS NULL, gone.excluded_at IS NULL)
+                   gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
                 IS DISTINCT FROM
                 (added.sha256, added.media_type, added.metadata, added.canonical_url, added.parser IS NULL,
-                 added.removed_at IS NULL, added.excluded_at IS NULL)
+                 added.removed_at IS NULL, added.excluded_at IS NULL, added.tags)
         ) changed
         HAVING count(*) > 0;
         INSERT INTO tally (collection, kind, items, digest)
@@ -1141,19 +1334,31 @@ CREATE TRIGGER transcripts_follow AFTER UPDATE ON transcript
     FOR EACH ROW WHEN (OLD.language_probability IS DISTINCT FROM NEW.language_probability)
     EXECUTE FUNCTION follow_transcripts();
 
--- Mark every item of a source that got other tags, left the configuration or returned to it.
+-- Mark every item of a source that got other tags, left the configuration or returned to it, and the documents that a
+-- new or changed membership rule takes or took.
 CREATE FUNCTION follow_sources() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
     PERFORM mark_items(array_agg(source_id), array_agg(uri)) FROM raw_file WHERE source_id = NEW.id;
     INSERT INTO changed_item (collection, uri) SELECT NEW.collection, url FROM crawled_page WHERE source_id = NEW.id;
+    IF NEW.kind = 'collection' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT NEW.collection, uri FROM document WHERE source_id = NEW.id AND removed_at IS NULL
+        UNION
+        SELECT NEW.collection, uri FROM document
+        WHERE collection = NEW.location AND removed_at IS NULL AND content_hash IS NOT NULL AND NEW.removed_at IS NULL
+          AND takes_tags(NEW.settings, tags);
+    END IF;
     RETURN NULL;
 END
 $$;
 CREATE TRIGGER sources_follow AFTER UPDATE ON source
-    FOR EACH ROW WHEN (OLD.tags IS DISTINCT FROM NEW.tags OR (OLD.removed_at IS NULL) <> (NEW.removed_at IS NULL))
+    FOR EACH ROW WHEN (OLD.tags IS DISTINCT FROM NEW.tags OR (OLD.removed_at IS NULL) <> (NEW.removed_at IS NULL)
+        OR NEW.kind = 'collection' AND OLD.settings IS DISTINCT FROM NEW.settings)
     EXECUTE FUNCTION follow_sources();
+CREATE TRIGGER rules_added AFTER INSERT ON source
+    FOR EACH ROW WHEN (NEW.kind = 'collection') EXECUTE FUNCTION follow_sources();
 
 -- Mark messages with attachments that a statement inserted or deleted, and these attachments.
 CREATE FUNCTION follow_attachments() RETURNS trigger
@@ -1245,6 +1450,82 @@ CREATE TRIGGER documents_changed AFTER UPDATE ON document REFERENCING OLD TABLE 
 CREATE TRIGGER documents_gone AFTER DELETE ON document REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION follow_documents();
 
+-- Mark the documents of every collection whose parsed content was replaced by another one. An attachment is marked with
+-- its message.
+CREATE FUNCTION follow_parsed_contents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    INSERT INTO changed_item (collection, uri)
+    SELECT held.collection, marked.uri
+    FROM document held
+    CROSS JOIN LATERAL (
+        SELECT held.uri
+        UNION ALL
+        SELECT message.uri
+        FROM document message
+        WHERE message.collection = held.collection AND message.uri = regexp_replace(held.uri, '/[^/]*$', '')
+          AND EXISTS (
+              SELECT FROM attachment
+              WHERE attachment.container_sha256 = message.content_sha256
+                AND attachment.container_parser = message.content_parser)
+    ) AS marked (uri)
+    WHERE held.content_sha256 = NEW.sha256 AND held.content_parser = NEW.parser
+      AND held.content_hash IS DISTINCT FROM NEW.content_hash;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER contents_replaced AFTER UPDATE ON parsed_content
+    FOR EACH ROW WHEN (OLD.content_hash IS DISTINCT FROM NEW.content_hash) EXECUTE FUNCTION follow_parsed_contents();
+
+-- Mark the documents that a statement changed in each collection that takes them, or took them, by their tags.
+CREATE FUNCTION follow_taken_documents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM source WHERE kind = 'collection') THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, added.uri
+        FROM added JOIN source rule ON rule.kind = 'collection' AND rule.location = added.collection
+        WHERE rule.removed_at IS NULL AND added.removed_at IS NULL AND added.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, added.tags);
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, gone.uri
+        FROM gone JOIN source rule ON rule.kind = 'collection' AND rule.location = gone.collection
+        WHERE rule.removed_at IS NULL AND gone.removed_at IS NULL AND gone.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, gone.tags);
+    ELSE
+        INSERT INTO changed_item (collection, uri)
+        SELECT DISTINCT rule.collection, held.uri
+        FROM gone
+        JOIN added ON added.id = gone.id
+        CROSS JOIN LATERAL (VALUES
+            (gone.collection, gone.uri, gone.tags, gone.removed_at, gone.content_hash),
+            (added.collection, added.uri, added.tags, added.removed_at, added.content_hash)
+        ) AS held (collection, uri, tags, removed_at, content_hash)
+        JOIN source rule ON rule.kind = 'collection' AND rule.location = held.collection
+        WHERE rule.removed_at IS NULL AND held.removed_at IS NULL AND held.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, held.tags)
+          AND (gone.uri, gone.kind, gone.media_type, gone.tags, gone.metadata, gone.content_sha256, gone.content_parser,
+               gone.removed_at IS NULL)
+              IS DISTINCT FROM
+              (added.uri, added.kind, added.media_type, added.tags, added.metadata, added.content_sha256,
+               added.content_parser, added.removed_at IS NULL);
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER taken_added AFTER INSERT ON document REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_taken_documents();
+CREATE TRIGGER taken_changed AFTER UPDATE ON document REFERENCING OLD TABLE AS gone NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_taken_documents();
+CREATE TRIGGER taken_gone AFTER DELETE ON document REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_taken_documents();
+
 -- The counts of `tally`, counted.
 CREATE FUNCTION counted_items(of_collection text, of_kind text) RETURNS TABLE (items bigint, digest numeric)
 LANGUAGE sql STABLE
@@ -1276,10 +1557,321 @@ AS $$
         WHERE held.collection = of_collection AND (of_uris IS NULL OR held.uri = ANY(of_uris))
         UNION ALL
         SELECT held.collection, held.uri, held.source_id, held.sha256, held.media_type, held.size, held.tags, 'file',
-               held.media_type, NULL, held.container, held.number
+               held.media_type, NULL, held.container, held.number, NULL
         FROM present_attachment held
         WHERE held.collection = of_collection AND held.skip_reason IS NULL
           AND (of_uris IS NULL OR held.container = ANY(of_uris))
     ) item
-    ORDER BY item.uri, item.source_id, item.container NULLS FIRST
+    ORDER BY item.uri, item.parser IS NOT NULL, item.source_id, item.container NULLS FIRST
 $$;
+
+-- Whether a time is due: it is past, or further ahead than the longest wait, as a clock that was wrong has recorded it.
+-- Retries and pauses that a site asks for end within 24 hours; an hour more allows for a clock that is a little slow.
+CREATE FUNCTION is_due(moment timestamptz, longest interval DEFAULT '24 hours') RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ SELECT moment <= now() OR moment > now() + longest + interval '1 hour' $$;
+
+-- Whether the next crawl of a site is due: after its `refresh` in seconds, or after a pause; NULL before the first one.
+CREATE FUNCTION crawl_is_due(site source) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT is_due(site.next_crawl_at, interval '24 hours'
+        + make_interval(secs => coalesce((site.settings ->> 'refresh')::double precision, 86400)))
+$$;
+
+-- The time of the next attempt after an attempt that failed: 1, 2, 4 … minutes later, at most a day; with `at_once` the
+-- first retry follows at once. NULL parks the item: after `most` attempts in a row, or after those that the collection's
+-- setting `retries.attempts` allows.
+CREATE FUNCTION next_retry(of_collection text, attempt integer, most integer DEFAULT NULL, at_once boolean DEFAULT false)
+RETURNS timestamptz
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN attempt >= least(most, coalesce(
+            (SELECT (settings #>> '{retries,attempts}')::integer FROM sourcebook.collection WHERE name = of_collection), 15))
+            THEN NULL
+        WHEN at_once AND attempt = 1 THEN now()
+        ELSE now() + least(
+            interval '1 minute' * power(2, least(attempt - 1 - at_once::integer, 20)), interval '24 hours')
+    END
+$$;
+
+-- Stages that did work, with its amount: the past runs from which a plan forecasts the next one.
+CREATE TABLE stage_run (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    machine text NOT NULL,             -- host name
+    stage text NOT NULL,               -- an asset; `run` for the time of a run outside its stages
+    kind text NOT NULL,                -- of `embeddings` the model; of `run` how it was executed; else empty
+    work double precision NOT NULL,    -- seconds at built-in rates
+    seconds double precision NOT NULL, -- seconds that it took
+    finished_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX stage_run_kind ON stage_run (machine, stage, kind, id);
+
+-- The proof. Sums over what each transaction of the library published are kept beside it, and a statement of anybody else
+-- leaves a mark: while there is no mark, and the tables are stored where they were, the sums need not be compared.
+
+-- Marks of statements that were not the library's, one for each collection; a run deletes those that it read once
+-- everything is compared.
+CREATE TABLE foreign_change (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    collection text NOT NULL,
+    relation text NOT NULL,              -- the table, or the partition
+    operation text NOT NULL,
+    compared boolean NOT NULL DEFAULT false,  -- whether sources, inventory and documents were compared since
+    made_by text NOT NULL DEFAULT session_user,
+    made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX foreign_change_collection ON foreign_change (collection);
+
+-- Digests of rows. The functions that hash a record are those of hash partitions, which no version of PostgreSQL changes.
+-- JSON is hashed as it is sent: its own hash takes an empty object and an empty array for equal.
+CREATE FUNCTION chunk_seal(held chunk) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.ordinal, held.text, held.context, held.heading_path, held.anchor, held.page, held.start_char, held.end_char,
+    held.token_count, held.hash, held.embedding_hash, held.start_seconds, held.end_seconds), 0);
+
+CREATE FUNCTION entry_seal(held search_entry, passage chunk) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    chunk_seal(passage), halfvec_send(held.vector), tsvectorsend(held.lexemes), held.configuration), 0);
+
+CREATE FUNCTION embedding_seal(held embedding) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(held.model, held.text_hash, halfvec_send(held.vector)), 0);
+
+CREATE FUNCTION keyword_entry_seal(held keyword_entry) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(held.chunk_id, held.length, sparsevec_send(held.weights), held.block, held.slot), 0);
+
+CREATE FUNCTION keyword_block_seal(held keyword_block) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(held.lexeme_id, held.block, sparsevec_send(held.weights)), 0);
+
+CREATE FUNCTION indexed_document_seal(held indexed_document) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.generation_id, held.document_id, held.input_hash, held.config_hash, held.chunk_count, held.published_hash,
+    held.published_config, held.published_version, held.published_title, held.published_language, held.published_at,
+    held.uncovered, held.prepared_digest, held.published_chunks, held.published_digest), 0);
+
+CREATE FUNCTION raw_file_seal(held raw_file) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.source_id, held.uri, held.size, held.modified, held.sha256, held.media_type, held.skip_reason, held.failure), 0);
+
+CREATE FUNCTION parsed_content_seal(held parsed_content) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.sha256, held.parser, held.markdown, jsonb_send(held.blocks), held.title, held.page_count, held.language,
+    jsonb_send(held.metadata), held.content_hash, held.nothing_to_read), 0);
+
+CREATE FUNCTION document_seal(held document) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.id, held.collection, held.source_id, held.uri, held.kind, held.media_type, held.tags, held.title, held.language,
+    jsonb_send(held.metadata), held.input_hash, held.config_hash, held.content_sha256, held.content_parser,
+    held.content_hash, held.version), 0);
+
+CREATE FUNCTION attachment_seal(held attachment) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.container_sha256, held.container_parser, held.number, held.path, held.media_type, held.size, held.sha256,
+    held.skip_reason), 0);
+
+CREATE FUNCTION crawled_page_seal(held crawled_page) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.source_id, held.url, held.status, held.media_type, held.title, held.language, jsonb_send(held.metadata),
+    held.canonical_url, held.content, held.size, held.sha256, held.links, held.rendered, held.parser, held.removed_at IS NULL), 0);
+
+CREATE FUNCTION recording_seal(held recording) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.sha256, held.sound_sha256, held.duration, held.title, jsonb_send(held.metadata)), 0);
+
+CREATE FUNCTION transcript_seal(held transcript) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.sound_sha256, held.engine, held.language, held.language_probability, held.windows), 0);
+
+CREATE FUNCTION transcript_window_seal(held transcript_window) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.sound_sha256, held.engine, held.starts_at, held.ends_at, jsonb_send(held.segments)), 0);
+
+CREATE FUNCTION transcribed_file_seal(held transcribed_file) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hash_record_extended(ROW(
+    held.source_id, held.uri, held.sha256, held.sound_sha256, held.engine, held.content_hash), 0);
+
+-- Whether a message has the attachments that were found in it.
+CREATE FUNCTION attachments_are_whole(held parsed_content) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (
+    SELECT count(*) = coalesce(held.attachments, count(*))
+           AND coalesce(bool_and(part.seal IS NOT DISTINCT FROM attachment_seal(part)), true)
+    FROM attachment part
+    WHERE part.container_sha256 = held.sha256 AND part.container_parser = held.parser);
+
+-- Whether a transcript is the one that was made, as far as it goes.
+CREATE FUNCTION transcript_is_whole(held transcript) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (
+    SELECT held.seal IS NOT DISTINCT FROM transcript_seal(held)
+           AND count(*) = coalesce(held.windows, count(*))
+           AND coalesce(bool_and(part.seal IS NOT DISTINCT FROM transcript_window_seal(part)), true)
+    FROM transcript_window part
+    WHERE part.sound_sha256 = held.sound_sha256 AND part.engine = held.engine);
+
+-- Seal rows that the library writes into tables of what was read from sources.
+CREATE FUNCTION seal_source_row() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_ARGV[0] = 'attachment' THEN
+        NEW.seal := attachment_seal(NEW);
+    ELSIF TG_ARGV[0] = 'crawled_page' THEN
+        NEW.seal := crawled_page_seal(NEW);
+    ELSIF TG_ARGV[0] = 'recording' THEN
+        NEW.seal := recording_seal(NEW);
+    ELSIF TG_ARGV[0] = 'transcript' THEN
+        NEW.seal := transcript_seal(NEW);
+    ELSIF TG_ARGV[0] = 'transcript_window' THEN
+        NEW.seal := transcript_window_seal(NEW);
+    ELSE
+        NEW.seal := transcribed_file_seal(NEW);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+-- Seal rows that the library writes. A row that anybody else changes keeps its old seal, which no longer fits.
+CREATE FUNCTION seal_row() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_ARGV[0] = 'embedding' THEN
+        NEW.seal := embedding_seal(NEW);
+    ELSIF TG_ARGV[0] = 'keyword_entry' THEN
+        NEW.seal := keyword_entry_seal(NEW);
+    ELSIF TG_ARGV[0] = 'raw_file' THEN
+        NEW.seal := raw_file_seal(NEW);
+    ELSIF TG_ARGV[0] = 'parsed_content' THEN
+        NEW.seal := parsed_content_seal(NEW);
+    ELSIF TG_ARGV[0] = 'document' THEN
+        NEW.seal := document_seal(NEW);
+    ELSE
+        NEW.seal := indexed_document_seal(NEW);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+-- Mark a statement that is not the library's. A function that runs as its owner has the schema of temporary tables last:
+-- else a table of the session would come before the one that is meant.
+CREATE FUNCTION note_foreign_change() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = sourcebook, public, pg_temp
+AS $$
+BEGIN
+    INSERT INTO foreign_change (collection, relation, operation) SELECT name, TG_TABLE_NAME, TG_OP FROM collection;
+    RETURN NULL;
+END
+$$;
+
+-- Whether this session is one of the library's connections.
+CREATE FUNCTION is_library() RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN current_setting('sourcebook.writer', true) IS NOT DISTINCT FROM 'library';
+
+-- Mark the statements on a table that are not the library's; those of triggers and cascades follow from a marked one.
+CREATE FUNCTION watch_table(watched regclass) RETURNS void
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    EXECUTE format(
+        'CREATE TRIGGER foreign_changes AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s FOR EACH STATEMENT '
+        'WHEN (pg_trigger_depth() = 0 AND NOT is_library()) EXECUTE FUNCTION note_foreign_change()', watched);
+    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER foreign_changes', watched);
+END
+$$;
+
+-- A digest of where the tables of a generation are stored, and of the triggers that watch them: another one after a
+-- restore, after TRUNCATE, and after a trigger was disabled and enabled again.
+CREATE FUNCTION storage_identity(of_generation bigint) RETURNS text
+LANGUAGE sql STABLE
+RETURN (
+    SELECT md5((SELECT oid FROM pg_database WHERE datname = current_database())::text
+        || string_agg(concat_ws(' ', held.oid, held.relfilenode, watch.oid, watch.xmin, watch.tgenabled), ',' ORDER BY held.oid))
+    FROM pg_class held JOIN pg_trigger watch ON watch.tgrelid = held.oid AND watch.tgname = 'foreign_changes'
+    WHERE held.relnamespace = 'sourcebook'::regnamespace
+      AND (held.relname !~ '_[0-9]+$'  -- partitions, attached or not
+           OR held.relname IN ('search_entry_' || of_generation, 'keyword_entry_' || of_generation)));
+
+SELECT watch_table(name::regclass) FROM unnest(ARRAY[
+    'collection', 'source', 'raw_file', 'listed_folder', 'parsed_content', 'crawled_page', 'recording', 'transcript',
+    'transcript_window', 'transcribed_file', 'attachment', 'document', 'tally', 'changed_item', 'changed_document',
+    'generation', 'chunk', 'indexed_document', 'embedding', 'search_entry', 'text_configuration', 'lexeme',
+    'keyword_entry', 'keyword_block', 'keyword_block_size']) AS name;
+
+-- A statement that writes none of the sealed columns leaves the seal, and so the damage of the row, as it is.
+CREATE TRIGGER raw_files_sealed BEFORE INSERT OR UPDATE OF
+    source_id, uri, size, modified, sha256, media_type, skip_reason, failure
+    ON raw_file FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('raw_file');
+CREATE TRIGGER parsed_contents_sealed BEFORE INSERT OR UPDATE ON parsed_content
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('parsed_content');
+CREATE TRIGGER documents_sealed BEFORE INSERT OR UPDATE OF
+    id, collection, source_id, uri, kind, media_type, tags, title, language, metadata, input_hash, config_hash,
+    content_sha256, content_parser, content_hash, version
+    ON document FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('document');
+CREATE TRIGGER embeddings_sealed BEFORE INSERT OR UPDATE ON embedding
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('embedding');
+CREATE TRIGGER keyword_entries_sealed BEFORE INSERT OR UPDATE ON keyword_entry
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('keyword_entry');
+CREATE TRIGGER indexed_documents_sealed BEFORE INSERT OR UPDATE ON indexed_document
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('indexed_document');
+CREATE TRIGGER attachments_sealed BEFORE INSERT OR UPDATE ON attachment
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_source_row('attachment');
+CREATE TRIGGER pages_sealed BEFORE INSERT OR UPDATE OF
+    status, media_type, title, language, metadata, canonical_url, content, size, sha256, links, rendered, parser, removed_at
+    ON crawled_page FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_source_row('crawled_page');
+CREATE TRIGGER recordings_sealed BEFORE INSERT OR UPDATE ON recording
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_source_row('recording');
+CREATE TRIGGER transcripts_sealed BEFORE INSERT OR UPDATE ON transcript
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_source_row('transcript');
+CREATE TRIGGER transcript_windows_sealed BEFORE INSERT OR UPDATE ON transcript_window
+    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_source_row('transcript_window');
+CREATE TRIGGER transcribed_files_sealed BEFORE INSERT OR UPDATE OF sha256, sound_sha256, engine, content_hash
+    ON transcribed_file FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_source_row('transcribed_file');
+
+-- Let the next crawl of the sites whose URLs a statement changed that is not the library's find them again.
+CREATE FUNCTION distrust_urls() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = sourcebook, public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        UPDATE source SET crawl_scope = '' WHERE crawl_scope <> '' AND id IN (SELECT source_id FROM added);
+    ELSIF TG_OP = 'DELETE' THEN
+        UPDATE source SET crawl_scope = '' WHERE crawl_scope <> '' AND id IN (SELECT source_id FROM gone);
+    ELSIF TG_OP = 'UPDATE' THEN
+        UPDATE source SET crawl_scope = ''
+        WHERE crawl_scope <> '' AND id IN (SELECT source_id FROM gone UNION ALL SELECT source_id FROM added);
+    ELSE
+        UPDATE source SET crawl_scope = '' WHERE crawl_scope <> '';
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER urls_added_by_others AFTER INSERT ON frontier REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0 AND NOT is_library()) EXECUTE FUNCTION distrust_urls();
+CREATE TRIGGER urls_changed_by_others AFTER UPDATE ON frontier REFERENCING OLD TABLE AS gone NEW TABLE AS added
+    FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0 AND NOT is_library()) EXECUTE FUNCTION distrust_urls();
+CREATE TRIGGER urls_deleted_by_others AFTER DELETE ON frontier REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0 AND NOT is_library()) EXECUTE FUNCTION distrust_urls();
+CREATE TRIGGER urls_emptied_by_others AFTER TRUNCATE ON frontier
+    FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0 AND NOT is_library()) EXECUTE FUNCTION distrust_urls();
+ALTER TABLE frontier ENABLE ALWAYS TRIGGER urls_added_by_others;
+ALTER TABLE frontier ENABLE ALWAYS TRIGGER urls_changed_by_others;
+ALTER TABLE frontier ENABLE ALWAYS TRIGGER urls_deleted_by_others;
+ALTER TABLE frontier ENABLE ALWAYS TRIGGER urls_emptied_by_others;

@@ -1,11 +1,13 @@
 """The account that PostgreSQL runs under: this one, or one of its own where this one is root."""
 
+import fcntl
 import os
 import pwd
 import stat
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -95,7 +97,12 @@ class ServerAccount:
 
 
 def _create() -> pwd.struct_passwd:
+    """Make the account, one process at a time: of two useradd at once, one can take back the other's user id."""
+    users = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
     try:
+        fcntl.flock(users, fcntl.LOCK_EX)
+        with suppress(KeyError):
+            return pwd.getpwnam(NAME)
         subprocess.run(["useradd", "--system", "--no-create-home", NAME], check=True, capture_output=True)
         return pwd.getpwnam(NAME)
     except (OSError, subprocess.SubprocessError, KeyError) as error:
@@ -103,3 +110,5 @@ def _create() -> pwd.struct_passwd:
             f"PostgreSQL does not run as root, and the user {NAME} cannot be created: run Sourcebook as another user, "
             f"or create it with  useradd --system {NAME}"
         ) from error
+    finally:
+        os.close(users)

@@ -8,6 +8,7 @@ from sourcebook.errors import ModelError
 
 if TYPE_CHECKING:
     from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.embedding.model import EmbeddingModel
 
 
 def open_query_embedder(home: Path, model: str, settings: EmbeddingSettings) -> "tuple[QueryEmbedder, str | None]":
@@ -40,8 +41,31 @@ def open_query_embedder(home: Path, model: str, settings: EmbeddingSettings) -> 
     return _open_sentence_transformer(identity, settings), f"Queries are embedded with sentence-transformers: {found}."
 
 
+def check_openable(home: Path, model: str, settings: EmbeddingSettings) -> None:
+    """Check that the embedder of a generation's questions can be opened on this machine, without loading it.
+
+    Args:
+        home: State folder, with the exports in `models/`.
+        model: The generation's `model`: the identity of the weights, `/` and a precision.
+        settings: The generation's embedding settings, which name the model.
+
+    Raises:
+        ModelError: There is neither an export nor the model itself, or the model's weights are not the generation's.
+    """
+    from sourcebook.embedding.onnx.open import find_export
+
+    identity = model.partition("/")[0]
+    if isinstance(find_export(home, identity), str):
+        _find_same_weights(identity, settings)
+
+
 def _open_sentence_transformer(identity: str, settings: EmbeddingSettings) -> "QueryEmbedder":
     from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+
+    return SentenceTransformerEmbedder(_find_same_weights(identity, settings), settings.precision)
+
+
+def _find_same_weights(identity: str, settings: EmbeddingSettings) -> "EmbeddingModel":
     from sourcebook.embedding.model import find_model
 
     model = find_model(settings.model)
@@ -50,4 +74,4 @@ def _open_sentence_transformer(identity: str, settings: EmbeddingSettings) -> "Q
             f"The embedding model {settings.model!r} has other weights ({model.identity}) than the collection was "
             f"indexed with ({identity}): restore them, or index the collection again."
         )
-    return SentenceTransformerEmbedder(model, settings.precision)
+    return model

@@ -38,7 +38,6 @@ class EmbeddingProcess:
         self._lock = RLock()
         self._end: str | None = None
         self._pool: WorkerPool | None = None
-        self._ready: Future[None] = Future()
 
     @property
     def model(self) -> EmbeddingModel:
@@ -67,20 +66,7 @@ class EmbeddingProcess:
             except OSError as error:
                 message = f"The embedding process for {self._model.name!r} cannot be started: {error}."
                 raise ModelError(message) from error
-            self._ready = self._schedule(worker.load, self._model, self._precision)
-
-    def wait_until_ready(self, timeout: float | None = None) -> None:
-        """Start the child if necessary, and wait until it has loaded the model.
-
-        Args:
-            timeout: Time limit in seconds; None for none.
-
-        Raises:
-            ModelError: The model cannot be loaded, or the child has ended.
-            TimeoutError: The model is still loading at the time limit.
-        """
-        self.start()
-        self._ready.result(timeout)
+            self._schedule(worker.load, self._model, self._precision)
 
     def submit(self, texts: Sequence[str]) -> Future[Vectors]:
         """Queue passages and return at once, so that the caller can read the next ones meanwhile.

@@ -11,7 +11,7 @@ from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
-from sourcebook.processes.child import loading_libraries, reason_of
+from sourcebook.processes.child import hide_packages, loading_libraries, reason_of, return_freed_memory
 
 _loaded: SentenceTransformerEmbedder | ModelError = ModelError("The embedding model is not loaded.")
 
@@ -23,6 +23,7 @@ def load(model: EmbeddingModel, precision: PrecisionSetting) -> None:
         ModelError: The model cannot be loaded; later tasks raise the error, too.
     """
     global _loaded
+    hide_packages("pandas")  # which scikit-learn imports where it is installed
     try:
         with _model_errors(), loading_libraries():
             _loaded = SentenceTransformerEmbedder(model, precision)
@@ -47,6 +48,7 @@ def export(home: Path) -> str | None:
     """Export the model to ONNX; see `export_model`."""
     from sourcebook.embedding.onnx.export import export_model
 
+    return_freed_memory()  # a long ingest leaves 0.4 GB; an export takes as much
     with _model_errors():
         return export_model(home, _embedder().model)
 

@@ -7,7 +7,7 @@
 ...     print(found.of("hybrid").estimates["ndcg@10"])
 """
 
-from sourcebook.evaluation.baseline import Baseline, compare_with_baseline, read_baseline
+from sourcebook.evaluation.baseline import Baseline, compare_generations, compare_with_baseline, read_baseline
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.evaluate import evaluate
 from sourcebook.evaluation.floors import Floor, MissedFloor, check_floors, missed_floors
@@ -23,6 +23,7 @@ __all__ = [
     "MissedFloor",
     "ModeScores",
     "check_floors",
+    "compare_generations",
     "compare_with_baseline",
     "evaluate",
     "missed_floors",

@@ -1,5 +1,6 @@
 """Comparison of an evaluation with an earlier one, query by query, to see whether a change harmed search."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -48,18 +49,31 @@ def compare_with_baseline(found: Evaluation, baseline: Baseline) -> tuple[Differ
     Raises:
         EvaluationError: they have no mode or no query in common.
     """
+    differences = _differences(found, baseline.per_query, baseline.path.name)
+    if not differences:
+        raise EvaluationError(
+            f"{baseline.path} has no query and mode in common with this evaluation: compare the same questions"
+        )
+    return differences
+
+
+def compare_generations(found: Evaluation, other: Evaluation) -> tuple[Difference, ...]:
+    """Return the difference of each mode in one generation from the same mode in another one, on equal questions."""
+    per_query = {scores.mode: scores.per_query for scores in other.modes}
+    return _differences(found, per_query, f"generation {other.generation}")
+
+
+def _differences(
+    found: Evaluation, earlier: Mapping[Mode, Mapping[str, Mapping[Measure, float]]], name: str
+) -> tuple[Difference, ...]:
     differences = []
     for scores in found.modes:
-        before = baseline.per_query.get(scores.mode, {})
+        before = earlier.get(scores.mode, {})
         pairs = [(values, before[query]) for query, values in scores.per_query.items() if query in before]
         measures = [name for name in MEASURES if all(name in values for pair in pairs for values in pair)]
         if not pairs or not measures:
             continue
         gains = [[later[name] - sooner[name] for name in measures] for later, sooner in pairs]
         estimates = dict(zip(measures, estimate_means(gains), strict=True))
-        differences.append(Difference(scores.mode, baseline.path.name, len(pairs), estimates))
-    if not differences:
-        raise EvaluationError(
-            f"{baseline.path} has no query and mode in common with this evaluation: compare the same questions"
-        )
+        differences.append(Difference(scores.mode, name, len(pairs), estimates))
     return tuple(differences)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -14,6 +15,7 @@ from sourcebook.config.evaluation import EvaluationSettings
 from sourcebook.database.queries import queries
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.floors import Floor
+from sourcebook.model.generation import Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +53,41 @@ def configured_floors(settings: EvaluationSettings) -> tuple[Floor, ...]:
     return tuple(Floor(measure, value) for measure, value in settings.floors.items())
 
 
-def evaluation_version(connection: Connection, collection: str, settings: EvaluationSettings) -> str:
+def evaluation_version(
+    connection: Connection,
+    collection: str,
+    settings: EvaluationSettings,
+    generations: Sequence[Generation] = (),
+    rules: Mapping[str, Any] | None = None,
+) -> str:
     """Return a digest over everything that decides the result: the index, the settings, both files, the release.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        settings: its evaluation.
+        generations: the generations that are asked; the active one where empty.
+        rules: further settings that decide the result.
 
     Raises:
         EvaluationError: a file cannot be read.
     """
-    row = connection.execute(queries["evaluated_index"], {"collection": collection}).fetchone()
+    asked: list[int | None] = [generation.id for generation in generations] or [None]
     parts = [
-        row and row[0],
+        *(_index(connection, collection, generation) for generation in asked),
+        rules,
         settings.model_dump(mode="json"),
         _digest(settings.queries),
         _digest(settings.qrels),
         _release(),
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _index(connection: Connection, collection: str, generation: int | None) -> str | None:
+    scope = {"collection": collection, "generation": generation}
+    row = connection.execute(queries["evaluated_index"], scope).fetchone()
+    return str(row[0]) if row else None
 
 
 def _digest(path: str | None) -> str | None:

@@ -2,7 +2,8 @@
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Final, get_args
@@ -35,6 +36,7 @@ def evaluate(
     depth: int = 100,
     limit: int | None = None,
     progress: Progress = silent,
+    generation: int | None = None,
 ) -> Evaluation:
     """Return how well a collection answers queries whose answers are known.
 
@@ -51,6 +53,7 @@ def evaluate(
         depth: number of documents of a ranking that are scored, 10 to 1,000. Measures of more documents are left out.
         limit: the most queries asked, the first ones with a relevant document; all where None.
         progress: called after each query with the number of queries done and their total, over all modes.
+        generation: id of a generation of the collection; the active one where None.
 
     Raises:
         EvaluationError: a file is wrong, an id of the judgments is ambiguous, or none names a document.
@@ -67,7 +70,10 @@ def evaluate(
     medians: dict[Mode, float] = {}
     for number, mode in enumerate(modes):
         rankings, medians[mode] = _ask(
-            knowledge, collection, asked, depth, mode, _part(progress, number, len(modes), len(asked.texts))
+            partial(rank_documents, knowledge, collection, depth=depth, mode=mode, generation=generation),
+            knowledge,
+            asked,
+            _part(progress, number, len(modes), len(asked.texts)),
         )
         values[mode] = score(judged.grades, rankings, measures)
     scores, differences = summarise(values, medians, measures)
@@ -81,20 +87,31 @@ def evaluate(
         unjudged=asked.unjudged,
         without_relevant=asked.without_relevant,
         unmatched=judged.unmatched,
+        generation=generation,
+        unfinished=() if generation is None else _unfinished(knowledge, collection, generation),
+    )
+
+
+def _unfinished(knowledge: KnowledgeBase, collection: str, generation: int) -> tuple[str, ...]:
+    """Return a sentence where a generation lacks documents, so that its figures are lower than they will be."""
+    return tuple(
+        f"generation {state.id} has {state.documents:,} of {state.live_documents:,} documents"
+        for state in knowledge.generations(collection)
+        if state.id == generation and state.progress < 1
     )
 
 
 def _ask(
-    knowledge: KnowledgeBase, collection: str, asked: JudgedQueries, depth: int, mode: Mode, progress: Progress
+    rank: Callable[[str], list[int]], knowledge: KnowledgeBase, asked: JudgedQueries, progress: Progress
 ) -> tuple[dict[str, list[str]], float]:
     """Return each query's ranking, and the median milliseconds per query."""
     rankings: dict[str, list[str]] = {}
     times: list[float] = []
-    rank_documents(knowledge, collection, next(iter(asked.texts.values())), depth=depth, mode=mode)  # loads the model
+    rank(next(iter(asked.texts.values())))  # loads the model
     knowledge.forget_queries()  # otherwise only the first mode would take the time of embedding
     for query, text in asked.texts.items():
         started = time.perf_counter()
-        ranking = rank_documents(knowledge, collection, text, depth=depth, mode=mode)
+        ranking = rank(text)
         times.append((time.perf_counter() - started) * 1000)
         rankings[query] = [str(document) for document in ranking]
         progress(len(rankings), len(asked.texts))
@@ -118,7 +135,11 @@ def _check(modes: Sequence[Mode], depth: int, limit: int | None) -> None:
         raise QueryError(f"the limit is {limit}; at least one query is asked")
 
 
-def rank_documents(knowledge: KnowledgeBase, collection: str, query: str, *, depth: int, mode: Mode) -> list[int]:
+def rank_documents(
+    knowledge: KnowledgeBase, collection: str, query: str, *, depth: int, mode: Mode, generation: int | None = None
+) -> list[int]:
     """Return the ids of at most `depth` documents, best first; each has the rank of its best passage."""
-    results = knowledge.search(query, collection, limit=depth, mode=mode, group_by="document", literal=True)
+    results = knowledge.search(
+        query, collection, limit=depth, mode=mode, group_by="document", literal=True, generation=generation
+    )
     return [result.document_id for result in results]

@@ -71,6 +71,10 @@ class Evaluation:
     """Number of queries without a grade above 0, which were not asked."""
     unmatched: tuple[str, ...]
     """Ids in the judgments without a document in the collection; relevant ones count as not found."""
+    generation: int | None = None
+    """Id of the generation that was asked; None for the active one."""
+    unfinished: tuple[str, ...] = ()
+    """Sentences on the documents that an asked generation lacks."""
 
     def of(self, mode: str) -> ModeScores:
         """Return the scores of one mode.
@@ -86,7 +90,7 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that a reader of the figures needs."""
-        said = []
+        said = [*self.unfinished]
         if self.queries < FEW_QUERIES:
             said.append(f"few queries: with {self.queries} of them the intervals are narrower than they ought to be")
         if self.unjudged:
@@ -105,6 +109,7 @@ class Evaluation:
         """Return plain values, as `sourcebook evaluate --json` prints them."""
         return {
             "collection": self.collection,
+            "generation": self.generation,
             "queries": self.queries,
             "depth": self.depth,
             "samples": self.samples,
@@ -122,6 +127,7 @@ class Evaluation:
                 scores.mode: {query: dict(values) for query, values in scores.per_query.items()}
                 for scores in self.modes
             },
+            "notes": list(self.notes),
         }
 
 

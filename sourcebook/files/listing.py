@@ -2,16 +2,17 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote_from_bytes
 
-from sourcebook.errors import ListingError
+from sourcebook.errors import FailureClass, ListingError, failure_class_of
 from sourcebook.files.patterns import PathFilter
-from sourcebook.files.source import Source
+from sourcebook.files.source import FetchedRepository, Source
 from sourcebook.files.walk import FOLDER, WalkedFolder, walk
 
 _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
@@ -25,7 +26,7 @@ class FileEntry(NamedTuple):
     """The local path, or the path within the remote file system."""
     size: int = 0
     modified: str = ""
-    """mtime of a local file in nanoseconds; ETag or modification time of a remote file."""
+    """mtime of a local file in nanoseconds; ETag or modification time of a remote file; hash of a repository's blob."""
     skip_reason: str | None = None
     """Reason why the file is not read, such as a broken symbolic link; None otherwise."""
 
@@ -84,6 +85,8 @@ class Listing:
         self._settings = settings
         self._filter = PathFilter(source.include, source.exclude)
         self._errors: list[str] = []
+        self.failure_class = FailureClass.UNREADABLE
+        """Class of `error`."""
 
     @property
     def error(self) -> str | None:
@@ -94,9 +97,13 @@ class Listing:
 
     def __iter__(self) -> Iterator[ListedFolder]:
         try:
-            yield from self._local() if self._source.is_local else self._remote()
+            if self._source.repository is not None:
+                yield from self._repository(self._source.repository)
+            else:
+                yield from self._local() if self._source.is_local else self._remote()
         except ListingError as error:
             self._errors = [str(error)]
+            self.failure_class = error.failure_class
 
     def _local(self) -> Iterator[ListedFolder]:
         root = self._source.location
@@ -144,18 +151,34 @@ class Listing:
             reachable = system.exists(root)
             found: dict[str, dict[str, Any]] = system.find(root, detail=True) if reachable else {}
         except Exception as error:  # each file system has errors of its own
-            raise ListingError(f"{location} cannot be listed: {error}") from error
+            raise ListingError(f"{location} cannot be listed: {error}", failure_class_of(error)) from error
         if not reachable:
-            raise ListingError(f"{location} does not exist or cannot be reached")
+            raise ListingError(f"{location} does not exist or cannot be reached", FailureClass.MISSING)
         base = root.rstrip("/")
+        yield from self._by_folder(
+            FileEntry(system.unstrip_protocol(path), path, int(details.get("size") or 0), _modified(details))
+            for path, details in found.items()
+            if self._filter.takes(path[len(base) :].lstrip("/") or Path(path).name)
+        )
+
+    def _repository(self, repository: FetchedRepository) -> Iterator[ListedFolder]:
+        if repository.error is not None:
+            raise ListingError(repository.error, repository.failure_class or FailureClass.UNREADABLE)
+        if repository.tree is None:
+            raise ListingError(f"{self._source.location} has not been fetched yet", FailureClass.MISSING)
+        base = self._source.location + "/"
+        yield from self._by_folder(
+            FileEntry(base + _quoted(file.path), file.path, file.size, f"blob {file.blob}", file.skip_reason)
+            for file in repository.tree.files()
+            if self._filter.takes(file.path)
+        )
+
+    def _by_folder(self, found: Iterable[FileEntry]) -> Iterator[ListedFolder]:
         folders: dict[str, list[FileEntry]] = {}
-        for path, details in found.items():
-            if self._filter.takes(path[len(base) :].lstrip("/") or Path(path).name):
-                uri = system.unstrip_protocol(path)
-                entry = FileEntry(uri, path, int(details.get("size") or 0), _modified(details))
-                folders.setdefault(folder_uri(uri), []).append(entry)
+        for entry in found:
+            folders.setdefault(folder_uri(entry.uri), []).append(entry)
         for uri, entries in sorted(folders.items()):
-            entries.sort()
+            entries.sort(key=attrgetter("uri"))
             yield self._folder(uri, [repr(tuple(entry)) for entry in entries], entries)
 
     def _folder(self, uri: str, lines: list[str], entries: list[FileEntry]) -> ListedFolder:

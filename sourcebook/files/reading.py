@@ -3,7 +3,9 @@
 import hashlib
 import os
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import PurePosixPath
+from typing import BinaryIO
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from sourcebook.files.confinement import open_confined
@@ -41,6 +43,8 @@ def read_file(source: Source, uri: str) -> FileContent:
     if source.is_local:
         with open_confined(source, local_path(uri)) as file:
             return FileContent(file.read(), str(os.fstat(file.fileno()).st_mtime_ns))
+    if source.repository is not None:
+        return FileContent(_read_blob(source, uri), "")
     system, _ = source.file_system()
     return FileContent(bytes(system.cat_file(uri)), "")
 
@@ -61,6 +65,9 @@ def digest_file(source: Source, uri: str, size: int) -> FileDigest:
             digest = hashlib.file_digest(file, "sha256").digest()
             file.seek(0)
             return FileDigest(digest, file.read(_HEAD))
+    if source.repository is not None:
+        content = _read_blob(source, uri)
+        return FileDigest(hashlib.sha256(content).digest(), content[:_HEAD])
     system, _ = source.file_system()
     if size <= _READ_WHOLE:
         content = system.cat_file(uri)
@@ -77,6 +84,27 @@ def has_hash(source: Source, uri: str, size: int, sha256: bytes | None) -> bool:
         return digest_file(source, uri, size).sha256 == sha256
     except OSError:
         return False
+
+
+def open_file(source: Source, uri: str) -> BinaryIO:
+    """Open the file of a URI for reading.
+
+    Raises:
+        OSError: the file cannot be opened, or is outside the root of its source.
+    """
+    if source.is_local:
+        return open_confined(source, local_path(uri))
+    if source.repository is not None:
+        return BytesIO(_read_blob(source, uri))
+    opened: BinaryIO = source.file_system()[0].open(uri, "rb")
+    return opened
+
+
+def _read_blob(source: Source, uri: str) -> bytes:
+    tree = source.repository.tree if source.repository is not None else None
+    if tree is None:
+        raise OSError("its repository has not been fetched")
+    return tree.read(os.fsdecode(unquote_to_bytes(uri.removeprefix(f"{source.location}/"))))
 
 
 def local_path(uri: str) -> str:

@@ -4,10 +4,23 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sourcebook.errors import FailureClass
+from sourcebook.git.tree import Tree
 from sourcebook.model.media_types import is_recording, media_type_of_name
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedRepository:
+    """Result of the last look at a Git repository."""
+
+    tree: Tree | None
+    """The folder of the commit that is read; None where the mirror never had one."""
+    error: str | None = None
+    """Reason why the last look failed; None where it succeeded."""
+    failure_class: FailureClass | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +29,7 @@ class Source:
 
     id: int
     location: str
-    """An absolute local path, or a URL such as `s3://bucket/folder`."""
+    """An absolute local path, or a URL such as `s3://bucket/folder` or `git+https://example.com/handbook.git/docs`."""
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     max_bytes: int
@@ -26,6 +39,8 @@ class Source:
     """Reason why the last listing was incomplete; None where it was complete."""
     follow_links: bool = False
     """Whether symbolic links that lead out of the root are followed."""
+    repository: FetchedRepository | None = None
+    """Mirror of a Git repository; None for a folder or a store."""
 
     @property
     def least_most_bytes(self) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sourcebook.errors import ListingError
+from sourcebook.errors import FailureClass, ListingError
 from sourcebook.files.confinement import LEADS_OUT, is_inside, real_path, target_of
 from sourcebook.files.patterns import PathFilter
 from sourcebook.files.source import Source
@@ -60,7 +60,7 @@ def walk(source: Source, patterns: PathFilter, errors: list[str]) -> Generator[W
         ListingError: the root is no folder.
     """
     if not Path(source.location).is_dir():
-        raise ListingError(f"the folder {source.location} does not exist or is not mounted")
+        raise ListingError(f"the folder {source.location} does not exist or is not mounted", FailureClass.MISSING)
     return _Walk(source, patterns, errors).folders()
 
 

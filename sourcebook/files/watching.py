@@ -3,13 +3,13 @@
 import os
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
 from watchfiles import watch
 
-from sourcebook.errors import ListingError
+from sourcebook.errors import FailureClass, ListingError
 from sourcebook.files.listing import file_uri
 from sourcebook.files.patterns import PathFilter
 from sourcebook.files.source import Source
@@ -19,6 +19,8 @@ SECONDS_AT_REST = 2.0
 """Seconds without an event after which a changed path is taken to be written completely."""
 MOST_FILES = 100
 """Files of one folder that appears; the comparison of the whole source finds larger ones."""
+_MOST_ATTEMPTS = 10
+"""Starts of a watch where folders vanish meanwhile, or are unreadable."""
 _HEARTBEAT_MS = 500
 """Milliseconds after which the watch yields, even where nothing changed."""
 
@@ -30,19 +32,23 @@ def changes_at_rest(folders: Sequence[str], stop: Event, last_events: dict[str, 
     file system give no events for changes made elsewhere.
 
     Args:
-        folders: absolute paths of existing folders or files.
+        folders: absolute paths of existing folders or files; one that has vanished since is left out.
         stop: ends the watch within half a second.
         last_events: the paths that are not at rest yet, each with the time of its last event in seconds of the
             monotonic clock; kept up to date, and handed to the next watch where the folders change.
 
     Raises:
-        ListingError: the system grants no watch, such as where `fs.inotify.max_user_watches` is reached.
+        ListingError: the system grants no watch, such as where `fs.inotify.max_user_watches` is reached, or every
+            folder has vanished.
     """
+    present = list(folders)
     # With `ignore_permission_denied`, watchfiles passes over every other error as well, such as the limit of watches.
-    for passing_over in (False, True):
+    passing_over = False
+    reason: OSError | None = None
+    for _ in range(_MOST_ATTEMPTS):
         try:
             for changes in watch(
-                *folders,
+                *present,
                 watch_filter=None,
                 debounce=400,
                 step=50,
@@ -58,11 +64,18 @@ def changes_at_rest(folders: Sequence[str], stop: Event, last_events: dict[str, 
                 for path in rested:
                     del last_events[path]
                 yield rested
-        except PermissionError:  # an unreadable folder below one of them: the others are watched without it
-            continue
+        except PermissionError as error:  # an unreadable folder below one of them: the others are watched without it
+            reason, passing_over = error, True
+        except FileNotFoundError as error:  # one of them, or a folder below them, vanished as the watch started
+            reason = error
+            present = [folder for folder in present if os.path.lexists(folder)]
+            if not present:
+                break
         except OSError as error:
-            raise ListingError(f"{', '.join(folders)} cannot be watched: {error}") from error
-        return
+            raise ListingError(f"{', '.join(present)} cannot be watched: {error}", FailureClass.UNREADABLE) from error
+        else:
+            return
+    raise ListingError(f"{', '.join(folders)} cannot be watched: {reason}", FailureClass.UNREADABLE) from reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,11 @@ class WatchedSource:
 
     collection: str
     source: Source
+    patterns: PathFilter = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Compile the patterns once."""
+        object.__setattr__(self, "patterns", PathFilter(self.source.include, self.source.exclude))
 
     @property
     def _root(self) -> str:
@@ -92,23 +110,22 @@ class WatchedSource:
         if path != self._root and not path.startswith(f"{self._root}/"):
             return []
         relative = path[len(self._root) + 1 :]
-        patterns = PathFilter(self.source.include, self.source.exclude)
         if Path(path).is_dir():
-            return self._files_below(path, patterns) if _enters(patterns, relative) else []
+            return self._files_below(path) if _enters(self.patterns, relative) else []
         if not os.path.lexists(path):
-            return [file_uri(path)] if patterns.takes(relative) or _enters(patterns, relative) else []
-        if path != self._root and not patterns.takes(relative):
+            return [file_uri(path)] if self.patterns.takes(relative) or _enters(self.patterns, relative) else []
+        if path != self._root and not self.patterns.takes(relative):
             return []
         return None if _is_recording(path) else [file_uri(path)]
 
-    def _files_below(self, folder: str, patterns: PathFilter) -> list[str] | None:
+    def _files_below(self, folder: str) -> list[str] | None:
         files: list[str] = []
         for above, folders, names in os.walk(folder):
             start = len(self._root) + 1
-            folders[:] = [name for name in folders if patterns.enters(f"{above}/{name}"[start:], name)]
+            folders[:] = [name for name in folders if self.patterns.enters(f"{above}/{name}"[start:], name)]
             for name in names:
                 path = f"{above}/{name}"
-                if not patterns.takes(path[start:]):
+                if not self.patterns.takes(path[start:]):
                     continue
                 if _is_recording(path) or len(files) == MOST_FILES:
                     return None

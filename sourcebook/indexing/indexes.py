@@ -80,19 +80,9 @@ def _build(
         )
 
 
-def has_vector_index(connection: Connection, generation_id: int) -> bool:
-    """Return whether a generation has a valid HNSW index."""
-    return _validity(connection, f"search_entry_{generation_id}_vector") is True
-
-
 def _exists(connection: Connection, name: str) -> bool:
     """Return whether a valid index exists; drop an invalid one that an interrupted build has left."""
-    valid = _validity(connection, name)
-    if valid is False:
+    valid = connection.execute(queries["index_validity"], {"name": name}).fetchone()
+    if valid == (False,):
         connection.execute(queries["drop_index"].format(name=sql.Identifier(name)))
-    return valid is True
-
-
-def _validity(connection: Connection, name: str) -> bool | None:
-    row = connection.execute(queries["index_validity"], {"name": name}).fetchone()
-    return None if row is None else bool(row[0])
+    return valid == (True,)

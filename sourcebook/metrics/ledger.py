@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Final
 
-import psycopg
 from prometheus_client.core import Metric
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -16,7 +15,11 @@ from psycopg import Connection
 
 from sourcebook.admin.dagster_state import DagsterState, read_dagster_state
 from sourcebook.admin.freshness import read_freshness
+from sourcebook.database.connecting import open_connection
+from sourcebook.database.failures import typed_errors
+from sourcebook.database.pool import PooledConnection, StatementLimits
 from sourcebook.database.queries import queries
+from sourcebook.errors import DatabaseError
 from sourcebook.metrics.process import PREFIX, counter_families
 
 _log = logging.getLogger("sourcebook.metrics")
@@ -24,10 +27,8 @@ _SECONDS_CACHED: Final = 3.0
 """Seconds for which a reading serves further scrapes."""
 _SECONDS_OF_A_SCRAPE: Final = 1.5
 """Seconds that a scrape waits for the database; its metrics are left out afterwards."""
-_CONNECT_TIMEOUT: Final = 2
-"""Seconds until an attempt to connect ends."""
-_STATEMENT_TIMEOUT: Final = 5_000
-"""Milliseconds until the server ends a statement of a scrape."""
+_LIMITS: Final = StatementLimits(statement_timeout=5.0)
+"""Limits of each statement of a scrape."""
 
 
 class LedgerCollector(Collector):
@@ -82,14 +83,17 @@ class LedgerCollector(Collector):
     def _read(self) -> list[Metric] | None:
         """Return the metrics; None where the database is gone. Runs in the reader's thread alone."""
         try:
-            if not self._connections:
-                self._connections = [_connect(url) for url in self._urls if url is not None]
-            ledger, *dagster = self._connections
-            families = list(read_ledger(ledger))
-            for connection in dagster:
-                state = read_dagster_state(connection)
-                families += dagster_families(state) if state is not None else []
-        except (psycopg.Error, OSError) as error:
+            with typed_errors():
+                if not self._connections:
+                    for url in self._urls:
+                        if url is not None:
+                            self._connections.append(_connect(url))
+                ledger, *dagster = self._connections
+                families = list(read_ledger(ledger))
+                for connection in dagster:
+                    state = read_dagster_state(connection)
+                    families += dagster_families(state) if state is not None else []
+        except (DatabaseError, OSError) as error:
             _log.warning("the metrics cannot be read: %s", error)
             self._disconnect()
             return None
@@ -152,12 +156,10 @@ def _gauge(name: str, description: str, *labels: str) -> GaugeMetricFamily:
 
 
 def _connect(url: str) -> Connection:
-    connection = psycopg.connect(
-        url, autocommit=True, connect_timeout=_CONNECT_TIMEOUT, application_name="sourcebook metrics"
-    )
+    connection = open_connection(PooledConnection, url)
     try:
-        connection.execute(queries["set_search_path"])
-        connection.execute(queries["limit_scrape"], {"milliseconds": str(_STATEMENT_TIMEOUT)})
+        connection.execute(queries["name_scrape"])
+        _LIMITS.apply(connection)
     except BaseException:
         connection.close()
         raise

@@ -1,5 +1,6 @@
 """Generations: immutable combinations of chunking and embedding settings of a collection."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,8 @@ from psycopg import sql
 
 from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 
-_PARTITIONED = ("search_entry", "keyword_entry")
+PARTITIONED = ("search_entry", "keyword_entry")
+"""Tables with a partition for each generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,8 @@ class Generation:
     embedding: dict[str, Any]
     model: str
     dimensions: int
+    is_active: bool = True
+    """Whether searches use it; otherwise it is being built, or is kept from earlier."""
 
     @property
     def partition(self) -> sql.Identifier:
@@ -29,12 +33,17 @@ class Generation:
     @property
     def partitions(self) -> dict[str, sql.Identifier]:
         """Partition of this generation by partitioned table."""
-        return {table: sql.Identifier(f"{table}_{self.id}") for table in _PARTITIONED}
+        return {table: sql.Identifier(f"{table}_{self.id}") for table in PARTITIONED}
 
     @property
     def tables(self) -> list[str]:
         """Names of the partitions of this generation."""
-        return [f"{table}_{self.id}" for table in _PARTITIONED]
+        return [f"{table}_{self.id}" for table in PARTITIONED]
+
+    @property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """Chunking and embedding settings as plain values; a setting unknown to the generation has its default."""
+        return plain_settings(self.chunking, self.embedding)
 
     @property
     def chunking_settings(self) -> ChunkingSettings:
@@ -45,3 +54,11 @@ class Generation:
     def embedding_settings(self) -> EmbeddingSettings:
         """Embedding settings of this generation."""
         return EmbeddingSettings.model_validate(self.embedding)
+
+
+def plain_settings(chunking: Mapping[str, Any], embedding: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the settings that make a generation, with every default filled in."""
+    return {
+        "chunking": ChunkingSettings.model_validate(chunking).model_dump(mode="json"),
+        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json"),
+    }

@@ -15,6 +15,8 @@ TOML = "application/toml"
 EPUB = "application/epub+zip"
 EMAIL = "message/rfc822"
 OUTLOOK = "application/vnd.ms-outlook"
+MESSAGES = frozenset({EMAIL, OUTLOOK})
+"""Media types of messages, which may have attachments."""
 ASCIIDOC = "text/asciidoc"
 LATEX = "text/x-tex"
 DOC = "application/msword"

@@ -36,3 +36,26 @@ def listening(listener: StageProgress) -> Iterator[None]:
         yield
     finally:
         _listeners.remove(listener)
+
+
+class TotalProgress:
+    """The sum of several progresses that run beside each other.
+
+    Args:
+        progress: called with the sums.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._parts: list[tuple[int, int, int]] = []
+
+    def part(self) -> Progress:
+        """Return the callback of another part."""
+        number = len(self._parts)
+        self._parts.append((0, 0, 0))
+
+        def report(done: int, total: int, failed: int = 0) -> None:
+            self._parts[number] = (done, total, failed)
+            self._progress(*(sum(column) for column in zip(*self._parts, strict=True)))
+
+        return report

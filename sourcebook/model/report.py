@@ -1,15 +1,20 @@
 """Reports of stages: counts, seconds and failures."""
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from sourcebook.errors import FailureClass
 
 
 @dataclass(frozen=True, slots=True)
 class ItemFailure:
-    """An item that failed, with the reason."""
+    """An item that failed, with the reason and its class."""
 
     uri: str
     reason: str
+    failure_class: FailureClass = FailureClass.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,16 @@ class StageReport:
     """Items that this run made or changed last, the newest first."""
     version: str = ""
     """Digest over the sorted (key, content hash) pairs of the collection after the stage; equal for equal content."""
+    work: float = 0.0
+    """Work of this run in seconds at built-in rates; see `sourcebook.model.work`."""
+    plan: str = ""
+    """Reasons of the planned items with their numbers; of the stage `raw_files` alone."""
     _started: float = field(default_factory=time.perf_counter, repr=False)
 
-    def fail(self, uri: str, reason: str) -> None:
+    def fail(self, uri: str, reason: str, failure_class: FailureClass) -> None:
         """Count a failed item."""
         self.failed += 1
-        self.failures.append(ItemFailure(uri, reason))
+        self.failures.append(ItemFailure(uri, reason, failure_class))
 
     def note(self, title: str, uri: str) -> None:
         """List an item as the newest one."""
@@ -73,6 +82,21 @@ class StageReport:
     def worked(self) -> bool:
         """Whether the stage changed anything."""
         return bool(self.added or self.changed or self.removed or self.failed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the finished report as a JSON object."""
+        return {name: value for name, value in asdict(self).items() if not name.startswith("_")}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the report of a JSON object from `to_json`."""
+        return cls(
+            **{
+                **values,
+                "failures": [ItemFailure(**failure) for failure in values["failures"]],
+                "newest": [ReportedItem(**item) for item in values["newest"]],
+            }
+        )
 
     def counts(self) -> dict[str, int | float]:
         """Return every count and the seconds by name."""

@@ -20,6 +20,9 @@ class Selection:
     """Whether the selected items are processed even where nothing changed."""
     thorough: bool = False
     """Whether all rows are compared, counted and checked again, not only those that changed since the last run."""
+    deep: bool = False
+    """Whether every file is hashed again although its size and time are as they were, and every keyword weight computed
+    again; with `thorough`."""
 
     @property
     def is_partial(self) -> bool:

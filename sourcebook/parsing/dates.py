@@ -4,6 +4,8 @@ import re
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 
+from sourcebook.parsing.fences import unfenced_spans
+
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
@@ -40,12 +42,11 @@ _LINE = re.compile(
 )
 _COPYRIGHT = re.compile(r"[*_ ]*(?:copyright|©|\(c\))(?=[^\n]*\b\d{4}\b).*", re.IGNORECASE)
 _LONGEST = 120
-# A whole fence, which is skipped, or a line that starts no other block.
-_CANDIDATE = re.compile(
-    r"^(?P<fence>[ >]*`{3,})[^`\n]*\n(?:.*\n)*?(?P=fence)[ ]*$"
-    r"|^(?P<lead>[-*+] )?[ ]{0,3}(?P<line>[^\n#|>`\s-][^\n]{3,259})$",
-    re.MULTILINE,
-)
+_CANDIDATE = re.compile(r"^(?P<lead>[-*+] )?[ ]{0,3}(?P<line>[^\n#|>`\s-][^\n]{3,259})$", re.MULTILINE)
+"""A line that starts no other block."""
+_INDENTED = re.compile(r"\n*[ \t]")
+_MOST_OF_A_KIND = 2
+"""Lines with a date of one kind that concern the page, which may say it at its top and at its end."""
 _ENDS = 3
 """Lines at the end of a page among which a copyright line concerns the page."""
 
@@ -53,18 +54,21 @@ _ENDS = 3
 def split_date_lines(markdown: str) -> tuple[str, dict[str, str]]:
     """Remove the lines that hold only the page's date, and a copyright line at the end.
 
-    A date without a word such as `updated` concerns the page where there is one such line; several are content.
+    A date without a word such as `updated` concerns the page where there is one such line; several are content. So are
+    three and more with a word of one kind, such as the `Date:` of quoted messages.
 
     Returns:
         The Markdown without these lines, and their dates `published` and `modified` in ISO 8601, as far as readable.
     """
     dates: dict[str, str] = {}
-    taken: list[tuple[int, int]] = []
+    ago: list[tuple[int, int]] = []
     bare: list[tuple[int, int]] = []
+    named: dict[str, list[tuple[int, int]]] = {"modified": [], "published": []}
+    moments: dict[str, str] = {}
     rights: list[tuple[int, int]] = []
-    for candidate in _CANDIDATE.finditer(markdown):
+    for candidate in (line for span in unfenced_spans(markdown) for line in _CANDIDATE.finditer(markdown, *span)):
         text = candidate["line"]
-        if text is None or _goes_on(markdown, candidate):
+        if _goes_on(markdown, candidate):
             continue
         if _COPYRIGHT.fullmatch(text):
             rights.append(candidate.span())
@@ -75,10 +79,15 @@ def split_date_lines(markdown: str) -> tuple[str, dict[str, str]]:
         kind = "modified" if line["modified"] else "published" if line["published"] else None
         if line["ago"] and not kind and " " not in line["ago"]:
             continue  # `Today` on a line of its own may be a heading
-        (taken if kind or line["ago"] else bare).append(candidate.span())
+        (named[kind] if kind else ago if line["ago"] else bare).append(candidate.span())
         moment = (iso_date(line["day"] + line["time"]) or iso_date(line["day"])) if line["day"] else None
         if kind and moment:
-            dates.setdefault(kind, moment)
+            moments.setdefault(kind, moment)
+    taken = ago
+    for kind, spans in named.items():
+        if len(spans) <= _MOST_OF_A_KIND:
+            taken += spans
+            dates |= {kind: moments[kind]} if kind in moments else {}
     if len(bare) == 1:
         taken += bare
     if len(rights) == 1 and markdown.count("\n\n", rights[0][1]) < _ENDS:
@@ -115,7 +124,7 @@ def iso_date(text: str) -> str | None:
 
 def _goes_on(markdown: str, candidate: re.Match[str]) -> bool:
     """Whether the line starts a list item of several lines."""
-    return candidate["lead"] is not None and markdown[candidate.end() :].lstrip("\n")[:1] in {" ", "\t"}
+    return candidate["lead"] is not None and _INDENTED.match(markdown, candidate.end()) is not None
 
 
 def _without(markdown: str, spans: list[tuple[int, int]]) -> str:

@@ -4,9 +4,12 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice
-from typing import Protocol, cast
+from typing import TYPE_CHECKING
 
 from sourcebook.model.document import Block
+
+if TYPE_CHECKING:
+    from sourcebook.parsing.language_model import Identifier
 
 _NO_LETTERS = re.compile(
     r"(?:\]\([^)\s]*\)|https?://\S+|(?<![A-Za-z])[A-Za-z]*[0-9][A-Za-z0-9_-]*|[\x00-\x40\x5b-\x60\x7b-\x7f]+)+"
@@ -22,10 +25,6 @@ _LEAST_PROBABILITY = 0.9
 """Probability of a language, 0..1, below which it is unknown."""
 _PROSE = frozenset({"paragraph", "quote"})
 _LESS_PROSE = frozenset({"heading", "list", "table"})
-
-
-class _Identifier(Protocol):
-    def classify(self, text: str) -> tuple[str, float]: ...
 
 
 def detect_language(markdown: str, blocks: Sequence[Block]) -> str | None:
@@ -66,9 +65,7 @@ def _dense_script(letters: str) -> bool:
 
 
 @cache
-def _identifier() -> _Identifier:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped] # has no stubs
+def _identifier() -> "Identifier":
+    from sourcebook.parsing.language_model import load_identifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages([code for code in identifier.labels if len(code) == 2])
-    return cast(_Identifier, identifier)
+    return load_identifier()

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import MissingDependencyError, ParseError, ParserError
+from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.registry import parser_for, skip_reason
 
@@ -40,7 +40,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     if not content.strip():
         return ParsedDocument(markdown="", blocks=())
     if parser is None:
-        raise ParseError(skip_reason(media_type))
+        raise ParseError(skip_reason(media_type), FailureClass.UNSUPPORTED)
     known = {"name": name, "media_type": media_type, "settings": settings}
     try:
         with warnings.catch_warnings():
@@ -57,16 +57,18 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
         ) from error
     except RecursionError as error:
         raise ParseError(
-            "its structure is nested too deeply to be read; simplify it, or save it as plain text"
+            "its structure is nested too deeply to be read; simplify it, or save it as plain text",
+            FailureClass.TOO_LARGE,
         ) from error
     except Exception as error:  # a parsing library may raise anything on a broken file
         if ran_out_of_memory(error):
             raise ParseError(
-                "it needs more memory than parsing.memory allows; raise that, or split the file"
+                "it needs more memory than parsing.memory allows; raise that, or split the file", FailureClass.MEMORY
             ) from error
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ParseError(
-            f"the {parser.name} parser cannot read it ({reason}); open and save it again, or convert it"
+            f"the {parser.name} parser cannot read it ({reason}); open and save it again, or convert it",
+            FailureClass.CORRUPT,
         ) from error
 
 

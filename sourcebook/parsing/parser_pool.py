@@ -18,7 +18,7 @@ from loky.backend import resource_tracker  # type: ignore[import-untyped] # has 
 from pebble import ProcessExpired
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import ParseError, TemporaryParseError
+from sourcebook.errors import FailureClass, ParseError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.page_seconds import has_pages
 from sourcebook.parsing.pdf.ocr.threads import share_cores
@@ -176,7 +176,9 @@ class ParserPool:
     def _written(self, content: bytes) -> Path:
         folder = self._temporary_folder()
         if folder is None:
-            raise TemporaryParseError("no temporary folder can be written to; set TMPDIR to one, then ingest again")
+            raise TemporaryParseError(
+                "no temporary folder can be written to; set TMPDIR to one, then ingest again", FailureClass.UNREADABLE
+            )
         place = folder / f"{next(self._numbers)}"
         try:
             place.write_bytes(content)
@@ -184,7 +186,8 @@ class ParserPool:
             place.unlink(missing_ok=True)
             raise TemporaryParseError(
                 f"it cannot be copied into the temporary folder {folder.parent} ({error.strerror or error}); "
-                "make room there, or set TMPDIR to another folder"
+                "make room there, or set TMPDIR to another folder",
+                FailureClass.UNREADABLE,
             ) from error
         return place
 
@@ -222,7 +225,7 @@ class Parsing:
                 return self._wait()
             except (_TooLittleLeftError, BrokenProcessPool) as error:
                 raise TemporaryParseError(
-                    "its parser's process ended again and again; there may be too little memory"
+                    "its parser's process ended again and again; there may be too little memory", FailureClass.CRASH
                 ) from error
         finally:
             if self._place is not None:
@@ -246,7 +249,8 @@ class Parsing:
             return document.result()
         except TimeoutError as error:
             raise TemporaryParseError(
-                f"its parser was not done after {seconds:,.0f} seconds; raise parsing.timeout, or split the file"
+                f"its parser was not done after {seconds:,.0f} seconds; raise parsing.timeout, or split the file",
+                FailureClass.TIMEOUT,
             ) from error
         except ProcessExpired as error:
             if error.exitcode == OUT_OF_MEMORY_LEFT:
@@ -254,18 +258,21 @@ class Parsing:
             if error.exitcode == OUT_OF_MEMORY:
                 memory = self._task.settings.memory / 1_000_000
                 raise ParseError(
-                    f"its parser needs more than {memory:,.0f} MB of memory; raise parsing.memory, or split the file"
+                    f"its parser needs more than {memory:,.0f} MB of memory; raise parsing.memory, or split the file",
+                    FailureClass.MEMORY,
                 ) from error
             if error.exitcode in _FROM_OUTSIDE:
                 if not self._was_killed:
                     self._was_killed = True
                     raise _KilledError from error
                 raise TemporaryParseError(
-                    f"its parser crashed ({_ending(error.exitcode)}) twice: something ended it, often a lack of memory"
+                    f"its parser crashed ({_ending(error.exitcode)}) twice: something ended it, often a lack of memory",
+                    FailureClass.CRASH,
                 ) from error
             raise ParseError(
                 f"its parser crashed ({_ending(error.exitcode)}): it is damaged, or takes more than parsing.memory; "
-                "open and save it again, or convert it"
+                "open and save it again, or convert it",
+                FailureClass.CRASH,
             ) from error
 
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.page_seconds import page_seconds
 from sourcebook.parsing.parse import parse, ran_out_of_memory
@@ -80,7 +80,9 @@ def parse_task(task: ParserTask) -> ParsedDocument:
                 os._exit(status)
             raise
         except OSError as error:
-            raise ParseError(f"its temporary copy cannot be read: {error.strerror or error}; ingest again") from error
+            raise ParseError(
+                f"its temporary copy cannot be read: {error.strerror or error}; ingest again", FailureClass.UNREADABLE
+            ) from error
 
 
 def _content(task: ParserTask) -> bytes:
@@ -96,7 +98,11 @@ def _attachment(message: bytes, place: AttachmentPlace) -> bytes:
     except (ParseError, MemoryError):
         raise
     except Exception as error:  # a parsing library may raise anything on a broken file
-        raise ParseError("the message that it came with cannot be read; open and save that again") from error
+        raise ParseError(
+            "the message that it came with cannot be read; open and save that again", FailureClass.CORRUPT
+        ) from error
     if sha256(content).digest() != place.sha256:
-        raise ParseError("the message that it came with has changed; the next ingest reads it again")
+        raise ParseError(
+            "the message that it came with has changed; the next ingest reads it again", FailureClass.MISSING
+        )
     return content

@@ -1,10 +1,12 @@
 """The child's side of a `WorkerPool`: priority, signals, output and memory limit."""
 
+import ctypes
 import gc
 import multiprocessing
 import os
 import resource
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -28,6 +30,7 @@ def enter_child(parent: int, errors: Connection) -> None:
         errors: File that receives stderr.
     """
     drop_hidden_variables()
+    hide_packages("pyarrow")  # which pandas imports where it is installed; no child reads a table with it
     end_with_parent(parent)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a child holds nothing that must be saved
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -40,6 +43,15 @@ def enter_child(parent: int, errors: Connection) -> None:
     # OpenMP threads wait by spinning unless this is set, which starves them where other programs compute too. With both
     # of two cores busy (load 5 to 7), 6 to 22 passages a second were embedded; with sleeping threads 20 to 66.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def hide_packages(*names: str) -> None:
+    """Have later imports in this process fail as if packages were not installed.
+
+    For packages that a library imports where it finds them, and that no task uses: they cost time and memory.
+    """
+    for name in names:
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type] # None is Python's "not to be found"
 
 
 @contextmanager
@@ -65,6 +77,13 @@ def memory_limit(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def return_freed_memory() -> None:
+    """Give memory that is freed back to the system, where the C library keeps it, as glibc does."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def reason_of(error: Exception) -> str:

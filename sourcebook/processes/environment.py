@@ -1,4 +1,8 @@
-"""The environment of child processes that read foreign bytes: without database URL, passwords and foreign tokens."""
+"""The environment of child processes that read foreign bytes: without database URL, passwords and foreign tokens.
+
+The resource trackers of multiprocessing and loky, one of each a process, keep the whole environment. They read the
+names of temporary files and nothing else, and neither library takes another environment for them.
+"""
 
 import os
 import re

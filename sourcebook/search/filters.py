@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import ValidationError
 
+from sourcebook.config.git_types import repository_uri
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import QueryError
 from sourcebook.search.filtering.document_conditions import AnyOf, DocumentCondition, condition_on_entries
@@ -142,7 +143,7 @@ def _possible_locations(names: Iterable[str]) -> list[str]:
 
 def _spellings(name: str) -> Iterable[str]:
     bare = name.rstrip("/")
-    yield from (name, bare, f"{bare}/")
+    yield from (name, bare, f"{bare}/", repository_uri(name))
     if "://" not in name or name.startswith("file://"):
         yield os.path.realpath(os.path.expanduser(name.removeprefix("file://")))  # noqa: PTH111 - never raises
     elif name.lower().startswith(("http://", "https://")):

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourcebook.embedding.embedder import QueryEmbedder
+
+    Weighted = tuple[NDArray[np.float32], float]
+    """A query's vector, and the language weight of its model."""
 
 CAPACITY: Final = 1_024
 """Vectors that the cache keeps: 1.5 MB at 384 dimensions."""
@@ -78,23 +82,23 @@ class QueryVectors:
 
         is_computed = False
 
-        def compute() -> "NDArray[np.float32]":
+        def compute() -> "Weighted":
             nonlocal is_computed
             is_computed = True
             computed = embedder.embed_query(text).copy()  # the embedder's own array stays writable
             computed.flags.writeable = False
-            return computed
-
-        count_tokens = getattr(embedder, "count_tokens", None)
-        with span("search.embedding"):
-            vector = self._cache.get_or_compute((generation.model, text), compute)
-        measurements.record(CACHE_MISSES if is_computed else CACHE_HITS, 1, "query_vectors")
-        if is_computed:
             measurements.record(EMBEDDING_CALLS, 1, "query")
             measurements.record(EMBEDDING_TEXTS, 1, "query")
+            count_tokens = getattr(embedder, "count_tokens", None)
             if count_tokens is not None:
+                count_tokens = cache(count_tokens)  # most queries are judged by their whole text
                 measurements.record(EMBEDDING_TOKENS, count_tokens(text), "query")
-        return QueryVector(vector, language_weight(text, count_tokens), note)
+            return computed, language_weight(text, count_tokens)
+
+        with span("search.embedding", is_confidential=True):
+            vector, weight = self._cache.get_or_compute((generation.model, text), compute)
+        measurements.record(CACHE_MISSES if is_computed else CACHE_HITS, 1, "query_vectors")
+        return QueryVector(vector, weight, note)
 
     def is_open(self, generation: ScopedGeneration) -> bool:
         """Whether the model of a generation is loaded."""
@@ -144,5 +148,5 @@ def language_weight(text: str, count_tokens: Callable[[str], int] | None) -> flo
     return min(max((bytes_per_token - _UNLEARNT) / (_LEARNT - _UNLEARNT), 0.0), 1.0)
 
 
-def _new_cache() -> "RecentCache[tuple[str, str], NDArray[np.float32]]":
+def _new_cache() -> "RecentCache[tuple[str, str], Weighted]":
     return RecentCache(CAPACITY)

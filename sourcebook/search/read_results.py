@@ -89,6 +89,7 @@ def _result(candidate: Candidate, row: _Row, places: Mapping[int, _Row], parts: 
     passage = {name: value for name, value in row.items() if name not in _INDEX_COLUMNS}
     return SearchResult(
         **{**passage, "heading_path": tuple(row["heading_path"]), "tags": tuple(row["tags"])},
+        generation=row["generation_id"],
         score=candidate.score,
         rerank_score=candidate.rerank_score,
         vector_rank=candidate.vector_rank,

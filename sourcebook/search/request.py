@@ -91,6 +91,8 @@ class SearchRequest:
     rerank: Reranking | None = None
     typos: bool = False
     explain: bool = False
+    generations: tuple[int, ...] = ()
+    """Ids of generations to search in place of the active ones of their collections."""
 
     @classmethod
     def checked(
@@ -110,6 +112,7 @@ class SearchRequest:
         literal: bool = False,
         typos: bool = False,
         explain: bool = False,
+        generation: int | Sequence[int] | None = None,
     ) -> "SearchRequest":
         """Return the request.
 
@@ -135,7 +138,7 @@ class SearchRequest:
             raise QueryError(f"the diversity is {diversity!r}; it must be 0 to 1")
         return cls(
             parse_query(text, literal=literal),
-            _names(collections),
+            checked_names(collections),
             _whole("limit", limit, 1, MOST_RESULTS),
             mode,  # type: ignore[arg-type]
             _whole("offset", offset, 0, LARGEST_OFFSET),
@@ -147,6 +150,7 @@ class SearchRequest:
             _reranking(rerank),
             typos,
             explain,
+            _generations(generation),
         )
 
 
@@ -216,7 +220,19 @@ def _whole(name: str, value: object, least: int, most: int) -> int:
     return value
 
 
-def _names(collections: Sequence[str] | str | None) -> tuple[str, ...] | None:
+def _generations(generation: int | Sequence[int] | None) -> tuple[int, ...]:
+    if generation is None:
+        return ()
+    numbers = [generation] if isinstance(generation, int) else list(generation)
+    return tuple(dict.fromkeys(_whole("generation", number, 1, 2**63 - 1) for number in numbers))
+
+
+def checked_names(collections: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    """Return names of collections as the database can hold them; None for every collection.
+
+    Raises:
+        QueryError: it is neither a name nor a list of names, or the list is empty.
+    """
     if collections is None:
         return None
     if not isinstance(collections, Iterable):

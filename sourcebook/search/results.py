@@ -73,6 +73,10 @@ class SearchResult:
     them, and has no result of its own."""
     also: tuple[OtherPassage, ...] = ()
     """Grouped by document: the document's other passages that the search found, best first."""
+    generation: int = 0
+    """Id of the generation that the passage is of."""
+    link: str | None = None
+    """Address of the file in the web view of its Git repository, at the commit that was read; None elsewhere."""
 
     @property
     def time_span(self) -> str | None:
@@ -110,6 +114,9 @@ class SearchResults(Sequence[SearchResult]):
     """Sentences about a search that did not go as asked; empty otherwise."""
     explanation: Explanation | None = None
     """Words, weights, times and plans of the search; only with `explain=True`."""
+    generations: tuple[int, ...] = ()
+    """Ids of the generations that were searched, one of each collection; as `generation` of the next page they give it
+    from the same index."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
@@ -137,5 +144,6 @@ class SearchResults(Sequence[SearchResult]):
             "offset": self.offset,
             "next_offset": self.next_offset,
             "notes": list(self.notes),
+            "generations": list(self.generations),
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }

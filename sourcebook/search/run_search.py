@@ -11,6 +11,7 @@ from itertools import chain
 from psycopg import Connection
 
 from sourcebook.database.pool import ConnectionPool, HeldConnection
+from sourcebook.errors import DatabaseConnectionLostError
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.keyword_leg import KeywordLeg
@@ -44,18 +45,26 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
     A search checks out at most three connections: one that it holds, a second one for the keyword leg where one is
     free, and the first one again after reranking. A search that loads an embedding model checks out its own again
     afterwards, and no second one. It never waits for a connection or loads a model while it holds a connection.
+
+    A search that loses its connection is run once more, over a new one: it only reads.
     """
     with SearchObservation(request) as observation:
-        return observation.found(_run(resources, request, observation))
+        try:
+            results = _run(resources, request, observation)
+        except DatabaseConnectionLostError:
+            results = _run(resources, request, observation)
+        return observation.found(results)
 
 
 def _run(resources: SearchResources, request: SearchRequest, observation: SearchObservation) -> SearchResults:
     started = time.perf_counter()
     with resources.connections.hold() as held:
-        scope = find_scope(held.connection, request.collections)
-        has_loaded = _load_models(held, resources.vectors, scope, request)
-        if has_loaded:
-            scope = find_scope(held.connection, request.collections)  # it may have changed in the meantime
+        scope = find_scope(held.connection, request.collections, request.generations)
+        has_loaded = False
+        while _load_models(held, resources.vectors, scope, request):
+            has_loaded = True
+            # Another generation may have become active in the meantime.
+            scope = find_scope(held.connection, request.collections, request.generations)
         condition, notes = _condition(held.connection, scope, request)
         ranked, documents = _find(
             resources, held.connection, scope, request, condition, observation, in_turn=has_loaded
@@ -68,6 +77,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
         results = read_results(held.connection, scope.ids, page, request.neighbours)
+        if request.generations:
+            find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
         ended = time.perf_counter()
         observation.part("reading", (ended - reading) * 1000)
         explanation = None
@@ -84,6 +95,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         next_offset,
         tuple(note.removesuffix(".") for note in notes),
         explanation,
+        tuple(scope.ids),
     )
 
 
@@ -160,7 +172,7 @@ def _legs(
     """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
 
     def ask(name: str, leg: VectorLeg | KeywordLeg, connection: Connection, depth: int) -> LegResult:
-        with span(f"search.{name}_leg", {"depth": depth}):
+        with span(f"search.{name}_leg", {"depth": depth}, is_confidential=True):
             return observation.leg(name, leg.find(connection, depth))
 
     def find(depth: int) -> dict[str, LegResult]:

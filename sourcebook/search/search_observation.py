@@ -29,7 +29,8 @@ class SearchObservation:
     def __init__(self, request: SearchRequest) -> None:
         """Prepare the observation of a request."""
         self._mode = request.mode
-        self._span = span("search", {"mode": request.mode, "limit": request.limit, "offset": request.offset})
+        attributes = {"mode": request.mode, "limit": request.limit, "offset": request.offset}
+        self._span = span("search", attributes, is_confidential=True)
         self._started = 0.0
 
     def __enter__(self) -> Self:
@@ -66,8 +67,9 @@ class SearchObservation:
         if error is not None or _log.isEnabledFor(logging.DEBUG):
             fields = {"mode": self._mode, "outcome": outcome, "seconds": round(seconds, 4)}
             level = logging.DEBUG if error is None or outcome == "query_error" else logging.WARNING
-            why = f": {error}" if error is not None else ""
-            _log.log(level, "search ended with %s after %.3f s%s", outcome, seconds, why, extra=fields)
+            # The class alone: the text may quote the query, as that of a refused statement does.
+            why = f" ({type(error).__name__})" if error is not None else ""
+            _log.log(level, "search ended with %s%s after %.3f s", outcome, why, seconds, extra=fields)
         self._span.__exit__(kind, error, traceback)
 
 

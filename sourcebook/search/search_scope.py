@@ -56,14 +56,22 @@ class SearchScope:
         return groups
 
 
-def find_scope(connection: Connection, collections: Sequence[str] | None) -> SearchScope:
-    """Return the active generations of the collections; of all collections where None.
+def find_scope(
+    connection: Connection, collections: Sequence[str] | None, generations: Sequence[int] = ()
+) -> SearchScope:
+    """Return the generations that a search covers: the active one of each collection, or the chosen one.
+
+    Args:
+        connection: to the knowledge base.
+        collections: names; where None the collections of the chosen generations, or else all collections.
+        generations: ids of generations, at most one of a collection.
 
     Raises:
-        QueryError: a collection does not exist.
+        QueryError: a collection or a generation does not exist, or two generations are of one collection.
     """
     wanted = None if collections is None else list(collections)
-    rows = connection.execute(queries["search_scope"], {"collections": wanted}).fetchall()
+    scope = {"collections": wanted, "generations": list(generations)}
+    rows = connection.execute(queries["chosen_scope" if generations else "search_scope"], scope).fetchall()
     missing = sorted(set(wanted or ()) - {row[0] for row in rows})
     if missing:
         known = [row[0] for row in connection.execute(queries["collections"])]
@@ -71,6 +79,7 @@ def find_scope(connection: Connection, collections: Sequence[str] | None) -> Sea
             f"there is no collection {', '.join(repr(name) for name in missing)}; "
             f"there is {', '.join(known) if known else 'none yet: run sourcebook ingest'}"
         )
+    _check_chosen(generations, [(row[0], row[1]) for row in rows])
     return SearchScope(
         tuple(
             ScopedGeneration(
@@ -81,6 +90,20 @@ def find_scope(connection: Connection, collections: Sequence[str] | None) -> Sea
         ),
         tuple(row[0] for row in rows if row[1] is None),
     )
+
+
+def _check_chosen(generations: Sequence[int], found: Sequence[tuple[str, int | None]]) -> None:
+    """Check that each chosen generation is covered, and each collection once."""
+    absent = sorted(set(generations) - {number for _, number in found})
+    if absent:
+        raise QueryError(
+            f"there is no generation {', '.join(map(str, absent))} in the collections that are searched: "
+            "sourcebook generations  lists them"
+        )
+    names = [name for name, _ in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise QueryError(f"two of the generations are of the collection {twice[0]!r}: a search covers one of them")
 
 
 @dataclass(frozen=True, slots=True)

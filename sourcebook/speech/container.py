@@ -14,7 +14,7 @@ from av import AudioStream, Packet
 from av.container import InputContainer
 from av.stream import Discard, Disposition
 
-from sourcebook.errors import RecordingError
+from sourcebook.errors import FailureClass, RecordingError, failure_class_of
 from sourcebook.parsing.media_type import HEAD_BYTES, looks_like_text
 
 _FORMATS: Final = (
@@ -103,7 +103,7 @@ def open_sound(place: str) -> Iterator[Sound]:
                     stream.discard = Discard.default if stream.index == sound.stream.index else Discard.all
             yield sound
     except (av.error.FFmpegError, OSError, ValueError) as error:
-        raise RecordingError(_reason(file, error)) from error
+        raise _recording_error(file, error) from error
     finally:
         if file is not None:
             file.close()
@@ -122,7 +122,7 @@ class _File:
             self._file.seek(0)
         except Exception as error:
             self._file.close()
-            raise RecordingError(_cannot_be_read(error)) from error
+            raise RecordingError(_cannot_be_read(error), failure_class_of(error)) from error
 
     def read(self, size: int) -> bytes:
         try:
@@ -149,23 +149,25 @@ def _open(place: str) -> BinaryIO:
 
         return cast("BinaryIO", fsspec.open(place, "rb").open())
     except FileNotFoundError:
-        raise RecordingError("it vanished between listing and reading") from None
+        raise RecordingError("it vanished between listing and reading", FailureClass.MISSING) from None
     except Exception as error:  # whatever the store's library raises
-        raise RecordingError(_cannot_be_read(error)) from error
+        raise RecordingError(_cannot_be_read(error), failure_class_of(error)) from error
 
 
 def _stream(container: InputContainer) -> AudioStream:
     """Return the default stream of sound; the first if none is the default."""
     streams = container.streams.audio
     if not streams:
-        raise RecordingError("there is no sound in it: it holds pictures only")
+        raise RecordingError("there is no sound in it: it holds pictures only", FailureClass.EMPTY)
     # For a codec that FFmpeg does not know, PyAV has no context, whatever its types say.
     known = [stream for stream in streams if cast("object", stream.codec_context) is not None]
     if not known:
-        raise RecordingError(f"its codec ({_unknown_codec(container)}) is not supported: {_ANOTHER_PROGRAM}")
+        raise RecordingError(
+            f"its codec ({_unknown_codec(container)}) is not supported: {_ANOTHER_PROGRAM}", FailureClass.UNSUPPORTED
+        )
     stream = next((stream for stream in known if stream.disposition & Disposition.default), known[0])
     if stream.codec_context.codec_tag in _PROTECTED:
-        raise RecordingError("it is protected (DRM): export it without protection")
+        raise RecordingError("it is protected (DRM): export it without protection", FailureClass.PASSWORD)
     return stream
 
 
@@ -180,17 +182,23 @@ def _unknown_codec(container: InputContainer) -> str:
     return name if name != "none" else (number if number and "[" in mark else mark.strip()) or "unknown"
 
 
-def _reason(file: _File | None, error: Exception) -> str:
+def _recording_error(file: _File | None, error: Exception) -> RecordingError:
     """Return why a recording could not be opened or read."""
     if file is None or file.error is not None:
-        return _cannot_be_read(error if file is None or file.error is None else file.error)
+        cause = error if file is None or file.error is None else file.error
+        return RecordingError(_cannot_be_read(cause), failure_class_of(cause))
     if file.size == 0:
-        return "it is empty (0 bytes): copy or download it again"
+        return RecordingError("it is empty (0 bytes): copy or download it again", FailureClass.EMPTY)
     if looks_like_text(file.head):
-        return "it is no recording but text, whatever its name says: give it a name that ends with .txt, or remove it"
+        return RecordingError(
+            "it is no recording but text, whatever its name says: give it a name that ends with .txt, or remove it",
+            FailureClass.UNSUPPORTED,
+        )
     if file.head[4:8] == b"ftyp":
-        return "its index is missing or damaged, as where a download was broken off: copy or download it again"
-    return f"it is no recording that can be read, or it is damaged: copy it again, or {_ANOTHER_PROGRAM}"
+        reason = "its index is missing or damaged, as where a download was broken off: copy or download it again"
+    else:
+        reason = f"it is no recording that can be read, or it is damaged: copy it again, or {_ANOTHER_PROGRAM}"
+    return RecordingError(reason, FailureClass.CORRUPT)
 
 
 def _cannot_be_read(error: Exception) -> str:

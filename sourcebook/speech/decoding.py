@@ -9,7 +9,7 @@ import numpy as np
 from av import AudioFrame, AudioResampler, AudioStream, Packet
 from numpy.typing import NDArray
 
-from sourcebook.errors import RecordingError
+from sourcebook.errors import FailureClass, RecordingError
 from sourcebook.model.time_span import stamp
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.container import Sound, open_sound
@@ -117,7 +117,8 @@ class _Damage:
         if self._first is not None and self._lost >= _FORGIVEN_PART * heard:
             raise RecordingError(
                 f"its sound is damaged from {stamp(self._first)} on, {self._lost:.1f} seconds of it: "
-                "copy or download it again, or save it again with another program"
+                "copy or download it again, or save it again with another program",
+                FailureClass.CORRUPT,
             )
 
 

@@ -9,7 +9,7 @@ import av
 import av.error
 from av import AudioStream, Packet
 
-from sourcebook.errors import RecordingError
+from sourcebook.errors import FailureClass, RecordingError
 from sourcebook.model.document import JsonValue
 from sourcebook.model.time_span import stamp
 from sourcebook.model.transcript import Recording
@@ -47,18 +47,22 @@ def probe(place: str, *, max_hours: float) -> Recording:
         promised = _promised(sound, survey)
         ends = duration if sound.format == "mov" else max(survey.last, duration)
         if promised is not None and promised - ends > max(_SLOPPY_SECONDS, _SLOPPY_PART * promised):
-            raise RecordingError(f"it ends at {stamp(ends)} of {stamp(promised)}: copy or download it again")
+            raise RecordingError(
+                f"it ends at {stamp(ends)} of {stamp(promised)}: copy or download it again", FailureClass.CORRUPT
+            )
         if not duration:
-            raise RecordingError("there is no sound in it: its length is zero")
+            raise RecordingError("there is no sound in it: its length is zero", FailureClass.EMPTY)
         if not survey.heard:
             raise RecordingError(
                 f"its sound ({sound.codec}) cannot be decoded: it is damaged or protected; "
-                "copy it again, or save it as .mp3 or .flac with another program"
+                "copy it again, or save it as .mp3 or .flac with another program",
+                FailureClass.CORRUPT,
             )
         if duration > max_hours * 3600:
             raise RecordingError(
                 f"it is {duration / 3600:.1f} hours long, more than speech.max_hours allows ({max_hours:g}): "
-                "cut it into parts, or allow more"
+                "cut it into parts, or allow more",
+                FailureClass.TOO_LARGE,
             )
         tags = _tags(sound)
         return Recording(survey.digest, duration, tags.get("title"), _metadata(sound, survey, duration, tags))

@@ -9,7 +9,7 @@ from typing import ParamSpec, Self, TypeVar
 from pebble import ProcessExpired
 
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.errors import RecordingError, SpeechError
+from sourcebook.errors import FailureClass, SpeechError, TemporaryRecordingError
 from sourcebook.model.transcript import Language, Recording, Window
 from sourcebook.processes.worker_pool import WorkerPool
 from sourcebook.speech import worker
@@ -55,7 +55,8 @@ class SpeechProcess:
             language: Language of that window.
 
         Raises:
-            RecordingError: Its sound is damaged, or its child ended.
+            RecordingError: Its sound is damaged.
+            TemporaryRecordingError: Its child ended.
             SpeechError: The engine or its model cannot be loaded.
         """
         self._call(worker.begin, place, start, language)
@@ -86,7 +87,9 @@ class SpeechProcess:
             return pool.schedule(None, function, *args, **kwargs).result()
         except (ProcessExpired, BrokenProcessPool) as error:
             advice = "free some, or choose a smaller speech.model"
-            raise RecordingError(pool.describe_end("the process that reads it", error, advice=advice)) from error
+            raise TemporaryRecordingError(
+                pool.describe_end("the process that reads it", error, advice=advice), FailureClass.CRASH
+            ) from error
 
     def _open_pool(self) -> WorkerPool:
         if self._pool is not None and not self._pool.is_active:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.errors import MissingDependencyError, RecordingError, SpeechError
+from sourcebook.errors import FailureClass, MissingDependencyError, RecordingError, SpeechError, TemporaryRecordingError
 from sourcebook.installation import install_command
 from sourcebook.model.transcript import Language, Recording, Window
 from sourcebook.processes.child import loading_libraries, reason_of
@@ -54,7 +54,7 @@ def next_window() -> Window | None:
     """Return the next window of the recording; None after the last."""
     with _speech_errors():
         if _windows is None:  # this child took the place of the one that began
-            raise RecordingError("the process that reads it ended between two windows")
+            raise TemporaryRecordingError("the process that reads it ended between two windows", FailureClass.CRASH)
         return next(_windows, None)
 
 
@@ -83,5 +83,7 @@ def _speech_errors() -> Iterator[None]:
         raise
     except MissingDependencyError as error:
         raise SpeechError(str(error)) from None
+    except MemoryError as error:
+        raise TemporaryRecordingError(reason_of(error), FailureClass.MEMORY) from None
     except Exception as error:  # noqa: BLE001 - this recording failed: the parent reports it, and the next may succeed
-        raise RecordingError(reason_of(error)) from None
+        raise RecordingError(reason_of(error), FailureClass.OTHER) from None

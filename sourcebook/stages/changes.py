@@ -68,11 +68,42 @@ def changed_items(
 
 
 def settle_items(connection: Connection, collection: str, changed: ChangedItems) -> None:
-    """Record that the documents of a collection follow its items, after a run over the whole collection."""
+    """Record that the documents of a collection follow its items, after a run that left none of the items out."""
     if changed.marks:
         connection.execute(queries["forget_item_marks"], {"marks": changed.marks})
     if changed.uris is None:
         connection.execute(queries["record_parsers"], {"collection": collection, "parsers": changed.parsers})
+
+
+def count_unsettled_items(
+    connection: Connection,
+    collection: str,
+    parsers: Mapping[str, str],
+    changed: ChangedItems,
+    *,
+    retry_now: bool = False,
+) -> tuple[int, int, int]:
+    """Count differences: items without their document, documents without their item, and taken ones of the first.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        parsers: identity of the parser of each format.
+        changed: the items to look at.
+        retry_now: whether a failed document differs although its retry is not due.
+    """
+    row = connection.execute(
+        queries["pending_document_changes"],
+        {
+            "collection": collection,
+            "uris": changed.uris,
+            "formats": list(parsers),
+            "parsers": list(parsers.values()),
+            "retry_now": retry_now,
+        },
+    ).fetchone()
+    unmade, gone, taken = row or (0, 0, 0)
+    return int(unmade), int(gone), int(taken)
 
 
 def changed_documents(connection: Connection, generation: Generation, *, thorough: bool = False) -> ChangedDocuments:
@@ -117,10 +148,21 @@ def unsettled_documents(
 
 
 def settle_documents(connection: Connection, generation: Generation, changed: ChangedDocuments) -> dict[int, str]:
-    """Delete the marks of documents that are published or withdrawn, and return the others: URIs by id."""
+    """Delete the marks of documents that are published or withdrawn, and return the others: URIs by id.
+
+    Only the active generation deletes marks. Every other generation then compares all documents at its next turn.
+    """
     unsettled = unsettled_documents(connection, generation.collection, generation, changed.ids)
-    if changed.marks:
-        connection.execute(queries["forget_document_marks"], {"marks": changed.marks, "unsettled": list(unsettled)})
+    if changed.marks and generation.is_active:
+        connection.execute(
+            queries["forget_document_marks"],
+            {
+                "collection": generation.collection,
+                "generation": generation.id,
+                "marks": changed.marks,
+                "unsettled": list(unsettled),
+            },
+        )
     if changed.ids is None and not unsettled:
         connection.execute(
             queries["record_preparation"],

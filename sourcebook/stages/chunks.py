@@ -3,6 +3,12 @@
 Reads: `document` and its `parsed_content`, and the tokenizer of the generation's embedding model.
 Writes: `chunk`, and in `indexed_document` the content and the rules that the chunks were cut with.
 Stale: a live document without chunks, or cut from another content hash or by other rules (`chunking_config_hash`).
+
+The chunks of a generated index have no `embedding_hash`, unless `embedding.generated_indexes` is on: they get no
+vector, and the keyword leg alone finds them.
+
+It begins with the proof: where there is a sign of foreign changes, the rows of the collection's generations are
+compared with the sums that were kept when they were published, and what is damaged is cut again.
 """
 
 from collections import Counter, defaultdict
@@ -15,18 +21,21 @@ from psycopg.rows import dict_row
 
 from sourcebook.chunking.chunk import Chunk, uncovered_characters
 from sourcebook.chunking.chunker import chunk_document, chunking_config_hash
+from sourcebook.chunking.generated_index import is_generated_index
 from sourcebook.chunking.tokenizer import FolderTokenizer, TokenCounter
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.embedding.model import find_model
 from sourcebook.errors import ModelError
+from sourcebook.indexing.mending import prove
 from sourcebook.model.block_rows import blocks_of
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.work import cutting_work
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
 
@@ -57,6 +66,11 @@ def prepare_chunks(
         ModelError: the tokenizer of the embedding model cannot be found.
     """
     report = StageReport()
+    damaged = prove(
+        connection, generation, thorough=selection.thorough, deep=selection.deep, settles=not selection.is_partial
+    )
+    if damaged:
+        report.count("damaged", damaged)
     tokenizer = _tokenizer(generation)
     changed = changed_documents(connection, generation, thorough=selection.thorough or selection.force)
     stale = connection.execute(
@@ -102,7 +116,7 @@ def _prepare(
     scope = {"generation": generation.id, "documents": documents}
     with connection.cursor(row_factory=dict_row) as cursor:
         contents = cursor.execute(queries["contents_to_cut"], scope).fetchall()
-    parsed = [_parsed(content) for content in contents]
+    parsed = [parsed_document(content) for content in contents]
     cut = [
         chunk_document(
             document,
@@ -113,6 +127,8 @@ def _prepare(
         )
         for document in parsed
     ]
+    embeds_indexes = generation.embedding_settings.generated_indexes
+    embedded = [embeds_indexes or not is_generated_index(document) for document in parsed]
     published: defaultdict[int, Counter[bytes]] = defaultdict(Counter)
     for document, digest in connection.execute(queries["published_chunk_hashes"], scope):
         published[document][digest] += 1
@@ -120,9 +136,9 @@ def _prepare(
         connection.execute(queries["drop_prepared_chunks"], scope)
         with connection.cursor().copy(queries["copy_chunks"]) as copy:
             copy.set_types(_TYPES)
-            for content, chunks in zip(contents, cut, strict=True):
+            for content, chunks, has_vectors in zip(contents, cut, embedded, strict=True):
                 for chunk in chunks:
-                    copy.write_row(_row(generation.id, content["document_id"], chunk))
+                    copy.write_row(_row(generation.id, content["document_id"], chunk, has_vector=has_vectors))
         connection.execute(
             queries["record_prepared_documents"],
             {
@@ -137,11 +153,13 @@ def _prepare(
     for content, chunks in zip(contents, cut, strict=True):
         before = published[content["document_id"]]
         now = Counter(chunk.hash for chunk in chunks)
+        report.work += cutting_work(len(chunks))
         report.added += (now - before).total()
         report.removed += (before - now).total()
 
 
-def _parsed(content: dict[str, Any]) -> ParsedDocument:
+def parsed_document(content: dict[str, Any]) -> ParsedDocument:
+    """Return the document of a row of `contents_to_cut`, without its metadata."""
     blocks = blocks_of(content["blocks"])
     return ParsedDocument(content["markdown"], blocks, content["title"], content["page_count"], content["language"], {})
 
@@ -151,7 +169,7 @@ def _uncovered(document: ParsedDocument, chunks: Sequence[Chunk]) -> int:
     return uncovered_characters(document.markdown, document.blocks, spans)
 
 
-def _row(generation: int, document: int, chunk: Chunk) -> Sequence[Any]:
+def _row(generation: int, document: int, chunk: Chunk, *, has_vector: bool) -> Sequence[Any]:
     return (
         generation,
         document,
@@ -165,7 +183,7 @@ def _row(generation: int, document: int, chunk: Chunk) -> Sequence[Any]:
         chunk.end_char,
         chunk.token_count,
         chunk.hash,
-        chunk.embedding_hash,
+        chunk.embedding_hash if has_vector else None,
         chunk.start_seconds,
         chunk.end_seconds,
     )

@@ -5,42 +5,51 @@ to `frontier`, the main content of HTML pages to `parsed_content`, and the pages
 documents, to `crawled_page`. A site is due when
 its refresh interval has passed, when its crawl was interrupted, or when its settings changed; a page is stale when its
 server or its sitemap does not confirm it, or when another cleaner made it.
+
+The sites are crawled beside each other, those of one domain one after the other. Ten minutes after one has ended with
+new or changed pages the others pause, so that the later stages make these searchable; the next run continues them.
 """
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
-from sourcebook.model.progress import Progress, silent
+from sourcebook.errors import FailureClass
+from sourcebook.indexing.mending import mend_pages
+from sourcebook.indexing.suspicion import find_suspicion, heightened
+from sourcebook.model.progress import Progress, TotalProgress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.work import crawling_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
-from sourcebook.web.browser.site_renderer import SiteRenderer
-from sourcebook.web.crawl import Crawl, CrawlResult
+from sourcebook.stages.processing import Processing, processing
+from sourcebook.web.cleaners import Cleaners
+from sourcebook.web.conclusion import conclude, conclude_without_login
+from sourcebook.web.crawl_result import CrawlResult
 from sourcebook.web.discovery import Discovery
-from sourcebook.web.fetching.addresses import AddressGuard
-from sourcebook.web.fetching.breaker import CircuitBreaker
-from sourcebook.web.fetching.fetcher import HttpFetcher
-from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.frontier import Frontier
-from sourcebook.web.http_types import FetchError
+from sourcebook.web.host_lock import host_lock
+from sourcebook.web.login import LoginError
 from sourcebook.web.outcome import FoundUrl
+from sourcebook.web.patience import Patience
+from sourcebook.web.pattern_rows import record_left_out, retag
 from sourcebook.web.site import Site, collection_sites
+from sourcebook.web.site_crawl import crawl_site
 from sourcebook.web.url import host_of, normal_form, registered_domain
-from sourcebook.web.visit import Visitor
 
-_RETRY_AFTER = timedelta(minutes=5)
-"""Time until the retry of a crawl that had to stop."""
-_LOCK_POLL_SECONDS = 0.5
+T = TypeVar("T")
+_SITES_AT_ONCE = 16
+"""Sites that are crawled beside each other, which limits browsers and memory."""
 
 
 @observed_stage("crawled_pages")
@@ -69,69 +78,151 @@ def update_crawled_pages(
         Counts of added, changed, removed and unchanged pages, and the failures.
     """
     report = StageReport()
+    suspicion = find_suspicion(connection, collection)
+    selection = heightened(selection, suspicion)
+    if selection.thorough:
+        mend_pages(connection, collection, every_site="crawled_page" in suspicion.tables)
     scope = {"collection": collection}
     report.removed = connection.execute(queries["remove_pages_of_removed_sources"], scope).rowcount
-    for site in collection_sites(connection, collection, selection):
-        _update_site(connection, site, selection, report, progress, folder, waiting)
+    with processing(connection, collection, "crawled_pages") as marks:
+        due = [
+            planned
+            for site in collection_sites(connection, collection, selection)
+            if (planned := _plan(connection, site, selection, report)) is not None
+        ]
+        if due:
+            crawls = _Crawls(connection, selection, report, progress, folder, waiting, marks)
+            asyncio.run(crawls.run(due))
     pages, version = kept_count(connection, collection, "crawled_pages", recount=selection.thorough)
     report.unchanged = max(pages - report.added - report.changed, 0)
     refresh_statistics(connection, queries["analyze_crawled_pages"], report)
     return report.finish(version)
 
 
-def _update_site(
-    connection: Connection,
-    site: Site,
-    selection: Selection,
-    report: StageReport,
-    progress: Progress,
-    folder: Path,
-    waiting: Callable[[str], None],
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _DueSite:
+    """A site whose queued URLs are to be visited."""
+
+    site: Site
+    frontier: Frontier
+    discovery: Discovery
+    start: str
+    """URL of the site in normal form."""
+    is_round: bool
+    """Whether its queued URLs are a whole round."""
+
+
+def _plan(connection: Connection, site: Site, selection: Selection, report: StageReport) -> _DueSite | None:
+    """Queue the URLs of a site to request; return None where no URL is due."""
     start = normal_form(site.settings.url)
     if start is None:
-        report.fail(site.location, "this is no web address that can be requested")
-        return
-    domain = registered_domain(host_of(start))
+        report.fail(site.location, "this is no web address that can be requested", FailureClass.UNSUPPORTED)
+        return None
     frontier = Frontier(connection, site)
     discovery = Discovery(site.settings, start, follow_links=site.settings.follow_links is not False)
     discovery.recall(frontier.starts())
-    if site.crawl_scope not in {None, site.scope_digest}:
+    is_next_round = (site.due or selection.force) and not (selection.documents or selection.only_failed)
+    if site.is_changed_by_others and is_next_round:
+        _find_again(frontier, discovery, start)
+    else:
+        discovery.limits.recall(frontier.lists())
+    if site.crawl_scope and site.crawl_scope != site.scope_digest:
         report.removed += _apply_scope(frontier, discovery)
+    if site.crawl_scope != site.scope_digest or selection.thorough:
+        retag(connection, site)
     is_round = _queue(frontier, site, selection, start)
-    if is_round is None:
-        return
-    with host_lock(connection, domain, waiting=lambda: waiting(domain)):
-        frontier.recover()  # under the lock, the last statement of a killed crawl has ended
-        result = asyncio.run(_crawl(site, frontier, discovery, start, folder, progress, selection))
+    return None if is_round is None else _DueSite(site, frontier, discovery, start, is_round)
+
+
+class _Crawls:
+    """Crawls of several sites beside each other. One thread uses the database."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        selection: Selection,
+        report: StageReport,
+        progress: Progress,
+        folder: Path,
+        waiting: Callable[[str], None],
+        marks: Processing,
+    ) -> None:
+        self._connection = connection
+        self._selection = selection
+        self._report = report
+        self._progress = TotalProgress(progress)
+        self._folder = folder
+        self._waiting = waiting
+        self._marks = marks
+        # A forced crawl would begin anew, and a part is small.
+        self._patience = Patience(endless=selection.force or selection.only_failed or bool(selection.documents))
+        self._slots = asyncio.Semaphore(_SITES_AT_ONCE)
+        self._database = ThreadPoolExecutor(1, thread_name_prefix="frontier")
+        self._cleaners = Cleaners()
+
+    async def run(self, due: Sequence[_DueSite]) -> None:
+        """Crawl every site; the error of one ends the others, which lose nothing."""
+        domains: defaultdict[str, list[_DueSite]] = defaultdict(list)
+        for each in due:
+            domains[registered_domain(host_of(each.start))].append(each)
+        with self._database, self._cleaners:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for domain, sites in domains.items():
+                        group.create_task(self._crawl_domain(domain, sites))
+            except BaseExceptionGroup as errors:
+                raise errors.exceptions[0] from None
+
+    async def _crawl_domain(self, domain: str, sites: Sequence[_DueSite]) -> None:
+        """Crawl the sites of a registered domain, one after the other."""
+        for due in sites:
+            lock = host_lock(self._connection, domain, self._in_database, waiting=lambda: self._waiting(domain))
+            async with lock, self._slots:
+                await self._crawl(due)
+
+    async def _crawl(self, due: _DueSite) -> None:
+        site, frontier, report = due.site, due.frontier, self._report
+
+        def begin() -> None:
+            self._marks.begin([site.location])
+            frontier.recover()  # under the lock, the last statement of a killed crawl has ended
+
+        await self._in_database(begin)
+        try:
+            result = await crawl_site(
+                site,
+                frontier,
+                due.discovery,
+                due.start,
+                database=self._database,
+                cleaners=self._cleaners,
+                folder=self._folder,
+                progress=self._progress.part(),
+                force=self._selection.force,
+                trusts_lastmod=not (self._selection.force or self._selection.documents),
+                patience=self._patience,
+            )
+        except LoginError as error:
+            report.fail(site.location, str(error), error.failure_class)
+            await self._in_database(partial(conclude_without_login, frontier, site, error))
+            await self._in_database(lambda: self._marks.end([site.location]))
+            return
+
+        def end() -> None:
+            if due.is_round and (number := record_left_out(self._connection, site, due.discovery)):
+                report.count("left_out", number)
+            failure = conclude(frontier, site, result, is_round=due.is_round)
+            if failure is not None:
+                report.fail(site.location, failure.reason, failure.failure_class)
+            self._marks.end([site.location])
+
         _count(report, result)
-        error = _conclude(frontier, site, result, is_round=is_round)
-        if error is not None:
-            report.fail(site.location, error)
+        await self._in_database(end)
+        if result.added or result.changed or result.removed:
+            self._patience.begin()
 
-
-@contextmanager
-def host_lock(connection: Connection, host: str, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the lock on a registered domain across collections, processes and machines.
-
-    Two crawls of a domain would request shared URLs twice and exceed the request rate together. The lock belongs to the
-    database session, so it ends with its holder.
-
-    Args:
-        connection: in autocommit mode, used by the holder alone.
-        host: the registered domain.
-        waiting: called once where the lock is not free.
-    """
-    reported = False
-    while connection.execute(queries["lock_host"], {"host": host}).fetchone() != (True,):
-        if not reported:
-            waiting()
-            reported = True
-        time.sleep(_LOCK_POLL_SECONDS)
-    try:
-        yield
-    finally:
-        connection.execute(queries["unlock_host"], {"host": host})
+    async def _in_database(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._database, work)
 
 
 def _apply_scope(frontier: Frontier, discovery: Discovery) -> int:
@@ -142,17 +233,42 @@ def _apply_scope(frontier: Frontier, discovery: Discovery) -> int:
     Returns:
         The number of pages removed.
     """
-    outside = [
-        (number, url)
-        for number, url, depth, role in frontier.urls()
-        if role == "page" and not (discovery.scope.takes(url) and depth <= discovery.max_depth)
-    ]
-    removed = frontier.remove(outside)
+    outside: list[tuple[int, str]] = []
+    ways: list[str] = []
+    for number, url, depth, role in frontier.urls():
+        if role == "page" and not (discovery.scope.takes(url) and depth <= discovery.max_depth):
+            outside.append((number, url))
+        elif not discovery.scope.keeps(url):
+            ways.append(url)
+    removed = frontier.remove(outside) + frontier.remove_pages(ways)
+    _add_links(frontier, discovery)
+    return removed
+
+
+def _find_again(frontier: Frontier, discovery: Discovery, start: str) -> None:
+    """Find the URLs of a site again by the links of its stored pages, without a request.
+
+    Pages that no link leads to, such as those of a sitemap and the target of a start that redirects, count as starts.
+    """
+    frontier.forget()
+    frontier.add([FoundUrl(start, 0, None, role="start", listed=True)])
+    while True:
+        if _add_links(frontier, discovery):
+            continue
+        lost = frontier.pages_without_url()
+        if not lost:
+            return
+        steps = {url: url.rstrip("/").count("/") for url in lost}
+        nearest = min(steps.values())
+        frontier.add(FoundUrl(url, 0, None) for url in lost if steps[url] == nearest)
+
+
+def _add_links(frontier: Frontier, discovery: Discovery) -> int:
+    """Add the links of the stored pages whose URL is known; return the number of new URLs."""
     found: list[FoundUrl] = []
     for url, depth, links in frontier.page_links():
         found += discovery.links(url, depth, links)
-    frontier.add(found)
-    return removed
+    return frontier.add(found)
 
 
 def _queue(frontier: Frontier, site: Site, selection: Selection, start: str) -> bool | None:
@@ -170,94 +286,16 @@ def _queue(frontier: Frontier, site: Site, selection: Selection, start: str) -> 
     if site.crawl_started_at is None or selection.force or site.crawl_scope != site.scope_digest:
         frontier.begin(start)
     frontier.queue_failed(is_round=True)
+    frontier.release_postponed()
     return True
-
-
-async def _crawl(
-    site: Site,
-    frontier: Frontier,
-    discovery: Discovery,
-    start: str,
-    folder: Path,
-    progress: Progress,
-    selection: Selection,
-) -> CrawlResult:
-    settings = site.settings
-    guard = AddressGuard(settings)
-    limiter = HostLimiter(settings.requests_per_second)
-    with ThreadPoolExecutor(1, thread_name_prefix="cleaner") as cleaners:
-        async with AsyncExitStack() as stack:
-            fetcher = await stack.enter_async_context(HttpFetcher(settings, base_directory=folder, guard=guard))
-            renderer = await stack.enter_async_context(SiteRenderer(settings, guard, limiter, folder))
-            visitor = Visitor(
-                settings,
-                discovery,
-                fetcher=fetcher,
-                renderer=renderer,
-                limiter=limiter,
-                breaker=CircuitBreaker(),
-                cleaners=cleaners,
-                keep=site.keep,
-                force=selection.force,
-            )
-            frontier.add(await _lists(visitor, discovery, start))
-            trusting = not (selection.force or selection.documents)
-            return await Crawl(site, frontier, visitor, discovery, progress, trusts_lastmod=trusting).run()
-
-
-async def _lists(visitor: Visitor, discovery: Discovery, start: str) -> tuple[FoundUrl, ...]:
-    """Return the sitemaps and the llms.txt of a site that is configured by its host alone."""
-    if not start.endswith(f"://{host_of(start)}/"):
-        return ()
-    try:
-        sitemaps = (await visitor.rules.of(start)).sitemaps
-    except FetchError:
-        return ()  # the start URL fails for the same reason, with a message
-    urls = [normal_form(url, start) for url in (*sitemaps, "/llms.txt")]
-    return discovery.lists(None, [url for url in urls if url is not None])
 
 
 def _count(report: StageReport, result: CrawlResult) -> None:
     report.added += result.added
     report.changed += result.changed
     report.removed += result.removed
-    for url, reason in result.failures:
-        report.fail(url, reason)
+    for failure in result.failures:
+        report.fail(failure.uri, failure.reason, failure.failure_class)
     for name, number in result.counts.items():
         report.count(name, number)
-
-
-def _conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: bool) -> str | None:
-    """Record how the crawl ended; return the failure of the site as a whole, None where there is none."""
-    if not is_round:
-        if result.stopped is None and site.crawl_started_at is None:
-            frontier.leave_rest()
-        return result.stopped
-    counts = frontier.counts()
-    if result.stopped is not None:
-        frontier.interrupt(result.stopped, datetime.now(UTC) + _RETRY_AFTER)
-        return result.stopped
-    if counts.next_attempt_at is not None:
-        error = f"{result.waits_for or 'the host asked for a pause'}; {counts.queued:,} URLs wait until then"
-        frontier.interrupt(error, counts.next_attempt_at)
-        return error
-    frontier.leave_rest()
-    if counts.live:
-        frontier.end()
-        return None
-    error = _why_nothing(site, result)
-    frontier.refuse(error)
-    return error
-
-
-def _why_nothing(site: Site, result: CrawlResult) -> str:
-    if forbidden := result.counts["forbidden"]:
-        agent = site.settings.user_agent.partition("/")[0]
-        return f"0 pages because robots.txt forbids them to {agent} ({forbidden:,} URLs)"
-    if result.failures:
-        url, reason = result.failures[0]
-        return f"0 pages; {url}: {reason}"
-    if result.refusals:
-        (reason, refused), *_ = result.refusals.most_common(1)
-        return f"0 pages; {refused:,} of {result.refusals.total():,} URLs are not taken because: {reason}"
-    return "0 pages: nothing was found that the patterns take and that holds text"
+    report.work += crawling_work(result.added + result.changed + result.unchanged + len(result.failures))

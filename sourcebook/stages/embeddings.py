@@ -20,6 +20,7 @@ from sourcebook.database.statistics import refresh_statistics
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.model.work import embedding_work
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, EMBEDDING_TOKENS, measurements
@@ -95,9 +96,11 @@ def _embed(
         batch, vectors = waiting.pop(0)
         _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], vectors.result())
         report.count("computed", len(batch))
+        tokens = sum(count for _, _, count in batch)
+        report.work += embedding_work(tokens)
         measurements.record(EMBEDDING_CALLS, 1, "passages")
         measurements.record(EMBEDDING_TEXTS, len(batch), "passages")
-        measurements.record(EMBEDDING_TOKENS, sum(tokens for _, _, tokens in batch), "passages")
+        measurements.record(EMBEDDING_TOKENS, tokens, "passages")
         progress(report.extra["reused"] + report.extra["computed"], total)
 
     for batch in batches:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
+from sourcebook.indexing.first_entries import KEYWORD_BLOCK
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.model.work import upkeep_work
 from sourcebook.stages.observed_stage import observed_stage
 
 LARGEST_DRIFT = 0.1
@@ -24,9 +26,9 @@ DRIFT_AFTER_A_LOAD = 0.001
 """LARGEST_DRIFT after a load that has more than doubled the entries: recomputing costs 1 % of embedding them."""
 FEW = 1_000
 """Entries up to which weights are recomputed at DRIFT_AFTER_A_LOAD: this takes half a second."""
-BLOCK = 8_000
-"""Entries per block; the dimension of keyword_block.weights."""
-_FEWEST_OF_A_BLOCK = BLOCK * 4 // 5
+BLOCK = KEYWORD_BLOCK
+"""Entries per block."""
+FEWEST_OF_A_BLOCK = BLOCK * 4 // 5
 """Entries below which a block is dissolved."""
 
 
@@ -67,6 +69,7 @@ def maintain_index(connection: Connection, generation: Generation, progress: Pro
         _build_block(connection, generation, state.newest_block + number)
         report.count("blocks", 1)
         progress(number, blocks)
+    report.work = upkeep_work(blocks * BLOCK + report.changed)
     if blocks or report.changed:
         _vacuum(connection, generation)
     return report.finish(f"{state.entries} {state.newest_block + blocks}")
@@ -74,7 +77,7 @@ def maintain_index(connection: Connection, generation: Generation, progress: Pro
 
 def _state(connection: Connection, generation: Generation) -> _State:
     row = connection.execute(
-        queries["keyword_upkeep"], {"generation": generation.id, "fewest": _FEWEST_OF_A_BLOCK}
+        queries["keyword_upkeep"], {"generation": generation.id, "fewest": FEWEST_OF_A_BLOCK}
     ).fetchone()
     return _State(*row) if row else _State(0.0, 0, 0, 0, 0, [])
 

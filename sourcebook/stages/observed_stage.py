@@ -1,4 +1,4 @@
-"""Observation of stages: a span, a log line, counters and the log context around each call."""
+"""Observation of stages: a span, a log line, counters and the log context around each call, and a look at the lock."""
 
 import logging
 import time
@@ -6,6 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
 
+from psycopg import Connection
+
+from sourcebook.database.lock import check_lock
+from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
 from sourcebook.telemetry.log_context import log_context
@@ -43,6 +47,7 @@ def observed_stage(stage: str) -> Callable[[Callable[Parameters, StageReport]], 
             fields = {"collection": collection}
             with log_context(**fields), span(f"stage.{stage}", fields) as current:
                 try:
+                    _check_lock((*args, *kwargs.values()), collection)
                     report = work(*args, **kwargs)
                 except Exception as error:
                     measurements.record(STAGE_RUNS, 1, stage, "error")
@@ -50,6 +55,7 @@ def observed_stage(stage: str) -> Callable[[Callable[Parameters, StageReport]], 
                     _log.error("%s ended with %s: %s", stage, type(error).__name__, error, extra={"stage": stage})
                     raise
                 _count(stage, report, time.perf_counter() - started)
+                _record((*args, *kwargs.values()), stage, report, time.perf_counter() - started)
                 _tell(stage, report)
                 describe(current, {name: getattr(report, name) for name in _OUTCOMES})
                 return report
@@ -67,6 +73,27 @@ def _collection(arguments: tuple[Any, ...]) -> str:
         if isinstance(argument, str):
             return argument
     return ""
+
+
+def _check_lock(arguments: tuple[Any, ...], collection: str) -> None:
+    """Go on only while the lock of the collection, where this process took it, is still held.
+
+    Raises:
+        DatabaseConnectionLostError: The lock was lost.
+    """
+    for argument in arguments:
+        if isinstance(argument, Connection):
+            check_lock(argument, collection)
+            return
+
+
+def _record(arguments: tuple[Any, ...], stage: str, report: StageReport, seconds: float) -> None:
+    """Keep the work of a stage with its seconds, for forecasts."""
+    if not report.work:
+        return
+    connection = next(argument for argument in arguments if isinstance(argument, Connection))
+    models = (argument.model for argument in arguments if isinstance(argument, Generation) and stage == "embeddings")
+    record_stage_run(connection, stage, next(models, ""), report.work, seconds)
 
 
 def _count(stage: str, report: StageReport, seconds: float) -> None:

@@ -7,19 +7,24 @@ Stale: a document whose newest chunks are embedded but not published, whose vers
 published one, or that was removed.
 
 A document is published in one short transaction: old entries out, new entries in. A crash at any point leaves its old
-version searchable, whole. Several documents share a transaction to save round trips.
+version searchable, whole. Several documents share a transaction to save round trips. The first documents of a
+generation that is built beside the active one share one transaction, whose statistics are counted once.
 """
 
 import logging
+from collections.abc import Sequence
 
-from psycopg import Connection
+from psycopg import Connection, sql
 
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
+from sourcebook.indexing.first_entries import count_statistics, is_unused
+from sourcebook.indexing.generations import other_generations
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.model.work import publishing_work
 from sourcebook.stages.changes import changed_documents, documents_version, settle_documents
 from sourcebook.stages.observed_stage import observed_stage
 
@@ -27,6 +32,11 @@ _log = logging.getLogger("sourcebook.stages")
 
 BATCH = 64
 """Documents per transaction."""
+FIRST_BATCH = 1_000
+"""Documents per statement where a generation that nobody searches gets its first entries."""
+
+_Waiting = tuple[int, bool, bool]
+"""A document, whether it has new chunks, and whether its title or language is another one than published."""
 
 
 @observed_stage("search_index")
@@ -44,15 +54,17 @@ def publish(
     report = StageReport()
     changed = changed_documents(connection, generation, thorough=thorough)
     scope = {"generation": generation.id, "model": generation.model, "changed": changed.ids}
+    if generation.is_active:  # so that no removed document returns with an earlier generation
+        for other in other_generations(connection, generation.collection, generation):
+            withdraw(connection, other, changed.ids)
     report.removed = withdraw(connection, generation, changed.ids)
     waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
-    done = 0
-    for batch in batched(waiting, BATCH):
-        _publish(connection, generation, batch, report)
-        _log.debug("published %d documents", len(batch), extra={"documents": [number for number, _ in batch]})
-        done += len(batch)
-        progress(done, len(waiting))
+    if len(waiting) > BATCH and not generation.is_active and is_unused(connection, generation):
+        _publish_first(connection, generation, waiting, report, progress)
+    else:
+        _publish_in_turn(connection, generation, waiting, report, progress)
     after = _count(connection, generation)
+    report.work = publishing_work(report.added + report.changed)
     report.unchanged = after - report.added - report.changed
     if waiting or report.removed:
         report.count("documents", len(waiting))
@@ -81,20 +93,54 @@ def withdraw(connection: Connection, generation: Generation, documents: list[int
     return len(gone)
 
 
-def _publish(
-    connection: Connection, generation: Generation, batch: tuple[tuple[int, bool], ...], report: StageReport
+def _publish_in_turn(
+    connection: Connection, generation: Generation, waiting: Sequence[_Waiting], report: StageReport, progress: Progress
 ) -> None:
-    every = {"generation": generation.id, "model": generation.model, "documents": [number for number, _ in batch]}
-    cut = {**every, "documents": [number for number, new_chunks in batch if new_chunks]}
+    done = 0
+    for batch in batched(waiting, BATCH):
+        _publish(connection, generation, batch, report)
+        _log.debug("published %d documents", len(batch), extra={"documents": [number for number, *_ in batch]})
+        done += len(batch)
+        progress(done, len(waiting))
+
+
+def _publish_first(
+    connection: Connection, generation: Generation, waiting: Sequence[_Waiting], report: StageReport, progress: Progress
+) -> None:
+    """Publish the first documents of a generation that nobody searches, in one transaction."""
+    statement = queries["insert_entries"].format(table=generation.partition)
+    done = 0
+    with connection.transaction():
+        connection.execute(queries["hold_generation"], {"generation": generation.id})
+        for batch in batched(waiting, FIRST_BATCH):
+            scope = {
+                "generation": generation.id,
+                "model": generation.model,
+                "documents": [number for number, *_ in batch],
+            }
+            report.added += connection.execute(statement, scope).rowcount
+            connection.execute(queries["record_published_documents"], scope)
+            done += len(batch)
+            progress(done, len(waiting))
+        count_statistics(connection, generation)
+
+
+def _publish(connection: Connection, generation: Generation, batch: Sequence[_Waiting], report: StageReport) -> None:
+    every = {"generation": generation.id, "model": generation.model, "documents": [number for number, *_ in batch]}
+    cut = {**every, "documents": [number for number, has_new_chunks, _ in batch if has_new_chunks]}
+    renamed = {**every, "documents": [number for number, _, is_renamed in batch if is_renamed]}
     with connection.transaction():
         if cut["documents"]:
             kept = [row[0] for row in connection.execute(queries["keep_chunks"], cut)]
             replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
-            connection.execute(queries["delete_chunks"], {"chunks": replaced})
+            if replaced:
+                connection.execute(queries["delete_chunks"], {"chunks": replaced})
             report.removed += len(replaced)
-        report.changed += connection.execute(queries["refresh_entry_lexemes"], every).rowcount
+        if renamed["documents"]:
+            report.changed += connection.execute(queries["refresh_entry_lexemes"], renamed).rowcount
         if cut["documents"]:
-            report.added += connection.execute(queries["insert_entries"], cut).rowcount
+            insert = queries["insert_entries"].format(table=sql.Identifier("search_entry"))
+            report.added += connection.execute(insert, cut).rowcount
         connection.execute(queries["record_published_documents"], every)
 
 

@@ -102,6 +102,11 @@ class Measurements:
             self._fold()
             return dict(self._totals)
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether nothing was recorded since `take_unstored` was called last."""
+        return not self._recorded and not self._unstored
+
     def take_unstored(self) -> dict[Part, float]:
         """Return the growth of the totals since the last call, for the ledger."""
         with self._folding:

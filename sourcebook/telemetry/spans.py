@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,9 @@ _PROVIDER_VARIABLE: Final = "OTEL_PYTHON_TRACER_PROVIDER"
 _NO_SPAN: Final = nullcontext()
 
 
-def span(name: str, attributes: "Attributes | None" = None) -> "AbstractContextManager[Span | None]":
+def span(
+    name: str, attributes: "Attributes | None" = None, *, is_confidential: bool = False
+) -> "AbstractContextManager[Span | None]":
     """Return a context manager that is a span of its block, and yields it; None where nothing records spans.
 
     A process that has set a tracer provider has imported the API. This function does not import it for the others.
@@ -25,13 +27,32 @@ def span(name: str, attributes: "Attributes | None" = None) -> "AbstractContextM
     Args:
         name: name below `sourcebook.`.
         attributes: values by name below `sourcebook.`.
+        is_confidential: whether of an error that ends the block, the span gets the class alone.
     """
     if "opentelemetry.trace" not in sys.modules and _PROVIDER_VARIABLE not in os.environ:
         return _NO_SPAN
     tracer = _tracer()
     if tracer is None:
         return _NO_SPAN
-    return tracer.start_as_current_span(f"sourcebook.{name}", attributes=_prefixed(attributes or {}))
+    started = tracer.start_as_current_span(
+        f"sourcebook.{name}",
+        attributes=_prefixed(attributes or {}),
+        record_exception=not is_confidential,
+        set_status_on_exception=not is_confidential,
+    )
+    return _with_class_of_error(started) if is_confidential else started
+
+
+@contextmanager
+def _with_class_of_error(started: "AbstractContextManager[Span]") -> "Iterator[Span]":
+    from opentelemetry.trace import StatusCode
+
+    with started as current:
+        try:
+            yield current
+        except BaseException as error:
+            current.set_status(StatusCode.ERROR, type(error).__name__)
+            raise
 
 
 def describe(current: "Span | None", attributes: "Attributes") -> None:

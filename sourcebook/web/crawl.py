@@ -2,18 +2,22 @@
 
 import asyncio
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Any, Protocol, TypeVar
 
+from sourcebook.errors import FailureClass
 from sourcebook.model.progress import Progress
+from sourcebook.model.report import ItemFailure
+from sourcebook.web.claims import ClaimableUrls, Claims
+from sourcebook.web.crawl_result import CrawlResult, leaves
 from sourcebook.web.discovery import Discovery
-from sourcebook.web.frontier import Frontier
+from sourcebook.web.fetch_times import FetchTimes
 from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,
+    FoundUrl,
+    FrontierCounts,
     Gone,
     Listed,
     Outcome,
@@ -23,33 +27,35 @@ from sourcebook.web.outcome import (
     Stored,
     Unchanged,
 )
+from sourcebook.web.patience import Patience
 from sourcebook.web.site import Site
 from sourcebook.web.visit import Visitor
 
 T = TypeVar("T")
 _UNCHANGED_AT_ONCE = 64
 """Confirmations of unchanged pages per transaction."""
-_CLAIMED_PER_VISITOR = 16
-"""URLs claimed ahead per concurrent visit, because a claim takes as long as several requests."""
 
 
-@dataclass
-class CrawlResult:
-    """Counts and failures of a crawl."""
+class CrawlFrontier(ClaimableUrls, Protocol):
+    """The parts of a frontier that a crawl uses; see `sourcebook.web.frontier.Frontier`."""
 
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    failures: list[tuple[str, str]] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
-    """Counts by name: refused, forbidden, redirected, lists, postponed, rendered, bytes."""
-    refusals: Counter[str] = field(default_factory=Counter)
-    """Number of excluded pages by reason."""
-    stopped: str | None = None
-    """Reason why the crawl stopped early."""
-    waits_for: str | None = None
-    """Reason of the last postponed URL."""
+    def add(self, found: Iterable[FoundUrl]) -> int:
+        """Add URLs; return the number of new ones."""
+
+    def counts(self) -> FrontierCounts:
+        """Count queued URLs and stored pages."""
+
+    def page_hashes(self) -> set[bytes]:
+        """Return the hashes of the stored pages."""
+
+    def skip_unchanged(self, cleaner: str) -> int:
+        """Mark URLs as fetched that the sitemap declares unchanged; return their number."""
+
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> int:
+        """Record outcomes and the URLs they found; return the number of new URLs."""
+
+    def recover(self) -> int:
+        """Queue the URLs that are claimed; return their number."""
 
 
 class Crawl:
@@ -57,84 +63,108 @@ class Crawl:
 
     Args:
         site: site to crawl.
-        frontier: rows of the site, used by one thread of the crawl.
+        frontier: rows of the site.
+        database: executor of one thread, the only one that uses the frontier.
         visitor: visits URLs.
+        times: record of the visitor's responses.
         discovery: URL selection, shared with the visitor.
         progress: called with the numbers of finished, known and failed URLs.
         trusts_lastmod: whether pages that the sitemap declares unchanged are not requested.
+        patience: says when the crawl pauses.
     """
 
     def __init__(
         self,
         site: Site,
-        frontier: Frontier,
+        frontier: CrawlFrontier,
+        database: Executor,
         visitor: Visitor,
+        times: FetchTimes,
         discovery: Discovery,
         progress: Progress,
         *,
         trusts_lastmod: bool = True,
+        patience: Patience | None = None,
     ) -> None:
         self._site = site
         self._frontier = frontier
+        self._database = database
         self._visitor = visitor
+        self._times = times
         self._discovery = discovery
         self._progress = progress
         self._trusts_lastmod = trusts_lastmod
-        self._database = ThreadPoolExecutor(1, thread_name_prefix="frontier")
-        self._ready: deque[ClaimedUrl] = deque()
+        self._patience = patience or Patience(endless=True)
+        self._claims = Claims(frontier, site.settings)
         self._visits: set[asyncio.Task[Outcome]] = set()
+        self._write_task: asyncio.Task[None] | None = None
         self._outcomes: list[Outcome] = []
         self._writing = 0
         self._written_at = time.monotonic()
         self._hashes: set[bytes] = set()
         self._live = 0
-        self._left = 0
+        self._known = 0
+        self._new = 0
         self._done = 0
         self._result = CrawlResult()
 
-    async def run(self) -> CrawlResult:
-        """Visit every queued URL; on an error, record the finished visits and release the claimed URLs."""
+    async def run(self, lists: Sequence[FoundUrl] = ()) -> CrawlResult:
+        """Visit every queued URL; on an error, record the finished visits and release the claimed URLs.
+
+        Args:
+            lists: lists of the site that no other list names.
+        """
         try:
-            await self._in_database(self._count)
-            await self._work(lists_only=True)
-            if self._result.stopped is None:
+            await self._in_database(lambda: self._begin(lists))
+            await self._work(first=True)
+            if not self._ends_early:
                 if self._trusts_lastmod:
-                    skipped = await self._in_database(lambda: self._frontier.skip_unchanged(self._visitor.cleaner))
-                    self._result.unchanged += skipped
-                    self._left -= skipped
-                await self._work(lists_only=False)
+                    self._skip(await self._in_database(self._skip_unchanged))
+                await self._work(first=False)
+            self._result.paused = self._patience.is_over
         finally:
             await self._give_back()
-            self._database.shutdown()
         return self._result
 
-    def _count(self) -> None:
+    def _begin(self, lists: Sequence[FoundUrl]) -> None:
+        self._frontier.add(lists)
         counts = self._frontier.counts()
-        self._live, self._left = counts.live, counts.queued
+        self._live, self._known, self._new = counts.live, counts.known, counts.queued - counts.known
         self._hashes = self._frontier.page_hashes()
 
-    async def _work(self, *, lists_only: bool) -> None:
-        """Run as many visits as the site allows, with claims ahead of them and writes behind them."""
-        writing: asyncio.Task[None] | None = None
+    async def _work(self, *, first: bool) -> None:
+        """Run as many visits as the site allows, with claims ahead of them and writes behind them.
+
+        Args:
+            first: whether to visit only the start and the first lists.
+        """
         exhausted = False
         while True:
-            if not exhausted and not self._result.stopped and len(self._ready) < self._site.settings.concurrency:
-                exhausted = not await self._claim(lists_only=lists_only)
+            if not exhausted and not self._ends_early and len(self._claims) < self._site.settings.concurrency:
+                exhausted = not await self._claim(first=first)
             self._start_visits()
-            if writing is None and self._is_worth_writing():
-                writing = asyncio.create_task(self._write())
-            if not self._visits and writing is None:
-                if exhausted or self._result.stopped:
+            if self._write_task is None and self._is_worth_writing():
+                self._write_task = asyncio.create_task(self._write(skips=not first))
+            if not self._visits and self._write_task is None:
+                if exhausted or self._ends_early:
                     return
                 continue
-            writings = {writing} if writing is not None else set()
-            await asyncio.wait(self._visits | writings, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
             for visit in [visit for visit in self._visits if visit.done()]:
                 self._visits.discard(visit)
                 self._take(visit.result())
-            if writing is not None and writing.done():
-                await writing
-                writing, exhausted = None, False  # the write may have added URLs
+            if self._write_task is not None and self._write_task.done():
+                written, self._write_task = self._write_task, None
+                await written
+                exhausted = False  # the write may have added URLs
+
+    @property
+    def _running(self) -> "set[asyncio.Task[Any]]":
+        return self._visits if self._write_task is None else {*self._visits, self._write_task}
+
+    @property
+    def _ends_early(self) -> bool:
+        return self._result.stopped is not None or self._patience.is_over
 
     def _is_worth_writing(self) -> bool:
         """Whether to write now: pages at once, confirmations of unchanged pages in batches."""
@@ -145,76 +175,42 @@ class Crawl:
             or time.monotonic() - self._written_at > 1
         )
 
-    async def _claim(self, *, lists_only: bool) -> bool:
-        """Claim more URLs; return whether there were any."""
-        settings = self._site.settings
-        wanted = settings.concurrency * _CLAIMED_PER_VISITOR
-        new = sum(not url.live for url in self._ready) + len(self._visits)
-        room = settings.max_pages - self._live - new
-        claimed = await self._in_database(
-            lambda: self._frontier.claim(
-                wanted if room <= 0 else min(wanted, room), lists_only=lists_only, known_only=room <= 0
-            )
-        )
-        self._ready += claimed
-        return bool(claimed)
+    async def _claim(self, *, first: bool) -> bool:
+        live, visits = self._live, len(self._visits)
+        return await self._in_database(lambda: self._claims.claim(first=first, live=live, visits=visits))
 
     def _start_visits(self) -> None:
         # After a kill, a page that is not written is fetched again, so their number is limited.
         unwritten = _fetched(self._outcomes) + self._writing
-        while (
-            self._ready and len(self._visits) + unwritten < self._site.settings.concurrency and not self._result.stopped
-        ):
-            self._visits.add(asyncio.create_task(self._visitor.visit(self._ready.popleft())))
+        most = self._site.settings.concurrency
+        while self._claims and len(self._visits) + unwritten < most and not self._ends_early:
+            self._visits.add(asyncio.create_task(self._visitor.visit(self._claims.next())))
 
     def _take(self, outcome: Outcome) -> None:
         """Count an outcome and update the state of the crawl."""
         outcome = _not_gone(outcome)
-        result, claimed = self._result, outcome.claimed
+        claimed = outcome.claimed
         self._outcomes.append(outcome)
-        self._done += 1
+        self._result.take(outcome)
+        if not isinstance(outcome, Postponed):
+            self._done += 1
+            self._known -= _is_known(claimed)
+            self._new -= not _is_known(claimed)
         match outcome:
             case Stored():
-                self._count_stored(outcome)
+                self._live += not claimed.live
+                self._learn(outcome)
             case Gone() | Refused() | Redirected():
-                leaves = outcome.removes if isinstance(outcome, Refused) else True
-                result.removed += claimed.live and leaves
-                self._live -= claimed.live and leaves
-                if isinstance(outcome, Refused):
-                    result.counts["forbidden" if outcome.by_robots else "refused"] += 1
-                    result.refusals[outcome.reason] += 1
-                elif isinstance(outcome, Redirected):
-                    result.counts["redirected"] += 1
+                self._live -= leaves(outcome)
             case Listed():
-                result.counts["lists"] += 1
                 if claimed.is_start and self._site.settings.follow_links is None:
                     self._discovery.follow_links = False
-                if outcome.notice is not None:
-                    result.failures.append((claimed.url, outcome.notice))
-            case Failed():
-                if not claimed.is_start:  # reported as the failure of the site
-                    result.failures.append((claimed.url, outcome.reason))
-            case Postponed():
-                self._done -= 1
-                result.counts["postponed"] += 1
-                result.waits_for = outcome.reason
-            case _:
-                result.unchanged += 1
         if claimed.is_start:
             self._judge_start(outcome)
 
-    def _count_stored(self, outcome: Stored) -> None:
-        result, claimed, page = self._result, outcome.claimed, outcome.page
-        if not claimed.live:
-            result.added += 1
-            self._live += 1
-        elif claimed.sha256 != page.sha256:
-            result.changed += 1
-        else:
-            result.unchanged += 1
-        result.counts["bytes"] += page.size
-        if page.rendered:
-            result.counts["rendered"] += 1
+    def _learn(self, outcome: Stored) -> None:
+        """Let the detection of traps know whether a new page had new content."""
+        claimed, page = outcome.claimed, outcome.page
         if claimed.sha256 != page.sha256:
             self._discovery.traps.learned(claimed.url, duplicate=page.sha256 in self._hashes)
             self._hashes.add(page.sha256)
@@ -222,26 +218,47 @@ class Crawl:
     def _judge_start(self, outcome: Outcome) -> None:
         """Stop the crawl where the start fails: the site is down or has moved, so no page counts as gone."""
         if isinstance(outcome, Failed) and self._result.stopped is None:
-            self._result.stopped = f"{outcome.claimed.url}: {outcome.reason}"
+            self._result.shows_login = outcome.asks_login
+            self._result.stopped = ItemFailure(
+                outcome.claimed.url, f"{outcome.claimed.url}: {outcome.reason}", outcome.failure_class
+            )
 
-    async def _write(self) -> None:
+    async def _write(self, *, skips: bool = False) -> None:
+        """Record the outcomes.
+
+        Args:
+            skips: whether pages that a list among them declares unchanged are skipped at once.
+        """
         outcomes, self._outcomes = self._outcomes, []
         self._writing = _fetched(outcomes)
         self._written_at = time.monotonic()
-        new = await self._in_database(lambda: self._frontier.record(outcomes, self._visitor.cleaner))
+        seconds = {each.claimed.id: self._times.take(each.claimed.url) for each in outcomes}
+        taken = {number: each for number, each in seconds.items() if each is not None}
+        self._new += await self._in_database(lambda: self._frontier.record(outcomes, self._visitor.cleaner, taken))
+        self._claims.lists_wait |= any(_names_lists(outcome) for outcome in outcomes)
+        if skips and self._trusts_lastmod and any(isinstance(outcome, Listed) for outcome in outcomes):
+            self._skip(await self._in_database(self._skip_unchanged))
         self._writing = 0
-        self._left += new - len(outcomes)
-        self._progress(self._done, self._done + max(self._left, 0), len(self._result.failures))
+        room = max(self._site.settings.max_pages - self._live, 0)
+        left = max(self._known, 0) + min(max(self._new, 0), room)
+        self._progress(self._done, self._done + left, len(self._result.failures))
+
+    def _skip_unchanged(self) -> int:
+        return self._frontier.skip_unchanged(self._visitor.cleaner)
+
+    def _skip(self, pages: int) -> None:
+        self._result.unchanged += pages
+        self._known -= pages
 
     async def _give_back(self) -> None:
-        """Record the finished visits and release the claimed URLs."""
+        """Record the finished visits and release the claimed URLs, after the write that is in progress."""
         for visit in self._visits:
             visit.cancel()
-        if self._visits:
-            await asyncio.wait(self._visits)
+        if self._running:
+            await asyncio.wait(self._running)
         if self._outcomes:
             await self._write()
-        await self._in_database(lambda: self._frontier.recover())
+        await self._in_database(self._frontier.recover)
 
     async def _in_database(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._database, work)
@@ -252,8 +269,18 @@ def _fetched(outcomes: Sequence[Outcome]) -> int:
     return sum(not isinstance(outcome, Unchanged) for outcome in outcomes)
 
 
+def _is_known(claimed: ClaimedUrl) -> bool:
+    """Return whether a URL is requested although max_pages is reached."""
+    return claimed.live or claimed.role != "page"
+
+
+def _names_lists(outcome: Outcome) -> bool:
+    """Return whether an outcome found lists, or another start."""
+    return isinstance(outcome, Listed | Redirected) and any(url.role != "page" for url in outcome.found)
+
+
 def _not_gone(outcome: Outcome) -> Outcome:
     """Return a missing start as a failure, which does not remove its page."""
     if outcome.claimed.is_start and isinstance(outcome, Gone):
-        return Failed(outcome.claimed, outcome.reason, transient=True)
+        return Failed(outcome.claimed, outcome.reason, transient=True, failure_class=FailureClass.MISSING)
     return outcome

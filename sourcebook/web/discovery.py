@@ -3,10 +3,15 @@
 from collections.abc import Iterable
 
 from sourcebook.config.sites import SiteSource
-from sourcebook.web.outcome import ClaimedUrl, FoundUrl
+from sourcebook.web.left_out import LeftOutBy, LeftOutRule, LeftOutUrls
+from sourcebook.web.lists.limits import ListedUrl, ListLimits
+from sourcebook.web.outcome import ClaimedUrl, FoundUrl, Listed
 from sourcebook.web.site_scope import SiteScope
 from sourcebook.web.traps import TrapGuard
 from sourcebook.web.url import host_of, registered_domain
+
+_WAYS_PER_PAGE = 10
+"""Pages read for their links alone, per page of `max_pages`: a site without an end is left somewhere."""
 
 
 class Discovery:
@@ -21,9 +26,14 @@ class Discovery:
     def __init__(self, settings: SiteSource, start: str, *, follow_links: bool) -> None:
         self.scope = SiteScope.of(settings, start)
         self.traps = TrapGuard()
+        self.limits = ListLimits(settings.max_pages)
         self.follow_links = follow_links
         self.max_depth = settings.max_depth
+        self.left_out = LeftOutUrls()
         self._start = start
+        self._starts = {start}
+        self._ways: set[str] = set()
+        self._most_ways = _WAYS_PER_PAGE * settings.max_pages
         self._follows_by_default = settings.follow_links is None
         self._seen: dict[str, int] = {}
 
@@ -34,6 +44,7 @@ class Discovery:
             starts: (URL, role) of the site's URL and of its redirect targets.
         """
         for url, role in starts:
+            self._starts.add(url)
             self._enter(host_of(url))
             if role == "list" and self._follows_by_default:
                 self.follow_links = False
@@ -41,30 +52,71 @@ class Discovery:
     def links(self, page: str, depth: int, links: Iterable[str]) -> tuple[FoundUrl, ...]:
         """Return the links of a page to visit, without those already found at the same or a lower depth.
 
+        The links of the start are followed whether or not the patterns take it.
+
         Args:
             page: URL of the page.
             depth: number of links between the start and the page.
             links: links in normal form.
         """
-        depth = max(depth, 0) + 1
-        if not self.follow_links or depth > self.max_depth:
+        if not self.follow_links or self._ends_at(page, depth) is not None:
             return ()
+        depth = max(depth, 0) + 1
         return tuple(FoundUrl(link, depth, page) for link in links if self._wants(link, depth))
 
-    def listed(self, claimed: ClaimedUrl, entries: Iterable[tuple[str, str | None]]) -> tuple[FoundUrl, ...]:
-        """Return the URLs of a list that belong to the site, without a check for traps."""
-        found = []
-        for url, lastmod in entries:
-            if self.scope.follows(url):
-                self._seen[url] = 0
-                found.append(FoundUrl(url, 0, claimed.url, listed=True, lastmod=lastmod))
-        return tuple(found)
+    def left_out_by(self, link: str, page: str, depth: int) -> LeftOutBy:
+        """Return the first rule that leaves a link of a page out; see `LeftOutRule` for their order.
 
-    def lists(self, parent: str | None, urls: Iterable[str]) -> tuple[FoundUrl, ...]:
-        """Return the lists on the site's own hosts, whether or not the patterns for pages match."""
-        return tuple(
-            FoundUrl(url, -1, parent, role="list", listed=True) for url in dict.fromkeys(urls) if self._is_own_host(url)
-        )
+        Args:
+            link: URL in normal form on the site's hosts that was not requested.
+            page: URL of the page.
+            depth: number of links between the start and the page.
+        """
+        if not self.follow_links:
+            return LeftOutBy("follow_links")
+        if (refusal := self.scope.refusal(link)) is not None:
+            return LeftOutBy("patterns", *refusal)
+        if not self.scope.follows(link):
+            return LeftOutBy("type")
+        if (rule := self._ends_at(page, depth)) is not None:
+            return LeftOutBy(rule)
+        return LeftOutBy("nofollow" if self.traps.refusal(link) is None else "trap")
+
+    def _ends_at(self, page: str, depth: int) -> LeftOutRule | None:
+        """Return the rule by which no link of a page is followed."""
+        if max(depth, 0) >= self.max_depth:
+            return "max_depth"
+        return None if self.leads_on(page) else "follow"
+
+    def listed(
+        self,
+        claimed: ClaimedUrl,
+        entries: Iterable[tuple[str, str | None]],
+        lists: Iterable[str] = (),
+        notice: str | None = None,
+    ) -> Listed:
+        """Return the outcome of a list: its URLs that belong to the site, without a check for traps, and its lists.
+
+        Args:
+            claimed: URL of the list.
+            entries: URL and lastmod of its entries.
+            lists: lists that it names; those on the site's own hosts are read, whether or not the patterns match.
+            notice: warning about entries that could not be read.
+        """
+        wanted = [ListedUrl(url, lastmod) for url, lastmod in entries if self._belongs(url)]
+        pages, cut_pages = self.limits.urls(wanted)
+        self._seen.update((url, 0) for url, _ in pages)
+        found = [FoundUrl(url, 0, claimed.url, listed=True, lastmod=lastmod) for url, lastmod in pages]
+        depth = min(claimed.depth, 0) - 1
+        named, cut_lists = self.limits.lists([url for url in lists if self.is_own_host(url)], level=-depth)
+        found += [FoundUrl(url, depth, claimed.url, role="list", listed=True) for url in named]
+        notices = [each for each in (notice, cut_pages, cut_lists) if each is not None]
+        return Listed(claimed, tuple(found), "; ".join(notices) or None)
+
+    def lists(self, urls: Iterable[str]) -> tuple[FoundUrl, ...]:
+        """Return the lists on the site's own hosts that no other list names."""
+        named, _ = self.limits.lists([url for url in urls if self.is_own_host(url)], level=1)
+        return tuple(FoundUrl(url, -1, None, role="list", listed=True) for url in named)
 
     def elsewhere(self, claimed: ClaimedUrl, target: str) -> FoundUrl | None:
         """Return the target of a redirect as a URL to visit; None where it leads off the site.
@@ -73,8 +125,9 @@ class Discovery:
         """
         host = host_of(target)
         if claimed.is_start:
+            self._starts.add(target)
             self._enter(host)
-        allowed = self._is_own_host(target) if claimed.role != "page" else self.scope.takes(target)
+        allowed = self.is_own_host(target) if claimed.role != "page" else self.scope.takes(target)
         if not allowed:
             return None
         return FoundUrl(target, claimed.depth, claimed.url, role=claimed.role, listed=claimed.listed)
@@ -82,7 +135,27 @@ class Discovery:
     def canonical(self, claimed: ClaimedUrl, target: str) -> tuple[FoundUrl, ...]:
         """Return the canonical URL of a page as a URL to visit where it belongs to the site."""
         found = FoundUrl(target, claimed.depth, claimed.url)
-        return (found,) if self.scope.takes(target) else ()
+        return (found,) if self.scope.keeps(target) else ()
+
+    def leads_on(self, page: str) -> bool:
+        """Return whether the links of a page are followed: those of the start are, whatever the patterns take."""
+        return page in self._starts or self.scope.leads_on(page)
+
+    def may_lead_on(self, page: str) -> bool:
+        """Return whether the links of a page that is no document are followed; there are ten such per `max_pages`."""
+        if page not in self._ways and len(self._ways) >= self._most_ways:
+            return False
+        self._ways.add(page)
+        return True
+
+    def note_links(self, links: Iterable[str]) -> None:
+        """Note which of the links of stored pages the patterns leave out: unchanged pages name theirs only once."""
+        for link in links:
+            self._note(link)
+
+    def _note(self, url: str) -> None:
+        if url not in self._starts:
+            self.left_out.note(url, self.scope.refusal(url))
 
     def _enter(self, host: str) -> None:
         """Add a host to the site where it is of the start's domain."""
@@ -93,12 +166,22 @@ class Discovery:
         known = self._seen.get(url)
         if known is not None and known <= depth:
             return False
-        wanted = self.scope.follows(url) and self.traps.refusal(url) is None
+        wanted = self._belongs(url) and self.traps.refusal(url) is None
         if wanted:
             self._seen[url] = depth
         return wanted
 
-    def _is_own_host(self, url: str) -> bool:
+    def _belongs(self, url: str) -> bool:
+        """Whether the patterns and the file type let a URL in; what the patterns leave out is noted."""
+        if not self.scope.follows(url):
+            self._note(url)
+            return False
+        if url in self._ways or self.scope.keeps(url):
+            return True
+        return self.follow_links and self.may_lead_on(url)
+
+    def is_own_host(self, url: str) -> bool:
+        """Return whether a URL is on a host of the site."""
         host = host_of(url)
         return host in self.scope.hosts or (
             self.scope.domain is not None and registered_domain(host) == self.scope.domain

@@ -4,8 +4,7 @@ The outcome of a visit and the state of its URL are written in one transaction. 
 it stopped: no page is lost, and no recorded page is fetched again.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.database.batches import batched
 from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
+from sourcebook.errors import FailureClass
 from sourcebook.model.content_hash import content_hash
 from sourcebook.parsing.html.read_html import page_document
 from sourcebook.parsing.registry import page_identity
@@ -24,6 +24,7 @@ from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,
     FoundUrl,
+    FrontierCounts,
     Gone,
     Listed,
     Outcome,
@@ -38,18 +39,9 @@ from sourcebook.web.site import Site
 
 BATCH = 5000
 """URLs per statement."""
+MOST_POSTPONED = 3
+"""Times in a row that a URL itself may ask to wait; then it fails, so that the round goes on without it."""
 OutcomeKind = TypeVar("OutcomeKind", bound=Outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierCounts:
-    """Progress of a site's crawl."""
-
-    queued: int
-    next_attempt_at: datetime | None
-    """Earliest request time of the queued URLs; None where none is postponed."""
-    live: int
-    """Stored pages."""
 
 
 class Frontier:
@@ -84,6 +76,10 @@ class Frontier:
         """Queue failed URLs that are due for a retry, or all of them; in a round also the start."""
         return self._run("queue_failed_urls", now=now, is_round=is_round)
 
+    def release_postponed(self) -> int:
+        """Let URLs that robots.txt has postponed be requested now, as its rules are read again; return their number."""
+        return self._run("release_urls")
+
     def queue_named(self, urls: Sequence[str]) -> int:
         """Queue known URLs in any state."""
         return self._run("queue_named_urls", urls=list(urls))
@@ -92,20 +88,29 @@ class Frontier:
         """Mark URLs as fetched that the sitemap declares unchanged; return their number."""
         return self._run("skip_unchanged_urls", cleaner=cleaner)
 
-    def claim(self, limit: int, *, lists_only: bool = False, known_only: bool = False) -> list[ClaimedUrl]:
-        """Claim the next URLs, in order of their depth.
+    def claim_lists(self, limit: int, *, starts_only: bool = False) -> list[ClaimedUrl]:
+        """Claim the start and lists, those nearest to the start first.
 
         Args:
             limit: largest number of URLs.
-            lists_only: whether to claim only the start and the lists.
+            starts_only: whether to claim only the start and its redirect targets.
+        """
+        return self._claim("claim_lists", limit=limit, starts_only=starts_only)
+
+    def claim_pages(self, limit: int, *, known_only: bool = False) -> list[ClaimedUrl]:
+        """Claim pages in order of their depth; those that ask again and again to wait come last.
+
+        Args:
+            limit: largest number of URLs.
             known_only: whether to claim only stored pages, because max_pages is reached.
         """
+        pages = self._claim("claim_pages", limit=limit, known_only=known_only, patient=False)
+        return pages or self._claim("claim_pages", limit=limit, known_only=known_only, patient=True)
+
+    def _claim(self, query: str, **parameters: object) -> list[ClaimedUrl]:
+        scope = {**self._scope, "most_postponed": MOST_POSTPONED}
         with self._connection.cursor(row_factory=class_row(ClaimedUrl)) as cursor:
-            cursor.execute(
-                queries["claim_urls"],
-                {**self._scope, "limit": limit, "lists_only": lists_only, "known_only": known_only},
-            )
-            return cursor.fetchall()
+            return cursor.execute(queries[query], {**scope, **parameters}).fetchall()
 
     def add(self, found: Iterable[FoundUrl]) -> int:
         """Add URLs; return the number of new ones."""
@@ -127,11 +132,17 @@ class Frontier:
             new += sum(is_new for (is_new,) in rows)
         return new
 
-    def record(self, outcomes: Sequence[Outcome], cleaner: str) -> int:
-        """Record outcomes and the URLs they found in one transaction; return the number of new URLs."""
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> int:
+        """Record outcomes and the URLs they found in one transaction; return the number of new URLs.
+
+        Args:
+            outcomes: outcomes of claimed URLs.
+            cleaner: identity of the cleaner that made the pages.
+            seconds: seconds of the response by the id of its URL.
+        """
         with self._connection.transaction():
             self._record_pages([outcome for outcome in outcomes if isinstance(outcome, Stored)], cleaner)
-            self._record_states(outcomes)
+            self._record_states(outcomes, seconds)
             return self.add(
                 url
                 for outcome in outcomes
@@ -168,9 +179,10 @@ class Frontier:
             "links": list(page.links),
             "rendered": page.rendered,
             "cleaner": cleaner,
+            "tags": self._site.tags_of(outcome.claimed.url),
         }
 
-    def _record_states(self, outcomes: Sequence[Outcome]) -> None:
+    def _record_states(self, outcomes: Sequence[Outcome], seconds: Mapping[int, float]) -> None:
         def those(kind: type[OutcomeKind]) -> list[OutcomeKind]:
             return [outcome for outcome in outcomes if isinstance(outcome, kind)]
 
@@ -178,7 +190,8 @@ class Frontier:
         refused, failed, postponed = those(Refused), those(Failed), those(Postponed)
         fetched = [outcome for outcome in outcomes if isinstance(outcome, Stored | Unchanged | Listed)]
         if fetched:
-            self._run("mark_fetched", ids=_ids(fetched))
+            notices = [outcome.notice if isinstance(outcome, Listed) else None for outcome in fetched]
+            self._mark("mark_fetched", fetched, seconds, notices=notices)
         if starts := [
             outcome for outcome in fetched if outcome.claimed.is_start and not isinstance(outcome, Unchanged)
         ]:
@@ -188,21 +201,42 @@ class Frontier:
             urls, lastmods = _columns(unchanged, "claimed.url", "claimed.lastmod")
             self._run("confirm_pages", urls=urls, lastmods=lastmods)
         if redirected:
-            self._run("mark_redirected", ids=_ids(redirected), targets=[outcome.target for outcome in redirected])
+            self._mark("mark_redirected", redirected, seconds, targets=[outcome.target for outcome in redirected])
         if gone:
-            self._run("mark_gone", ids=_ids(gone), reasons=[outcome.reason for outcome in gone])
+            self._mark("mark_gone", gone, seconds, reasons=[outcome.reason for outcome in gone])
         if refused:
-            self._run("mark_refused", ids=_ids(refused), reasons=[outcome.reason for outcome in refused])
+            reasons, rules = _columns(refused, "reason", "rule")
+            self._mark("mark_refused", refused, seconds, reasons=reasons, rules=rules)
         left: list[Outcome] = [*redirected, *gone, *(outcome for outcome in refused if outcome.removes)]
         if left:
             self._run("remove_pages", urls=[outcome.claimed.url for outcome in left])
         if failed:
-            reasons, transient = _columns(failed, "reason", "transient")
+            reasons = [outcome.reason for outcome in failed]
             waits = [outcome.retry_after.total_seconds() if outcome.retry_after else 0.0 for outcome in failed]
-            self._run("mark_failed", ids=_ids(failed), reasons=reasons, transient=transient, retry_after=waits)
+            self._mark(
+                "mark_failed",
+                failed,
+                seconds,
+                reasons=reasons,
+                failure_classes=[outcome.failure_class.value for outcome in failed],
+                transient=[outcome.transient for outcome in failed],
+                retry_after=waits,
+            )
         if postponed:
-            untils, reasons = _columns(postponed, "until", "reason")
-            self._run("postpone_urls", ids=_ids(postponed), untils=untils, reasons=reasons)
+            untils, pauses, answered = _columns(postponed, "until", "reason", "answered")
+            self._run(
+                "postpone_urls",
+                ids=_ids(postponed),
+                untils=untils,
+                reasons=pauses,
+                answered=answered,
+                failure_classes=[outcome.failure_class.value for outcome in postponed],
+                most_postponed=MOST_POSTPONED,
+            )
+
+    def _mark(self, query: str, outcomes: Sequence[Outcome], seconds: Mapping[int, float], **columns: object) -> None:
+        ids = _ids(outcomes)
+        self._run(query, ids=ids, seconds=[seconds.get(number) for number in ids], **columns)
 
     def remove(self, urls: Sequence[tuple[int, str]]) -> int:
         """Delete URLs that no longer belong to the site; return the number of pages removed."""
@@ -211,11 +245,23 @@ class Frontier:
             self._run("delete_urls", ids=[number for number, _ in urls])
         return removed
 
+    def forget(self) -> None:
+        """Delete every URL; the pages stay."""
+        self._run("forget_urls")
+
+    def pages_without_url(self) -> list[str]:
+        """Return the stored pages that are not among the URLs."""
+        return [url for (url,) in self._connection.execute(queries["pages_without_url"], self._scope)]
+
+    def remove_pages(self, urls: Sequence[str]) -> int:
+        """Remove pages whose URLs stay in the frontier; return the number of pages removed."""
+        return self._run("remove_pages", urls=list(urls))
+
     def counts(self) -> FrontierCounts:
         """Count queued URLs and stored pages."""
         with self._connection.cursor(row_factory=class_row(FrontierCounts)) as cursor:
             found = cursor.execute(queries["frontier_counts"], self._scope).fetchone()
-        return found or FrontierCounts(0, None, 0)
+        return found or FrontierCounts(0, 0, None, 0)
 
     def urls(self) -> list[tuple[int, str, int, str]]:
         """Return (id, URL, depth, role) of every URL."""
@@ -224,6 +270,10 @@ class Frontier:
     def starts(self) -> list[tuple[str, str]]:
         """Return (URL, role) of the site's URL and of its redirect targets."""
         return self._connection.execute(queries["start_urls"], self._scope).fetchall()
+
+    def lists(self) -> list[str]:
+        """Return the URLs of the lists that are known."""
+        return [url for (url,) in self._connection.execute(queries["list_urls"], self._scope)]
 
     def page_hashes(self) -> set[bytes]:
         """Return the hashes of the stored pages."""
@@ -239,17 +289,22 @@ class Frontier:
         """Record the end of the round."""
         self._run("end_crawl", refresh=self._site.settings.refresh.total_seconds())
 
-    def leave_rest(self) -> int:
-        """Mark the queued URLs beyond max_pages; return their number."""
-        return self._run("mark_beyond")
+    def leave_rest(self, *, new_only: bool = False) -> int:
+        """Mark the queued pages as beyond max_pages, or only those without a stored page; return their number."""
+        return self._run("mark_beyond", new_only=new_only)
 
-    def interrupt(self, error: str, until: datetime) -> None:
+    def pause(self) -> None:
+        """Record that the round goes on with the next ingest, which may follow at once."""
+        self._run("pause_crawl")
+
+    def interrupt(self, error: str, failure_class: FailureClass, until: datetime) -> None:
         """Record that the round pauses until a time; queued URLs stay queued."""
-        self._run("interrupt_crawl", error=error, next_crawl_at=until)
+        self._run("interrupt_crawl", error=error, failure_class=failure_class, next_crawl_at=until)
 
-    def refuse(self, error: str) -> None:
+    def refuse(self, error: str, failure_class: FailureClass) -> None:
         """Record the end of a round without pages, with the reason."""
-        self._run("refuse_crawl", error=error, refresh=self._site.settings.refresh.total_seconds())
+        seconds = self._site.settings.refresh.total_seconds()
+        self._run("refuse_crawl", error=error, failure_class=failure_class, refresh=seconds)
 
     def _run(self, query: str, **parameters: object) -> int:
         return self._connection.execute(queries[query], {**self._scope, **parameters}).rowcount
@@ -260,8 +315,7 @@ def _content_row(page: PageContent) -> dict[str, Any] | None:
     if page.markdown is None or page.blocks is None:
         return None
     document = page_document(page.markdown, page.blocks, title=page.title, language=page.language)
-    is_titled = document.title == page.title
-    digest = page.sha256 if is_titled else content_hash(document.markdown, document.blocks, document.title)
+    digest = content_hash(document.markdown, document.blocks, document.title)
     return parsed_content_row(page.sha256, page_identity(), document, digest)
 
 

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from sourcebook.errors import FailureClass
 from sourcebook.model.document import Block, JsonValue
 
 Role = Literal["start", "list", "page"]
+Rule = Literal["robots", "noindex", "patterns", "redirect", "type", "empty", "login", "dead"]
+"""Rule that excludes a page: robots.txt, the page itself, the settings, a redirect off the site, its type, no text, a
+login, or a dead link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,19 @@ class ClaimedUrl:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontierCounts:
+    """Progress of a site's crawl."""
+
+    queued: int
+    known: int
+    """Queued URLs that are requested although max_pages is reached: stored pages and lists."""
+    next_attempt_at: datetime | None
+    """Earliest request time of the queued URLs; None where none is postponed."""
+    live: int
+    """Stored pages."""
+
+
+@dataclass(frozen=True, slots=True)
 class FoundUrl:
     """A URL named by a page, a list or a redirect, in normal form and within the site."""
 
@@ -55,7 +72,10 @@ class PageContent:
     status: int
     media_type: str
     sha256: bytes
-    """Identity of the content: sha256 over Markdown, blocks and title of HTML, over the bytes of any other document."""
+    """Identity of the content: sha256 over Markdown, blocks and title of HTML, over the bytes of any other document.
+
+    The page's own URL does not count in links to the page itself.
+    """
     size: int
     etag: str | None = None
     last_modified: str | None = None
@@ -120,7 +140,7 @@ class Refused:
 
     claimed: ClaimedUrl
     reason: str
-    by_robots: bool = False
+    rule: Rule
     found: tuple[FoundUrl, ...] = ()
     removes: bool = False
     """Whether its stored page is removed."""
@@ -133,7 +153,10 @@ class Failed:
     claimed: ClaimedUrl
     reason: str
     transient: bool
+    failure_class: FailureClass
     retry_after: timedelta | None = None
+    asks_login: bool = False
+    """Whether a login was shown in place of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +166,10 @@ class Postponed:
     claimed: ClaimedUrl
     until: datetime
     reason: str
+    answered: bool = False
+    """Whether the URL itself was requested, and the answer was to wait."""
+    failure_class: FailureClass = FailureClass.SERVER
+    """FORBIDDEN where robots.txt asks for it."""
 
 
 Outcome = Stored | Unchanged | Listed | Redirected | Gone | Refused | Failed | Postponed

@@ -1,8 +1,11 @@
 """Stored content of a response: an HTML page or a linked document."""
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate
 from urllib.parse import unquote, urlsplit
 
 from sourcebook.model.content_hash import content_hash
@@ -45,10 +48,17 @@ def media_type_of(response: Response) -> str:
     return found
 
 
-def page_of(response: Response, media_type: str, cleaned: CleanedPage | None) -> PageContent:
-    """Return the content to store: the text of a cleaned HTML page, the bytes of any other document."""
-    # Validators of a rendered page concern only its shell, so they cannot confirm its content.
-    headers = {} if response.rendered else response.headers
+def page_of(response: Response, media_type: str, cleaned: CleanedPage | None, *, is_whole: bool = True) -> PageContent:
+    """Return the content to store: the text of a cleaned HTML page, the bytes of any other document.
+
+    Args:
+        response: response of the page.
+        media_type: its media type.
+        cleaned: its text, None for a document other than HTML.
+        is_whole: whether no other response was part of the page, as frames are.
+    """
+    # Validators of a rendered page or of a frameset concern only its shell, so they cannot confirm its content.
+    headers = response.headers if is_whole and not response.rendered else {}
     if cleaned is None:
         return PageContent(
             status=response.status,
@@ -62,7 +72,7 @@ def page_of(response: Response, media_type: str, cleaned: CleanedPage | None) ->
     return PageContent(
         status=response.status,
         media_type=HTML,
-        sha256=content_hash(cleaned.markdown, cleaned.blocks, cleaned.title),
+        sha256=_identity(cleaned, response.url),
         size=len(response.body),
         etag=headers.get("etag"),
         last_modified=headers.get("last-modified"),
@@ -86,6 +96,29 @@ def normal_links(links: Iterable[str]) -> list[str]:
 def _normal_link(link: str) -> str | None:
     """Cached, because menus repeat their links on every page."""
     return normal_form(link)
+
+
+def _identity(cleaned: CleanedPage, url: str) -> bytes:
+    """Return the hash of a page's content, in which links to the page itself have the URL of its host alone.
+
+    So the content is the same under every URL of the page, as `/` and `/index.html`, and with any session id.
+    """
+    if not cleaned.own_links:
+        return content_hash(cleaned.markdown, cleaned.blocks, cleaned.title)
+    host = f"//{host_of(url)}"
+    starts = [start for start, _ in cleaned.own_links]
+    moved = [0, *accumulate(len(host) - (end - start) for start, end in cleaned.own_links)]
+    ends = [0, *(end for _, end in cleaned.own_links)]
+    texts = (cleaned.markdown[end:start] for end, start in zip(ends, [*starts, len(cleaned.markdown)], strict=True))
+    blocks = (
+        replace(
+            block,
+            start=block.start + moved[bisect_left(starts, block.start)],
+            end=block.end + moved[bisect_left(starts, block.end)],
+        )
+        for block in cleaned.blocks
+    )
+    return content_hash(host.join(texts), blocks, cleaned.title)
 
 
 def _canonical(cleaned: CleanedPage, url: str) -> str | None:

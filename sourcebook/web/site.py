@@ -12,8 +12,10 @@ from sourcebook.config.parsing import HtmlPart
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.web.site_scope import path_matches
 
 _DECIDES_WHAT_BELONGS = ("url", "max_depth", "include", "exclude", "follow_links", "scope")
+_DECIDES_WHERE_SET = ("follow", "keep", "path_tags", "browser")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Site:
     crawl_started_at: datetime | None
     """Start of the unfinished crawl, None where there is none."""
     crawl_scope: str | None
-    """`scope_digest` of the settings at the start of the last crawl."""
+    """`scope_digest` of the settings at the start of the last crawl; empty where others changed the frontier since."""
     due: bool
     """Whether its refresh interval, or the pause of its crawl, has passed."""
 
@@ -34,10 +36,21 @@ class Site:
     """Part of its HTML pages that is kept."""
 
     @property
+    def is_changed_by_others(self) -> bool:
+        """Whether a statement that is not the library's has changed the URLs of the site."""
+        return self.crawl_scope == ""
+
+    @property
     def scope_digest(self) -> str:
-        """Identity of the settings that decide which URLs belong to the site."""
-        settings = self.settings.model_dump(mode="json", include=set(_DECIDES_WHAT_BELONGS))
+        """Identity of the settings that decide which URLs belong to the site, what its pages hold, and their tags."""
+        settings = self.settings.model_dump(mode="json", include={*_DECIDES_WHAT_BELONGS, *_DECIDES_WHERE_SET})
+        settings = {name: value for name, value in settings.items() if value or name not in _DECIDES_WHERE_SET}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:32]
+
+    def tags_of(self, url: str) -> list[str]:
+        """Return the tags that the patterns of `path_tags` give a page, without those of the whole site."""
+        found = (tag for pattern, tags in self.settings.path_tags.items() if path_matches(url, pattern) for tag in tags)
+        return [tag for tag in dict.fromkeys(found) if tag not in self.settings.tags]
 
 
 def collection_sites(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Site]:

@@ -37,7 +37,10 @@ class SiteScope:
     """Hosts as `host_of` returns them."""
     domain: str | None
     """Registered domain whose hosts all belong to the site; None where only `hosts` do."""
-    include: tuple[str, ...] = ("/**",)
+    follow: tuple[str, ...] = ("/**",)
+    """Patterns of the pages whose links are followed."""
+    keep: tuple[str, ...] = ("/**",)
+    """Patterns of the pages that become documents."""
     exclude: tuple[str, ...] = ()
 
     @classmethod
@@ -50,37 +53,77 @@ class SiteScope:
         """
         host = host_of(start)
         domain = registered_domain(host) if site.scope == "same_domain" else None
-        return cls(frozenset({host}), domain, site.include, site.exclude)
+        return cls(frozenset({host}), domain, site.followed, site.kept, site.exclude)
 
     def with_host(self, host: str) -> "SiteScope":
         """Return this scope with another host, such as the redirect target of the start."""
         return replace(self, hosts=self.hosts | {host})
 
-    def takes(self, url: str) -> bool:
-        """Return whether a URL in normal form belongs to the site and its path matches the patterns.
+    def keeps(self, url: str) -> bool:
+        """Return whether a page becomes a document: its URL belongs to the site and its path matches the patterns.
 
-        Scheme and query are ignored. The path is matched decoded: `*` stays within one segment, `**` crosses segments,
-        `{a,b}` is an alternative. A pattern for a whole folder includes the page of the folder, with or without its
-        slash; an exclude pattern of a folder excludes the whole folder.
+        The URL is in normal form; its scheme and query are ignored. The path is matched decoded: `*` stays within one
+        segment, `**` crosses segments, `{a,b}` is an alternative. A pattern for a whole folder includes the page of the
+        folder, with or without its slash; an exclude pattern of a folder excludes the whole folder.
         """
-        parts = _ORIGIN_AND_PATH.match(url)
-        if parts is None:
-            return False
-        host = parts[1]
-        if host not in self.hosts and (self.domain is None or registered_domain(host) != self.domain):
-            return False
-        return _path_filter(self.include, self.exclude)(_decoded(parts[2]))
+        path = self._path(url)
+        return path is not None and _path_filter(self.keep, self.exclude)(path)
+
+    def leads_on(self, url: str) -> bool:
+        """Return whether the links of a page are followed."""
+        path = self._path(url)
+        return path is not None and _path_filter(self.follow, self.exclude)(path)
+
+    def takes(self, url: str) -> bool:
+        """Return whether a page is of use: as a document, or for its links."""
+        return self.keeps(url) or self.leads_on(url)
 
     def follows(self, url: str) -> bool:
         """Return whether to request a link: it belongs to the site, and its extension may be a page or a document.
 
         Only extensions of known file types are excluded, so `/wiki/Foo.bar` and `/v1.2` are followed.
         """
+        return self._may_be_page(url) and self.takes(url)
+
+    def refusal(self, url: str) -> tuple[str, str | None] | None:
+        """Return why the patterns leave a URL out; None where they do not, or where it is not the patterns.
+
+        Returns:
+            The setting: `exclude` with the pattern that matches, or `include` (`keep` where it is set) and None.
+        """
+        path = self._path(url)
+        if path is None or not self._may_be_page(url) or self.takes(url):
+            return None
+        excluding = next((pattern for pattern in self.exclude if not _path_filter(("/**",), (pattern,))(path)), None)
+        if excluding is not None:
+            return "exclude", excluding
+        return "include" if self.follow == self.keep else "keep", None
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether patterns can leave out a URL of the site's hosts."""
+        return bool(self.exclude) or not {"/**", "**"} & {*self.keep, *self.follow}
+
+    def _path(self, url: str) -> str | None:
+        """Return the decoded path of a URL on the site's hosts, None for any other URL."""
         parts = _ORIGIN_AND_PATH.match(url)
         if parts is None:
-            return False
-        ending = _ENDING.search(_decoded(parts[2]))
-        return (ending is None or _may_be_read(ending[1].lower())) and self.takes(url)
+            return None
+        host = parts[1]
+        if host not in self.hosts and (self.domain is None or registered_domain(host) != self.domain):
+            return None
+        return _decoded(parts[2])
+
+    def _may_be_page(self, url: str) -> bool:
+        parts = _ORIGIN_AND_PATH.match(url)
+        ending = None if parts is None else _ENDING.search(_decoded(parts[2]))
+        return parts is not None and (ending is None or _may_be_read(ending[1].lower()))
+
+
+def path_matches(url: str, pattern: str) -> bool:
+    """Return whether a pattern takes the path of a URL in normal form, as the patterns of a site's scope do."""
+    parts = _ORIGIN_AND_PATH.match(url)
+    return parts is not None and _path_filter((pattern,), ())(_decoded(parts[2]))
 
 
 @lru_cache(maxsize=1024)
@@ -95,7 +138,7 @@ def _decoded(path: str) -> str:
     return unquote(path, errors="replace") if "%" in path else path or "/"
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _path_filter(include: tuple[str, ...], exclude: tuple[str, ...]) -> Callable[[str], bool]:
     wanted = _compile([*include, *_folders(include)])
     unwanted = _compile([*exclude, *_folders(exclude), *(f"{pattern.rstrip('/')}/**" for pattern in exclude)])

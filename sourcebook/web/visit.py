@@ -1,33 +1,39 @@
 """Visit one URL of a site: request it and turn the response into an outcome."""
 
 import asyncio
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Protocol
+from functools import partial
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from sourcebook.config.parsing import HtmlPart
 from sourcebook.config.sites import SiteSource
+from sourcebook.errors import FailureClass, SourcebookError
 from sourcebook.model.media_types import HTML, MARKDOWN, media_type_of_name
 from sourcebook.parsing.html.cleaner import CleanedPage, clean_page, cleaner_identity
+from sourcebook.parsing.html.frames import Frame
 from sourcebook.parsing.registry import skip_reason
 from sourcebook.web.discovery import Discovery
+from sourcebook.web.fetch_times import PageRenderer
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.host_rules import HostRules
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import Fetcher, fetch_with_retries
 from sourcebook.web.fetching.robots import tag_directives
+from sourcebook.web.frames import FrameReader
 from sourcebook.web.http_types import FetchError, NotAPageError, Request, Response
 from sourcebook.web.lists.llms import links_of, looks_like_llms
 from sourcebook.web.lists.sitemap import SitemapError, looks_like_sitemap, read_sitemap
+from sourcebook.web.login_pages import is_login_page, is_login_url, leads_to_login
 from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,
     FoundUrl,
     Gone,
-    Listed,
     Outcome,
     Postponed,
     Redirected,
@@ -36,21 +42,14 @@ from sourcebook.web.outcome import (
     Unchanged,
 )
 from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_links, page_of
+from sourcebook.web.redirects import SETTLED, RedirectTrail, temporary_status
+from sourcebook.web.refusals import asks_login, led_away, not_to_be_indexed
+from sourcebook.web.session import Session
+from sourcebook.web.slashes import twin_of
 from sourcebook.web.url import host_of, normal_form
 
-MOST_REDIRECTS = 10
-"""Redirects followed in a row."""
-SETTLED = 6
-"""Attempts, over about an hour, after which a temporary redirect counts as permanent; earlier it may be maintenance."""
+_log = logging.getLogger("sourcebook.web")
 _GONE = frozenset({404, 410})
-_FOR_NOW = frozenset({302, 303, 307})
-
-
-class PageRenderer(Protocol):
-    """A browser that runs a page's scripts."""
-
-    async def render(self, url: str) -> Response:
-        """Return the page after its scripts ran, or raise FetchError."""
 
 
 class Visitor:
@@ -63,7 +62,8 @@ class Visitor:
         renderer: browser, started for the first page that needs it.
         limiter: request rate of each host.
         breaker: circuit breaker of each host.
-        cleaners: executor that cleans pages beside the event loop.
+        session: login of the crawl.
+        cleaners: executor that cleans pages beside the event loop, perhaps in other processes.
         keep: the part of a page that is kept.
         force: whether requests are unconditional, so that unchanged pages are sent too.
     """
@@ -77,6 +77,7 @@ class Visitor:
         renderer: PageRenderer,
         limiter: HostLimiter,
         breaker: CircuitBreaker,
+        session: Session,
         cleaners: Executor,
         keep: HtmlPart = "main",
         force: bool = False,
@@ -87,29 +88,52 @@ class Visitor:
         self._renderer = renderer
         self._limiter = limiter
         self._breaker = breaker
+        self._session = session
         self._cleaners = cleaners
         self._keep = keep
-        self.cleaner = cleaner_identity(keep)
+        self.cleaner = f"{cleaner_identity(keep)}{settings.rendering}"
         self._force = force
-        self.rules = HostRules(fetcher, limiter, breaker, settings.user_agent)
-        self._redirects: dict[str, str] = {}
-        self._hops: dict[str, int] = {}
+        self.rules = HostRules(fetcher, limiter, breaker, settings)
+        self._trail = RedirectTrail()
+        self._frames = FrameReader(settings, discovery, self.rules, self._fetch, cleaners)
 
     async def visit(self, claimed: ClaimedUrl) -> Outcome:
         """Return the outcome of a URL; failures are outcomes, too."""
+        return await self._session.visit(claimed, self._visit)
+
+    async def _visit(self, claimed: ClaimedUrl) -> Outcome:
         try:
             if self._settings.respect_robots and not (await self.rules.of(claimed.url)).allowed(claimed.url):
                 agent = self._settings.user_agent.partition("/")[0]
-                return Refused(claimed, f"robots.txt of {host_of(claimed.url)} forbids it to {agent}", by_robots=True)
-            if self._settings.render == "always" and claimed.role == "page" and _may_be_html(claimed.url):
+                return Refused(claimed, f"robots.txt of {host_of(claimed.url)} forbids it to {agent}", "robots")
+            if self._settings.renders_every_page and claimed.role == "page" and _may_be_html(claimed.url):
                 with suppress(NotAPageError):
                     return await self._answer(claimed, await self._renderer.render(claimed.url))
-            response = await fetch_with_retries(self._fetcher, self._limiter, self._breaker, self._request(claimed))
-            return await self._answer(claimed, response)
+            response = await self._fetch(self._request(claimed))
+            twin = None if claimed.is_start else await twin_of(response, self._fetch_allowed, self._clean)
+            return await self._answer(claimed, response) if twin is None else self._moved(claimed, twin)
         except FetchError as error:
             if error.retry_after is not None:
-                return Postponed(claimed, datetime.now(UTC) + error.retry_after, str(error))
-            return Failed(claimed, str(error), error.transient)
+                until = datetime.now(UTC) + error.retry_after
+                return Postponed(claimed, until, str(error), error.answered, error.failure_class)
+            return Failed(claimed, str(error), error.transient, failure_class=error.failure_class)
+        except SourcebookError:
+            raise  # of the installation, such as a missing package
+        except Exception as error:  # noqa: BLE001 - a library may raise anything, and must not end the other sites' crawls
+            _log.exception("a page could not be read", extra={"url": claimed.url})
+            reason = f"it cannot be read ({type(error).__name__})"
+            return Failed(claimed, reason, transient=False, failure_class=FailureClass.CORRUPT)
+
+    async def _fetch(self, request: Request) -> Response:
+        return await fetch_with_retries(self._fetcher, self._limiter, self._breaker, request)
+
+    async def _fetch_allowed(self, url: str) -> Response | None:
+        """Return the response of another URL of the site; None where robots.txt or the patterns exclude it."""
+        if not self._discovery.scope.takes(url):
+            return None
+        if self._settings.respect_robots and not (await self.rules.of(url)).allowed(url):
+            return None
+        return await self._fetch(Request(url))
 
     def _request(self, claimed: ClaimedUrl) -> Request:
         known = claimed.live and claimed.cleaner == self.cleaner and not claimed.rendered and not self._force
@@ -126,52 +150,67 @@ class Visitor:
             return Unchanged(claimed)
         if status == 304:
             return Failed(
-                claimed, "the server answers 304, that it is as before, though it was never read", transient=True
+                claimed,
+                "the server answers 304, that it is as before, though it was never read",
+                transient=True,
+                failure_class=FailureClass.SERVER,
             )
         if 300 <= status < 400:
-            return self._redirect(claimed, response)
+            location = response.headers.get("location", "")
+            target = normal_form(location, claimed.url) if location else None
+            return self._redirect(claimed, target, location, for_now=temporary_status(response))
         if status in _GONE:
             return self._missing(claimed, status)
         if status in {401, 403}:
             return Failed(
-                claimed, f"the server answers {status}: it wants to know who asks; see `headers` of the site", False
+                claimed,
+                f"the server answers {status}: it wants to know who asks; see `login` and `headers` of the site",
+                False,
+                failure_class=FailureClass.FORBIDDEN,
             )
         if status >= 500:
-            return Failed(claimed, f"the server answers {status}: it has trouble of its own", transient=True)
-        return Failed(claimed, f"the server answers {status}", transient=False)
+            return Failed(
+                claimed,
+                f"the server answers {status}: it has trouble of its own",
+                transient=True,
+                failure_class=FailureClass.SERVER,
+            )
+        return Failed(claimed, f"the server answers {status}", transient=False, failure_class=FailureClass.SERVER)
 
     def _missing(self, claimed: ClaimedUrl, status: int) -> Outcome:
         if claimed.live or claimed.depth < 0:
             return Gone(claimed, f"the server answers {status}: it is not there")
         if claimed.listed or claimed.parent is None:
             named = f" though {claimed.parent} names it" if claimed.parent else ""
-            return Failed(claimed, f"the server answers {status}: it is not there{named}", transient=False)
-        return Refused(claimed, f"the server answers {status}: {claimed.parent} links to it, but it is not there")
+            return Failed(
+                claimed,
+                f"the server answers {status}: it is not there{named}",
+                transient=False,
+                failure_class=FailureClass.MISSING,
+            )
+        return Refused(
+            claimed, f"the server answers {status}: {claimed.parent} links to it, but it is not there", "dead"
+        )
 
-    def _redirect(self, claimed: ClaimedUrl, response: Response) -> Outcome:
-        location = response.headers.get("location", "")
-        target = normal_form(location, claimed.url) if location else None
+    def _redirect(
+        self, claimed: ClaimedUrl, target: str | None, location: str, *, for_now: int | None = None
+    ) -> Outcome:
         if target is None:
-            return Failed(claimed, f"it redirects to {location[:200]!r}, which is no web address", transient=False)
-        if response.status in _FOR_NOW and claimed.live and claimed.attempts < SETTLED and not claimed.is_start:
-            reason = f"it redirects for now (status {response.status}) to {target}; kept as it was until that lasts"
-            return Failed(claimed, reason, transient=True)
-        self._redirects[claimed.url] = target
-        self._hops[target] = min(self._hops.get(claimed.url, 0) + 1, self._hops.get(target, MOST_REDIRECTS + 1))
-        if self._hops[target] > MOST_REDIRECTS:
-            return Failed(claimed, f"the redirects that lead here are more than {MOST_REDIRECTS}", transient=False)
-        if self._leads_back(claimed.url):
-            return Failed(claimed, f"its redirects go round in a circle, by {target}", transient=False)
+            return Failed(
+                claimed,
+                f"it redirects to {location[:200]!r}, which is no web address",
+                transient=False,
+                failure_class=FailureClass.SERVER,
+            )
+        if for_now and leads_to_login(claimed.url, target):
+            return asks_login(claimed, self._settings, f"it redirects to the login {target[:200]}")
+        if for_now and claimed.live and claimed.attempts < SETTLED and not claimed.is_start:
+            reason = f"it redirects for now (status {for_now}) to {target}; kept as it was until that lasts"
+            return Failed(claimed, reason, transient=True, failure_class=FailureClass.SERVER)
+        if (refusal := self._trail.follow(claimed.url, target)) is not None:
+            return Failed(claimed, refusal, transient=False, failure_class=FailureClass.SERVER)
         found = self._discovery.elsewhere(claimed, target)
-        return _led_away(claimed, target) if found is None else Redirected(claimed, target, (found,))
-
-    def _leads_back(self, url: str) -> bool:
-        following = self._redirects.get(url)
-        for _ in range(MOST_REDIRECTS):
-            if following is None or following == url:
-                break
-            following = self._redirects.get(following)
-        return following == url
+        return led_away(claimed, target) if found is None else Redirected(claimed, target, (found,))
 
     async def _read(self, claimed: ClaimedUrl, response: Response) -> Outcome:
         if (
@@ -182,16 +221,25 @@ class Visitor:
             return listed
         if claimed.depth < 0:
             return Gone(claimed, "it is neither a sitemap nor an llms.txt")
-        if response.final_url is not None:
+        if response.final_url is not None and normal_form(response.final_url) != claimed.url:
             return self._moved(claimed, response.final_url)
         media_type = media_type_of(response)
         if media_type not in DOCUMENT_TYPES:
-            return Refused(claimed, skip_reason(media_type), removes=True)
+            return Refused(claimed, skip_reason(media_type), "type", removes=True)
         if media_type != HTML:
             return self._store(claimed, response, media_type, None)
         cleaned = await self._clean(response)
+        if cleaned.redirect is not None and (target := normal_form(cleaned.redirect)) != claimed.url:
+            return self._redirect(claimed, target, cleaned.redirect)
+        if framed := self._frames.wanted(cleaned.frames):
+            frames = await self._frames.read(claimed.url, framed, patient=claimed.attempts < SETTLED)
+            cleaned = await self._clean(response, frames)
         if not response.rendered and self._wants_scripts(cleaned):
             return await self._answer(claimed, await self._renderer.render(claimed.url))
+        if is_login_page(cleaned.markdown, asks_password=cleaned.asks_password):
+            if is_login_url(claimed.url) and not claimed.is_start:
+                return Refused(claimed, "it is a login page", "login", removes=True)
+            return asks_login(claimed, self._settings, "it shows a login page")
         if not cleaned.markdown.strip():
             return self._without_text(claimed, cleaned, response)
         return self._store(claimed, response, media_type, cleaned)
@@ -202,21 +250,17 @@ class Visitor:
             try:
                 sitemap = read_sitemap(response.body, claimed.url, max_bytes=self._settings.max_bytes)
             except SitemapError as error:
-                return Failed(claimed, str(error), transient=False)
-            found = self._discovery.listed(claimed, sitemap.urls)
-            return Listed(
-                claimed,
-                found + self._discovery.lists(claimed.url, (entry.url for entry in sitemap.sitemaps)),
-                sitemap.notice,
-            )
+                return Failed(claimed, str(error), transient=False, failure_class=FailureClass.CORRUPT)
+            lists = (entry.url for entry in sitemap.sitemaps)
+            return self._discovery.listed(claimed, sitemap.urls, lists, sitemap.notice)
         if looks_like_llms(response.body, claimed.url):
             urls = links_of(response.body.decode("utf-8", "replace"), claimed.url)
             if "llms-full" not in claimed.url:
-                return Listed(claimed, self._discovery.listed(claimed, ((url, None) for url in urls)))
+                return self._discovery.listed(claimed, ((url, None) for url in urls))
             # It holds the text of the pages.
             asked = self._asked_by(response)
             if "noindex" in asked:
-                return _not_to_be_indexed(claimed)
+                return not_to_be_indexed(claimed)
             follows = self._settings.follow_links and "nofollow" not in asked
             found = self._links(claimed, normal_links(urls)) if follows else ()
             return Stored(claimed, page_of(response, MARKDOWN, None), found)
@@ -225,44 +269,55 @@ class Visitor:
     def _moved(self, claimed: ClaimedUrl, final_url: str) -> Outcome:
         """Return the outcome of a page whose redirect or script led the browser to another URL."""
         target = normal_form(final_url)
-        found = self._discovery.elsewhere(claimed, target) if target and target != claimed.url else None
+        if target and leads_to_login(claimed.url, target):
+            return asks_login(claimed, self._settings, f"it leads to the login {target[:200]}")
+        found = self._discovery.elsewhere(claimed, target) if target else None
         if target is None or found is None:
-            return _led_away(claimed, final_url)
+            return led_away(claimed, final_url)
         return Redirected(claimed, target, (found,))
 
-    async def _clean(self, response: Response) -> CleanedPage:
-        def clean() -> CleanedPage:
-            # A serialized DOM is UTF-8, whatever the server or the page declares.
-            declared = "text/html; charset=utf-8" if response.rendered else response.headers.get("content-type", "")
-            return clean_page(response.body, url=response.url, content_type=declared, keep=self._keep)
-
+    async def _clean(self, response: Response, frames: Mapping[str, Frame] = MappingProxyType({})) -> CleanedPage:
+        # A serialized DOM is UTF-8, whatever the server or the page declares.
+        declared = "text/html; charset=utf-8" if response.rendered else response.headers.get("content-type", "")
+        clean = partial(
+            clean_page, response.body, url=response.url, content_type=declared, keep=self._keep, frames=dict(frames)
+        )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._cleaners, clean)
         except Exception as error:  # a parsing library may raise anything on a broken page
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise FetchError(f"its HTML cannot be read ({reason})", transient=False) from error
+            raise FetchError(
+                f"its HTML cannot be read ({reason})", transient=False, failure_class=FailureClass.CORRUPT
+            ) from error
 
     def _wants_scripts(self, cleaned: CleanedPage) -> bool:
-        render = self._settings.render
-        return render == "always" or (render == "auto" and cleaned.needs_scripts)
+        settings = self._settings
+        return settings.renders_every_page or (settings.render == "auto" and cleaned.needs_scripts)
 
     def _without_text(self, claimed: ClaimedUrl, cleaned: CleanedPage, response: Response) -> Outcome:
-        found = self._links(claimed, normal_links(cleaned.links))
+        found = self._links_of_way(claimed, normal_links(cleaned.links))
         if response.rendered:
-            return Refused(claimed, "it holds no text, not even after its scripts ran", found=found, removes=True)
+            return Refused(
+                claimed, "it holds no text, not even after its scripts ran", "empty", found=found, removes=True
+            )
         if cleaned.needs_scripts:
             reason = "its text is made by scripts, and the site's setting `render: never` lets none run"
-            return Failed(claimed, reason, transient=False)
-        return Refused(claimed, "it holds no text", found=found, removes=True)
+            return Failed(claimed, reason, transient=False, failure_class=FailureClass.UNSUPPORTED)
+        return Refused(claimed, "it holds no text", "empty", found=found, removes=True)
 
     def _store(self, claimed: ClaimedUrl, response: Response, media_type: str, cleaned: CleanedPage | None) -> Outcome:
-        page = page_of(response, media_type, cleaned)
+        is_whole = cleaned is None or not self._frames.wanted(cleaned.frames)
+        page = page_of(response, media_type, cleaned, is_whole=is_whole)
         asked = self._asked_by(response, cleaned)
-        found = () if "nofollow" in asked else self._links(claimed, page.links)
+        links = self._links_of_way if "noindex" in asked else self._links
+        found = () if "nofollow" in asked else links(claimed, page.links)
+        if claimed.is_start and cleaned is not None and self._discovery.follow_links and "nofollow" not in asked:
+            found += self._discovery.lists(normal_links(cleaned.feeds))
         if "noindex" in asked:
-            return _not_to_be_indexed(claimed, found)
-        if not self._discovery.scope.takes(claimed.url):
-            return Refused(claimed, "only the way in: the patterns do not take it", found=found, removes=True)
+            return not_to_be_indexed(claimed, found)
+        if not self._discovery.scope.keeps(claimed.url):
+            way = "the way in" if claimed.is_start else "a way to other pages"
+            return Refused(claimed, f"only {way}: the patterns do not take it", "patterns", found=found, removes=True)
         if page.canonical_url is not None:
             found += self._discovery.canonical(claimed, page.canonical_url)
         return Stored(claimed, page, found)
@@ -280,17 +335,9 @@ class Visitor:
     def _links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
         return self._discovery.links(claimed.url, claimed.depth, links)
 
-
-def _not_to_be_indexed(claimed: ClaimedUrl, found: tuple[FoundUrl, ...] = ()) -> Outcome:
-    return Refused(claimed, "the page asks not to be indexed (robots)", found=found, removes=True)
-
-
-def _led_away(claimed: ClaimedUrl, target: str) -> Outcome:
-    """Return the outcome of a URL that leads off the site; the start fails and removes no page."""
-    reason = f"it redirects to {target[:200]}, which does not belong to the site"
-    if claimed.is_start:
-        return Failed(claimed, f"{reason}; if the site has moved there, make that its `url`", transient=False)
-    return Refused(claimed, reason, removes=True)
+    def _links_of_way(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
+        """Return the links of a page that is no document, of which there may be no end."""
+        return self._links(claimed, links) if self._discovery.may_lead_on(claimed.url) else ()
 
 
 def _may_be_html(url: str) -> bool:

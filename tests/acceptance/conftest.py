@@ -1,22 +1,12 @@
 """Fresh workplaces for the tests that drive the whole graph."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.workplace import Workplace
-
-
-def _workplace() -> Iterator[Workplace]:
-    # Not one of pytest's own folders: another user, whom root's PostgreSQL runs as, must be able to enter it.
-    folder = Path(tempfile.mkdtemp(prefix="sourcebook-test-")).resolve()
-    folder.chmod(0o755)
-    yield Workplace(folder, folder / "state")
-    shutil.rmtree(folder, ignore_errors=True)
+from tests.acceptance.workplace import Workplace, temporary_workplace
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +20,21 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def workplace() -> Iterator[Workplace]:
     """An empty folder of this test's own."""
-    yield from _workplace()
+    with temporary_workplace() as workplace:
+        yield workplace
+
+
+@pytest.fixture
+def model_was_exported(workplace: Workplace, exported_model: Path) -> None:
+    """Give the empty workplace what a first ingest costs most of its time: the default model's export.
+
+    The first ingest on a bare machine is in `test_demo`; two exports at once are in `test_onnx_export`.
+    """
+    workplace.take_model(exported_model)
 
 
 @pytest.fixture(scope="module")
 def shared_workplace() -> Iterator[Workplace]:
     """A folder that the tests of one module share."""
-    yield from _workplace()
+    with temporary_workplace() as workplace:
+        yield workplace

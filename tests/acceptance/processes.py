@@ -10,6 +10,8 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks.harness.kills.processes import family
+
 
 def free_port() -> int:
     """Return a port of the loopback that nothing listens on."""
@@ -22,14 +24,6 @@ def listens(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def family(pid: int) -> list[psutil.Process]:
-    """Return a process and everything below it."""
-    with suppress(psutil.NoSuchProcess):
-        process = psutil.Process(pid)
-        return [process, *process.children(recursive=True)]
-    return []
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from tests.acceptance.workplace import Workplace, rows
 from tests.waiting import wait_until
 from tests.web_server import WebServer
 
+pytestmark = pytest.mark.usefixtures("model_was_exported")
 PAGES = 60
 CONCURRENCY = 4
 KILLS = 3
@@ -80,6 +81,38 @@ def test_a_wrong_url_changes_nothing(workplace: Workplace) -> None:
     said = workplace.run("crawl", "ftp://example.com/", "-c", "tables", code=2)
     assert "http" in said
     assert not workplace.configuration.exists()
+
+
+def test_a_dry_run_keeps_nothing_and_a_report_says_what_became_of_each_url(
+    workplace: Workplace, site: WebServer
+) -> None:
+    """The same report before and after the crawl; dead links come with the page that links to them."""
+    links = '<a href="/page/51">the next one</a> and <a href="/nowhere">this</a>'
+    site.page("/page/50", f"<title>Fifty</title><main><h1>Fifty</h1><p>See {links}.</p></main>")
+    options = ("--requests-per-second", "unlimited", "--exclude", "/page/3?")
+    before = sorted(workplace.folder.rglob("*"))
+    (dry,) = workplace.json("crawl", f"{site.url}/", "--dry-run", *options)["sites"]
+    assert not workplace.configuration.exists()
+    assert sorted(workplace.folder.rglob("*")) == before
+    assert (dry["counts"]["fetched"], dry["collection"]) == (PAGES + 1 - 10, None)
+    assert [link["url"] for link in dry["dead"]] == [f"{site.url}/nowhere"]
+
+    with workplace.start("crawl", f"{site.url}/", "-c", "tables", *options) as process:
+        _, said = process.communicate(timeout=240)
+    assert process.returncode == 0
+    assert "1 dead link:" in said
+    assert f"{site.url}/nowhere, linked from {site.url}/page/50" in said
+    site.requests.clear()
+    (report,) = workplace.json("crawl", "--report", "-c", "tables")["sites"]
+    assert not site.requests
+    for part in ("counts", "dead", "left_out", "refused", "redirected", "duplicates"):
+        assert report[part] == dry[part]
+    shown = workplace.run("crawl", "--report", f"{site.url}/")
+    assert "left out: patterns" in shown
+    assert f"{site.url}/page/30" in shown
+    assert "--report" in workplace.run("crawl", "--report", "--max-pages", "3", code=2)
+    assert "URL" in workplace.run("crawl", "-c", "tables", code=2)
+    assert "--collection" in workplace.run("crawl", f"{site.url}/", code=2)
 
 
 @pytest.mark.timeout(400)

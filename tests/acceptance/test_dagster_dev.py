@@ -11,9 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from benchmarks.harness.kills.processes import family
 from sourcebook import KnowledgeBase
 from sourcebook.database.postmaster import running_postmaster
-from tests.acceptance.processes import family, free_port
+from tests.acceptance.processes import free_port
 from tests.acceptance.workplace import Workplace
 from tests.checkout import CHECKOUT
 from tests.waiting import wait_until
@@ -42,7 +43,7 @@ def _until_ctrl_c(command: list[str], environment: dict[str, str], log: Path) ->
         assert not alive
 
 
-@pytest.mark.alone
+@pytest.mark.usefixtures("model_was_exported")
 @pytest.mark.timeout(900)
 def test_dagster_dev_keeps_one_server(workplace: Workplace) -> None:
     """No embedded server runs before: the first sensor has one started outside the forking gRPC server."""

@@ -74,6 +74,7 @@ def served(workplace: Workplace) -> Iterator[tuple[Workplace, EmbeddedServer]]:
     server.close()
 
 
+@pytest.mark.usefixtures("model_was_exported")
 @pytest.mark.timeout(900)
 def test_a_server_that_is_killed_during_an_ingest_is_one_sentence(served: tuple[Workplace, EmbeddedServer]) -> None:
     """Inside a Dagster run: no traceback, neither Dagster's nor SQLAlchemy's; the next ingest goes on."""

@@ -35,8 +35,10 @@ GRAPH = {
         "chunks:every_character_is_in_a_passage collection",
         "configuration:configuration_is_valid None",
         "documents:no_failed_items collection",
+        "index_upkeep:next_generation_is_ready collection",
         "search_index:every_live_document_is_searchable collection",
         "search_index:no_orphan_or_null_vector collection",
+        "search_index:nothing_is_damaged collection",
         "search_index:search_is_good_enough collection",
         "source_folders:folders_are_fresh None",
         "source_sites:sites_are_fresh None",
@@ -49,10 +51,12 @@ GRAPH = {
         "changed_files": {"seconds": 10, "status": "RUNNING"},
         "collections": {"seconds": 15, "status": "RUNNING"},
         "due_pages": {"seconds": 30, "status": "RUNNING"},
+        "moved_repositories": {"seconds": 30, "status": "RUNNING"},
     },
     "schedules": {
         "nightly": {"cron": "0 2 * * *", "job": "ingest", "status": "RUNNING"},
         "nightly_retention": {"cron": "30 3 * * *", "job": "retention", "status": "RUNNING"},
+        "weekly": {"cron": "0 4 * * 0", "job": "ingest", "status": "RUNNING"},
     },
     "resources": ["embedder", "knowledge", "progress", "selection"],
 }

@@ -34,6 +34,7 @@ def asked(workplace: Workplace) -> tuple[str, ...]:
     return ("--queries", "queries.jsonl", "--qrels", "qrels.tsv", "-c", "handbook")
 
 
+@pytest.mark.usefixtures("model_was_exported")
 def test_a_library_is_evaluated_in_every_mode(workplace: Workplace, asked: tuple[str, ...]) -> None:
     """Before the first ingest it says what to do; then come figures, a missed floor, and what the run's check said."""
     assert "run sourcebook ingest" in workplace.run("evaluate", *asked, code=2)

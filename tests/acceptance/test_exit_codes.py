@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.acceptance.workplace import Workplace
+from tests.acceptance.workplace import Workplace, rows
+from tests.waiting import wait_until
 
 
 @pytest.mark.parametrize(
@@ -39,12 +40,13 @@ def test_wrong_usage_ends_with_2(workplace: Workplace) -> None:
     assert "No such option" in workplace.run("ingest", "--sideways", code=2)
 
 
+@pytest.mark.usefixtures("model_was_exported")
 def test_failed_items_end_with_3_and_the_rest_is_searchable(workplace: Workplace) -> None:
     """Until they are mended; a collection that does not exist, and changed settings, end with 2."""
     workplace.configure(handbook="docs")
     workplace.write("docs/good.md", "The tide is high.")
     workplace.write("docs/bad.docx", b"PK\x03\x04 no archive")
-    with workplace.database():
+    with workplace.database() as database:
         counts = workplace.ingest(code=3)["handbook"]
         assert (counts["documents"]["added"], counts["documents"]["failed"]) == (1, 1)
         assert [hit["title"] for hit in workplace.json("search", "tide")["results"]] == ["good"]
@@ -55,5 +57,16 @@ def test_failed_items_end_with_3_and_the_rest_is_searchable(workplace: Workplace
         assert counts["raw_files"]["removed"] == 1
 
         assert "there is no collection elsewhere" in workplace.run("ingest", "elsewhere", code=2)
+        # A run that is recorded beside applies the configuration, too.
+        wait_until(lambda: not rows(database, "SELECT FROM finished_run"), seconds=60, what="the runs are recorded")
         workplace.configuration.write_text(workplace.configuration.read_text() + "    chunking: {tokens: 64}\n")
-        assert "need a new generation" in workplace.run("ingest", code=2)
+        assert "chunking.tokens: 256 → 64" in workplace.run("apply")
+        counts = workplace.ingest()["handbook"]
+        assert counts["raw_files"]["added"] + counts["raw_files"]["changed"] == 0, "no file is read for new passages"
+        assert [hit["title"] for hit in workplace.json("search", "tide")["results"]] == ["good"]
+        assert workplace.json("status")["collections"][0]["generation"] == 2
+        listed = workplace.json("generations", "handbook")["generations"]
+        assert [(each["id"], each["state"]) for each in listed] == [(2, "active"), (1, "kept")]
+        assert "is active" in workplace.run("generations", "activate", "1")
+        assert "no generation 9" in workplace.run("generations", "activate", "9", code=2)
+        assert "kept" in workplace.run("generations")

@@ -1,5 +1,7 @@
 """`sourcebook search` as a newcomer uses it: ingest, ask, narrow, turn the page."""
 
+import pytest
+
 from tests.acceptance.workplace import Workplace
 
 DAYS = "\n\n".join(
@@ -8,6 +10,7 @@ DAYS = "\n\n".join(
 )
 
 
+@pytest.mark.usefixtures("model_was_exported")
 def test_one_question_asked_in_many_ways(workplace: Workplace) -> None:
     """Both legs answer, without torch; filters, pages, groups and context hold through the whole command."""
     workplace.configure(handbook="docs")

@@ -1,4 +1,4 @@
-"""The deployed topology: code server, web server and daemon as processes of their own on one PostgreSQL."""
+"""The deployed topology: code server, web server, daemon and metrics as processes of their own on one PostgreSQL."""
 
 import json
 import shutil
@@ -7,6 +7,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -19,6 +20,7 @@ from tests.acceptance.workplace import Json, Workplace
 from tests.checkout import CHECKOUT
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("model_was_exported")
 ASSETS = (
     "raw_files",
     "crawled_pages",
@@ -50,6 +52,26 @@ query ($tags: [ExecutionTag!]) {
   runsOrError(filter: {tags: $tags}) { ... on Runs { results { runId status tags { key value } } } }
 }
 """
+MATERIALIZED = """
+query ($asset: String!, $partition: String!) {
+  assetNodeOrError(assetKey: {path: [$asset]}) {
+    ... on AssetNode {
+      latestMaterializationByPartition(partitions: [$partition]) {
+        runId
+        metadataEntries { label ... on MarkdownMetadataEntry { mdStr } ... on TextMetadataEntry { text } }
+      }
+    }
+  }
+}
+"""
+SENSORS = """
+query {
+  sensorsOrError(repositorySelector: {repositoryName: "__repository__", repositoryLocationName: "sourcebook"}) {
+    ... on Sensors { results { id name } }
+  }
+}
+"""
+STOP = "mutation ($id: String!) { stopSensor(id: $id) { __typename } }"
 PARTITIONS = """
 query { assetNodeOrError(assetKey: {path: ["search_index"]}) { ... on AssetNode { partitionKeys } } }
 """
@@ -61,6 +83,7 @@ class Deployment:
 
     workplace: Workplace
     port: int
+    metrics_port: int
 
     def ask(self, query: str, **variables: Any) -> Json:
         """Ask the web server's GraphQL."""
@@ -75,6 +98,18 @@ class Deployment:
         data: Json = told["data"]
         return data
 
+    def stop_sensor(self, name: str) -> None:
+        """Have a sensor start no further runs."""
+        (number,) = [each["id"] for each in self.ask(SENSORS)["sensorsOrError"]["results"] if each["name"] == name]
+        assert self.ask(STOP, id=number)["stopSensor"]["__typename"] == "StopSensorMutationResult"
+
+    def materialized(self, asset: str, partition: str) -> tuple[str, dict[str, str]]:
+        """Return the run that made a partition last, and the texts of its metadata."""
+        node = self.ask(MATERIALIZED, asset=asset, partition=partition)["assetNodeOrError"]
+        (latest,) = node["latestMaterializationByPartition"]
+        entries = latest["metadataEntries"]
+        return latest["runId"], {each["label"]: each.get("mdStr") or each.get("text") or "" for each in entries}
+
     def runs(self, **tags: str) -> list[Json]:
         wanted = [{"key": key.replace("__", "/"), "value": value} for key, value in tags.items()]
         found: list[Json] = self.ask(RUNS, tags=wanted)["runsOrError"]["results"]
@@ -83,7 +118,7 @@ class Deployment:
 
 @pytest.fixture
 def deployment(workplace: Workplace) -> Iterator[Deployment]:
-    """PostgreSQL, then the code server, the web server and the daemon, as docker-compose.yml starts them."""
+    """PostgreSQL, then the other services, as docker-compose.yml starts them."""
     workplace.configure(handbook="docs", other="more")
     workplace.write("docs/a.md", "# Flags\n\nThe flag is green.\n")
     workplace.write("more/b.md", "# Winds\n\nThe wind is strong.\n")
@@ -95,7 +130,7 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
     dagster_home = workplace.folder / "dagster"
     dagster_home.mkdir()
     shutil.copy(CHECKOUT / "orchestration" / "dagster.yaml", dagster_home)
-    code_port, web_port = free_port(), free_port()
+    code_port, web_port, metrics_port = free_port(), free_port(), free_port()
     environment = {
         **deployed.environment,
         "DAGSTER_HOME": str(dagster_home),
@@ -104,25 +139,29 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
         "SOURCEBOOK_CODE_HOST": "127.0.0.1",
         "SOURCEBOOK_CODE_PORT": str(code_port),
     }
-    python = [sys.executable, "-m"]
+    programs = Path(sys.executable).parent
     with ExitStack() as running:
         running.callback(server.close)
 
-        def start(name: str, *command: str) -> None:
+        def start(name: str, program: str, *arguments: str) -> None:
             log = workplace.folder / f"{name}.log"
-            running.enter_context(service([*python, *command], cwd=CHECKOUT, environment=environment, log=log))
+            command = [str(programs / program), *arguments]
+            running.enter_context(service(command, cwd=CHECKOUT, environment=environment, log=log))
 
         start("code", "dagster", "api", "grpc", "-h", "127.0.0.1", "-p", str(code_port),
               "-m", "orchestration.definitions", "--location-name", "sourcebook")  # fmt: skip
         wait_until(lambda: listens(code_port), seconds=SECONDS, what="the code server listens")
-        start("webserver", "dagster_webserver", "-h", "127.0.0.1", "-p", str(web_port), "-w", "deploy/workspace.yaml")
-        start("daemon", "dagster._daemon", "run", "-w", "deploy/workspace.yaml")
+        start("webserver", "dagster-webserver", "-h", "127.0.0.1", "-p", str(web_port), "-w", "deploy/workspace.yaml")
+        start("daemon", "dagster-daemon", "run", "-w", "deploy/workspace.yaml")
+        start("metrics", "python", "-m", "sourcebook.metrics", "--metrics-port", str(metrics_port))
         wait_until(lambda: listens(web_port), seconds=SECONDS, what="the web server listens")
-        yield Deployment(deployed, web_port)
+        wait_until(lambda: listens(metrics_port), seconds=SECONDS, what="the metrics are served")
+        yield Deployment(deployed, web_port, metrics_port)
 
 
 @pytest.mark.timeout(900)
-def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment: Deployment) -> None:
+def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(deployment: Deployment) -> None:
+    """Sensors take in a changed file; a backfill that a person launches takes in changed settings."""
     workplace = deployment.workplace
     wait_until(
         lambda: deployment.ask(PARTITIONS)["assetNodeOrError"]["partitionKeys"] == ["handbook", "other"],
@@ -137,10 +176,22 @@ def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment
         workplace.write("docs/a.md", "# Flags\n\nThe flag is white.\n")
         wait_until(lambda: found("white") and found("strong"), seconds=SECONDS, what="the change is searchable")
         assert not found("green")
+    with urllib.request.urlopen(f"http://127.0.0.1:{deployment.metrics_port}/metrics", timeout=30) as answer:
+        told = answer.read().decode()
+    assert "\nsourcebook_up 1.0\n" in told
+    assert 'sourcebook_documents{collection="handbook",state="ready"} 1.0' in told
+    assert "sourcebook_daemon_heartbeat_age_seconds" in told
     (latest, *_) = deployment.runs(dagster__sensor_name="changed_files", dagster__partition="handbook")
     tags = {tag["key"]: tag["value"] for tag in latest["tags"]}
     assert tags["dagster/run_key"].startswith("handbook:"), "the run says which change set it took in"
+    assert " texts to embed" in tags["sourcebook/plan"], "the run says what it was to do"
 
+    deployment.stop_sensor("changed_files")  # the backfill is to find the change
+    workplace.configuration.write_text(
+        "collections:\n"
+        "  handbook: {files: [{root: ./docs}], chunking: {tokens: 64}}\n"
+        "  other: {files: [{root: ./more}], chunking: {tokens: 64}}\n"
+    )
     launched = deployment.ask(
         LAUNCH,
         parameters={
@@ -162,9 +213,31 @@ def test_the_sensors_keep_a_deployment_true_and_a_person_backfills_it(deployment
     assert {run["status"] for run in runs} == {"SUCCESS"}
     done = {tag["value"] for run in runs for tag in run["tags"] if tag["key"] == "dagster/partition"}
     assert done == {"handbook", "other"}
+    check_generations(deployment, {run["runId"] for run in runs})
     # The code server ends when its runs have ended, however long they take.
     wait_until(lambda: not unfinished(deployment), seconds=SECONDS, what="the sensors' runs are over")
     assert {run["status"] for run in deployment.runs()} == {"SUCCESS"}
+
+
+def check_generations(deployment: Deployment, runs: set[str]) -> None:
+    """Assert that runs have built a generation of each collection and activated it, and that Dagster shows it."""
+    with KnowledgeBase.connect(deployment.workplace.database_url) as knowledge:
+        for collection, word in (("handbook", "white"), ("other", "strong")):
+            new, old = knowledge.generations(collection)
+            assert (new.state, new.chunking["tokens"], new.documents) == ("active", 64, 1)
+            assert (old.state, old.chunking["tokens"]) == ("kept", 256)
+            assert knowledge.search(word, collection, mode="keyword").generations == (new.id,)
+            run, shown = deployment.materialized("raw_files", collection)
+            assert run in runs
+            assert shown["plan"].startswith("1 settings changed; ")
+            for asset in ("chunks", "embeddings", "search_index"):
+                run, shown = deployment.materialized(asset, collection)
+                assert run in runs
+                assert shown["generations"] == f"{old.id} is active, {new.id} is being built"
+            run, shown = deployment.materialized("index_upkeep", collection)
+            assert run in runs
+            rows = [line.split(" | ")[:2] for line in shown["generations"].splitlines()[2:]]
+            assert rows == [[f"| {new.id}", "active"], [f"| {old.id}", "kept"]]
 
 
 def unfinished(deployment: Deployment) -> list[Json]:

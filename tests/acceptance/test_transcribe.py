@@ -8,10 +8,12 @@ import pytest
 
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import decode
+from sourcebook.speech.transcriber import WINDOW
 from tests.acceptance.workplace import Workplace, rows
 from tests.sounds import NOTE, NOTE_WORD, write_sound
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("model_was_exported")
 CONFIGURATION = """\
 collections:
   notes:
@@ -19,6 +21,8 @@ collections:
       - root: ./docs
     speech: {engine: faster-whisper}
 """
+NOTE_SECONDS = 17
+"""Seconds of the note that are said again and again."""
 WINDOWS = "SELECT starts_at, ends_at FROM transcript_window ORDER BY starts_at"
 
 
@@ -52,9 +56,9 @@ def test_a_recording_is_found_with_its_time(notes: Workplace) -> None:
 @pytest.mark.timeout(400)
 def test_an_ingest_that_is_killed_while_it_transcribes_goes_on(notes: Workplace) -> None:
     """The next one keeps the windows that were written, and waits for no place that the dead run holds."""
-    note = np.concatenate(list(decode(str(NOTE))))
-    pause = np.zeros(40 * SAMPLE_RATE, np.float32)  # what nobody says costs next to nothing
-    long = np.concatenate([note, pause] * 6)
+    note = np.concatenate(list(decode(str(NOTE))))[: round(NOTE_SECONDS * SAMPLE_RATE)]
+    pause = np.zeros(WINDOW * SAMPLE_RATE, np.float32)  # what nobody says costs next to nothing
+    long = np.concatenate([note, pause, note, pause[: 50 * SAMPLE_RATE], note, pause[: 50 * SAMPLE_RATE]])
     write_sound(notes.docs / "long.mp3", long, codec="libmp3lame")
     with notes.database() as database:
         with notes.start("ingest") as process:
@@ -64,7 +68,7 @@ def test_an_ingest_that_is_killed_while_it_transcribes_goes_on(notes: Workplace)
         written = rows(database, WINDOWS)
         assert written[-1]["ends_at"] < len(long) / SAMPLE_RATE - 60, "it was killed in the middle"
         told = notes.ingest()["notes"]
-        assert (told["transcripts"]["added"], told["search_index"]["added"] > 1) == (1, True)
+        assert (told["transcripts"]["added"], told["search_index"]["added"] > 0) == (1, True)
         assert rows(database, WINDOWS)[: len(written)] == written
         (document,) = rows(database, "SELECT metadata FROM document")
         assert document["metadata"]["duration_seconds"] == pytest.approx(len(long) / SAMPLE_RATE, abs=0.2)

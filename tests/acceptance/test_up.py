@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from benchmarks.harness.kills.processes import family
 from sourcebook import KnowledgeBase
-from tests.acceptance.processes import family, free_port
+from tests.acceptance.processes import free_port
 from tests.acceptance.workplace import Workplace
 from tests.waiting import wait_until
 from tests.web_server import WebServer
@@ -36,7 +37,7 @@ def site() -> Iterator[WebServer]:
         yield server
 
 
-@pytest.mark.alone
+@pytest.mark.usefixtures("model_was_exported")
 @pytest.mark.timeout(600)
 def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: Workplace, site: WebServer) -> None:
     """A file that was edited, and a page of a site whose refresh interval has passed."""

@@ -15,6 +15,7 @@ from tests.acceptance.processes import free_port
 from tests.acceptance.workplace import Workplace
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("model_was_exported")
 SENSORS = {sensor.name for sensor in defs.get_repository_def().sensor_defs}
 
 
@@ -87,3 +88,4 @@ def test_a_chosen_port_of_the_metrics_that_is_taken_is_told(workplace: Workplace
         port = taken.getsockname()[1]
         said = workplace.run("up", "--port", str(free_port()), "--metrics-port", str(port), code=1)
     assert f"the metrics cannot be served on port {port}" in said
+    assert not list((workplace.home / "dagster").glob("*_server.log")), "no service was started"

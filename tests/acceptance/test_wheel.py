@@ -50,9 +50,10 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def elsewhere(workplace: Workplace, python: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
+def elsewhere(workplace: Workplace, python: Path, exported_model: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
     """A workplace whose command is the wheel's."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
+    workplace.take_model(exported_model)
     return replace(workplace, command=str(python.with_name("sourcebook")))
 
 
@@ -105,7 +106,7 @@ def test_the_wheel_ingests_and_searches_and_takes_changes_in(elsewhere: Workplac
             address = json.loads(process.stdout.readline())["address"]
             assert _assets(address) == 8 + 3, "the stages, and the configuration, folders and sites that they read"
             elsewhere.write("docs/tides.md", "# Tides\n\nThe mark on the quay is white.\n")
-            wait_until(lambda: found("white"), seconds=240, every=1.0, what="the change is searchable")
+            wait_until(lambda: found("white"), seconds=240, every=4.0, what="the change is searchable")
         finally:
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=120)

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -55,6 +57,10 @@ class Workplace:
         for root in collections.values():
             (self.folder / root).mkdir(exist_ok=True)
 
+    def take_model(self, exported: Path) -> None:
+        """Begin with the export of a model that another state folder holds, as after a first ingest."""
+        shutil.copytree(exported / "models", self.home / "models", copy_function=os.link)
+
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,6 +108,16 @@ class Workplace:
         """Open the knowledge base in this process."""
         with Database(DatabaseLocation(self.home, self.database_url)) as database:
             yield database
+
+
+@contextmanager
+def temporary_workplace() -> Iterator[Workplace]:
+    """An empty folder, which goes at the end."""
+    # Not one of pytest's own folders: another user, whom root's PostgreSQL runs as, must be able to enter it.
+    folder = Path(tempfile.mkdtemp(prefix="sourcebook-test-")).resolve()
+    folder.chmod(0o755)
+    yield Workplace(folder, folder / "state")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def rows(database: Database, statement: str, **parameters: Any) -> list[Json]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.http_types import FetchError
 
 WORDS = (
@@ -89,15 +90,22 @@ class OnlyThese:
     async def resolve(self, host: str, port: int) -> list[str]:
         """Return loopback for what is allowed."""
         if (host, port) not in self._allowed:
-            raise FetchError(f"{host}, port {port}, is a private address", transient=False)
+            raise FetchError(
+                f"{host}, port {port}, is a private address", transient=False, failure_class=FailureClass.FORBIDDEN
+            )
         return ["127.0.0.1"]
+
+    async def check_behind_proxy(self, host: str, port: int) -> None:
+        """Check the same."""
+        await self.resolve(host, port)
 
 
 class Site:
     """The server. It counts what it is asked for, and remembers each request's headers."""
 
-    def __init__(self) -> None:
+    def __init__(self, pages: Mapping[str, str] = PAGES) -> None:
         self.port = 0
+        self._pages = pages
         self.hits: Counter[str] = Counter()
         self.headers: list[tuple[str, Mapping[str, str]]] = []
         self._runner: web.AppRunner | None = None
@@ -124,8 +132,8 @@ class Site:
         path, name = request.path, request.path.partition("/")[2].partition("/")[0]
         self.hits[path] += 1
         self.headers.append((request.path_qs, dict(request.headers)))
-        if path in PAGES:
-            return web.Response(text=PAGES[path], content_type="text/html", charset="utf-8")
+        if path in self._pages:
+            return web.Response(text=self._pages[path], content_type="text/html", charset="utf-8")
         if name == "data":
             await asyncio.sleep(float(path.rpartition("/")[2]))  # a slow answer
             return web.Response(text=f"{request.query_string}: {WORDS}")
@@ -203,6 +211,15 @@ class Site:
             f"socket.onopen = () => document.body.append('; socket: reached')</script>"
         )
         return web.Response(text=page(body), content_type="text/html")
+
+    async def _rings(self, request: web.Request) -> web.Response:
+        script = (
+            f"<script>const call = new RTCPeerConnection({{iceServers: [{{urls: 'stun:{request.query['other']}'}}]}});"
+            "call.onicegatheringstatechange = () => { if (call.iceGatheringState == 'complete')"
+            " document.body.append('gathered') };"
+            "call.createDataChannel('x'); call.createOffer().then(offer => call.setLocalDescription(offer))</script>"
+        )
+        return web.Response(text=page(script), content_type="text/html")
 
     async def _asks_others(self, _: web.Request) -> web.Response:
         other = self.url("/data/0?other", "localhost")

@@ -50,6 +50,31 @@ def test_always_opens_every_page_in_the_browser(stages: Stages, site: WebServer)
     assert stages.found("barnacle") == {"tides"}
 
 
+@pytest.mark.parametrize("render", ["auto", "always"])
+@pytest.mark.parametrize("script", ["location.hash = '#/'", "location.replace('#/guide?id=start')"])
+def test_pages_that_set_their_own_fragment_are_read(stages: Stages, render: str, script: str) -> None:
+    """As docsify and hash routers do, also as the start of the site: the fragment leads nowhere else."""
+    fill = "fetch('README.md').then(answer => answer.text()).then(text => { app.innerHTML = `<main>${text}</main>` })"
+    shell = (
+        '<!doctype html><html><head><title>Handbook</title></head><body><div id="app">Please wait...</div>'
+        f"<script>window.onhashchange = () => {{ {fill} }}; {script}</script></body></html>"
+    )
+    stages.web.page("/", shell)
+    stages.web.page(
+        "/README.md", '<h1>Tides</h1><p>The barnacle line marks high water.</p><a href="/app/?b=1&a">App</a>'
+    )
+    stages.web.page("/app/", shell)
+    stages.web.page("/app/README.md", "<h1>Winds</h1><p>The anemometer stands on the mole.</p>")
+    stages.configure_site(render=render, timeout="15s")
+    report = stages.run()["crawled_pages"]
+    assert not report.failures
+    assert stages.site_error() is None
+    assert stages.pages() == {"/", "/app/?a&b=1"}
+    assert stages.found("barnacle") == {stages.web.url.removeprefix("http://")}
+    assert stages.found("anemometer") == {"?a&b=1"}
+    stages.assert_sound()
+
+
 @pytest.mark.parametrize("render", ["never", "always"])
 def test_a_page_that_is_not_there_is_no_document_however_it_was_asked_for(stages: Stages, render: str) -> None:
     """The text of an error page is not taken for a page by a browser either; a page that goes takes its document."""

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.browser.rendering import Renderer
 from sourcebook.web.http_types import FetchError, Response
 from tests.browser.conftest import Rendering
@@ -27,6 +28,35 @@ def test_scripts_do_not_reach_private_addresses(rendering: Rendering) -> None:
     assert b"fetch: refused" in page.body
     assert b"socket: refused" in page.body
     assert hits == 0
+
+
+class Datagrams(asyncio.DatagramProtocol):
+    """Counts what arrives."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def datagram_received(self, data: bytes, address: object) -> None:
+        """Count one."""
+        self.number += 1
+
+
+def test_no_datagram_goes_past_the_proxy(rendering: Rendering) -> None:
+    """WebRTC sends nothing to a port of this machine: no proxy of http sees UDP."""
+
+    async def render() -> tuple[Response, int]:
+        loop = asyncio.get_running_loop()
+        transport, datagrams = await loop.create_datagram_endpoint(Datagrams, local_addr=("127.0.0.1", 0))
+        host, port = transport.get_extra_info("sockname")
+        try:
+            assert rendering.shared is not None
+            return await rendering.shared.render(rendering.site.url(f"/rings?other={host}:{port}")), datagrams.number
+        finally:
+            transport.close()
+
+    page, arrived = rendering.loop.run(render())
+    assert b"gathered" in page.body
+    assert arrived == 0
 
 
 @pytest.mark.parametrize(
@@ -73,7 +103,7 @@ def test_requests_wait_for_permission(rendering: Rendering) -> None:
         asked.append(host)
         await asyncio.sleep(0.1)  # the permission takes its time
         if len(asked) > 3:
-            raise FetchError("the host is left alone", transient=True)
+            raise FetchError("the host is left alone", transient=True, failure_class=FailureClass.NETWORK)
 
     async def render() -> Response:
         guard = OnlyThese(("127.0.0.1", rendering.site.port))

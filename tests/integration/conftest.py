@@ -1,14 +1,17 @@
-"""An ingest without Dagster, for tests that begin with a configuration file."""
+"""An ingest without Dagster, for tests that begin with a configuration file; and an instance of Dagster."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
+from orchestration.instance import STORAGE_VARIABLE, open_instance
+from orchestration.partitions import COLLECTIONS
 from sourcebook.admin.collections import apply
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
-from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.indexing.generations import ensure_generation
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.stages.chunks import prepare_chunks
@@ -16,10 +19,24 @@ from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
+from tests.git_repository import GitRepository
+from tests.integration.git_stages import GitStages
+from tests.integration.stages import Stages
 
 
 @pytest.fixture
-def ingest(database: Database, embedder: EmbeddingProcess, parsers: ParserPool) -> Callable[[Path], int]:
+def instance(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    """Dagster's instance as `sourcebook ingest` opens it, whose tables lie in this test's database."""
+    monkeypatch.setenv(STORAGE_VARIABLE, database.url)
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    instance = open_instance(tmp_path / "home", database)
+    instance.add_dynamic_partitions(COLLECTIONS, ["handbook"])
+    yield instance
+    instance.dispose()
+
+
+@pytest.fixture
+def ingest(database: Database, embedder: OnnxEmbedder, parsers: ParserPool) -> Callable[[Path], int]:
     """Bring every collection of a configuration up to date, stage by stage; return how many texts were embedded."""
 
     def run(configuration: Path) -> int:
@@ -38,3 +55,11 @@ def ingest(database: Database, embedder: EmbeddingProcess, parsers: ParserPool) 
         return computed
 
     return run
+
+
+@pytest.fixture
+def git(stages: Stages, tmp_path: Path) -> GitStages:
+    """A collection over a repository with two files."""
+    repository = GitRepository.create(tmp_path / "origin")
+    repository.commit(tides="# Tides\n\nThe barnacle line marks high water.\n", knots="# Knots\n\nA bowline holds.\n")
+    return GitStages(stages, repository, tmp_path / "home")

@@ -32,7 +32,7 @@ def publish_passages(
         connection.execute(
             "UPDATE collection SET active_generation_id = %s WHERE name = %s", [generation.id, collection]
         )
-        vectors = iter(unit_vectors(sum(map(len, documents)), seed=generation.id))
+        passages: list[tuple[int, int, str, str, int, int]] = []
         for number, texts in enumerate(documents):
             document = connection.execute(
                 "INSERT INTO document (collection, source_id, uri, kind, media_type, tags, metadata, input_hash, "
@@ -48,27 +48,33 @@ def publish_passages(
                 "published_version, published_title, published_language) VALUES (%s, %s, '', '', %s, 1, %s, 'en')",
                 [generation.id, document[0], len(texts), f"Document {number}"],
             )
-            with connection.cursor() as cursor:
-                starts = np.cumsum([0, *(len(text) + 10 for text in texts)]).tolist()
-                cursor.executemany(
-                    "WITH made AS (INSERT INTO chunk (generation_id, document_id, ordinal, text, context, "
-                    "heading_path, start_char, end_char, token_count, hash, embedding_hash) "
-                    "VALUES (%(generation)s, %(document)s, %(ordinal)s, %(text)s, %(context)s, '{Top}', %(start)s, "
-                    "%(end)s, 1, '', '') RETURNING id) "
-                    "INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes) "
-                    "SELECT %(generation)s, id, %(document)s, %(vector)s, to_tsvector('simple', %(text)s) FROM made",
-                    [
-                        {
-                            "generation": generation.id,
-                            "document": document[0],
-                            "ordinal": ordinal,
-                            "text": text,
-                            "context": f"Document {number} > Top",
-                            "start": starts[ordinal],
-                            "end": starts[ordinal] + len(text),
-                            "vector": HalfVector(next(vectors)),
-                        }
-                        for ordinal, text in enumerate(texts)
-                    ],
-                )
+            starts = np.cumsum([0, *(len(text) + 10 for text in texts)]).tolist()
+            passages += [
+                (document[0], ordinal, text, f"Document {number} > Top", starts[ordinal], starts[ordinal] + len(text))
+                for ordinal, text in enumerate(texts)
+            ]
+        columns = [list(column) for column in zip(*passages, strict=True)]
+        vectors = unit_vectors(len(passages), seed=generation.id)
+        connection.execute(
+            "WITH given AS MATERIALIZED (SELECT * FROM unnest(%(documents)s::bigint[], %(ordinals)s::int[], "
+            "%(texts)s::text[], %(contexts)s::text[], %(starts)s::int[], %(ends)s::int[], %(vectors)s::halfvec[]) "
+            "WITH ORDINALITY AS given (document, ordinal, text, context, start, ends, vector, place)), "
+            "made AS (INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, "
+            "start_char, end_char, token_count, hash, embedding_hash) "
+            "SELECT %(generation)s, document, ordinal, text, context, '{Top}', start, ends, 1, '', '' "
+            "FROM given ORDER BY place RETURNING id, document_id, ordinal) "
+            "INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes) "
+            "SELECT %(generation)s, made.id, made.document_id, vector, to_tsvector('simple', text) "
+            "FROM made JOIN given ON document = document_id AND given.ordinal = made.ordinal ORDER BY place",
+            {
+                "generation": generation.id,
+                "documents": columns[0],
+                "ordinals": columns[1],
+                "texts": columns[2],
+                "contexts": columns[3],
+                "starts": columns[4],
+                "ends": columns[5],
+                "vectors": [HalfVector(vector).to_text() for vector in vectors],
+            },
+        )
     return generation

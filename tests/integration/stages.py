@@ -19,9 +19,9 @@ from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.status import CollectionStatus, collection_statuses
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
-from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.files.listing import file_uri
-from sourcebook.indexing.generations import ensure_generation
+from sourcebook.indexing.generations import ensure_generation, ensure_generations
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
@@ -33,6 +33,8 @@ from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.crawled_pages import update_crawled_pages
 from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.generations import finish_generations, in_each_generation
+from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
 from sourcebook.stages.transcripts.update import update_transcripts
@@ -46,7 +48,7 @@ class Stages:
     """One configuration over one database, with a folder `root` of documents, and with `web`, a server of pages."""
 
     database: Database
-    embedder: EmbeddingProcess
+    embedder: OnnxEmbedder
     parsers: ParserPool
     root: Path
     settle: Callable[[Path], None]
@@ -82,6 +84,10 @@ class Stages:
     def generation(self) -> Generation:
         with self.connection() as connection:
             return ensure_generation(connection, self.collection)
+
+    def generation_tables(self) -> list[str]:
+        """Return the names of the active generation's partitions, sorted."""
+        return sorted(self.generation.tables)
 
     @cached_property
     def web(self) -> WebServer:
@@ -161,19 +167,36 @@ class Stages:
             return update_documents(connection, self.collection, selection, parsers=self.parsers)
 
     def chunks(self, selection: Selection = EVERYTHING) -> StageReport:
-        generation = self.generation
         with self.connection() as connection:
-            return prepare_chunks(connection, generation, selection)
+            return in_each_generation(
+                connection,
+                ensure_generations(connection, self.collection),
+                lambda generation: prepare_chunks(connection, generation, selection),
+                is_first=True,
+            )
 
     def embeddings(self) -> StageReport:
-        generation = self.generation
         with self.connection() as reader, self.connection() as writer:
-            return embed_missing(reader, writer, generation, lambda _: self.embedder)
+            return in_each_generation(
+                reader,
+                ensure_generations(reader, self.collection),
+                lambda generation: embed_missing(reader, writer, generation, lambda _: self.embedder),
+            )
 
     def search_index(self) -> StageReport:
-        generation = self.generation
         with self.connection() as connection:
-            return publish(connection, generation)
+            return in_each_generation(
+                connection,
+                ensure_generations(connection, self.collection),
+                lambda generation: publish(connection, generation),
+            )
+
+    def finish(self) -> Generation | None:
+        """Activate the generation being built where it is whole, and delete those that are not kept."""
+        with self.connection() as connection:
+            for generation in ensure_generations(connection, self.collection):
+                maintain_index(connection, generation)
+            return finish_generations(connection, self.collection)
 
     def run(self, selection: Selection = EVERYTHING) -> dict[str, StageReport]:
         """Run every stage."""
@@ -195,9 +218,14 @@ class Stages:
         return found
 
     def search(self, query: str, **options: Any) -> SearchResults:
+        return self.knowledge.search(query, **options)
+
+    @property
+    def knowledge(self) -> KnowledgeBase:
+        """The knowledge base, whose questions the shared model embeds."""
         if self._knowledge is None:
             self._knowledge = KnowledgeBase(self.database, query_embedder=self.embedder)
-        return self._knowledge.search(query, **options)
+        return self._knowledge
 
     def found(self, word: str) -> set[str]:
         """Return the names of the documents in which a word is found."""

@@ -1,27 +1,14 @@
 """Runs whose process was killed, in a real Dagster instance: at whatever point, their end is recorded."""
 
-from collections.abc import Iterator
+import os
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import dagster as dg
 import psycopg
-import pytest
 
-from orchestration.instance import STORAGE_VARIABLE, open_instance
 from sensors.abandoned_runs import IN_PROCESS, active_runs
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
-
-
-@pytest.fixture
-def instance(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
-    """Dagster's instance as `sourcebook ingest` opens it, whose tables lie in this test's database."""
-    monkeypatch.setenv(STORAGE_VARIABLE, database.url)
-    monkeypatch.setenv("DAGSTER_HOME", "")
-    instance = open_instance(tmp_path / "home", database)
-    yield instance
-    instance.dispose()
 
 
 def made_run(instance: dg.DagsterInstance, collection: str, **tags: str) -> dg.DagsterRun:
@@ -63,8 +50,40 @@ def test_a_run_that_was_never_submitted_does_not_block_its_collection(
     """A run that a daemon made and, being killed, never submitted counts as active for minutes, not for ever."""
     run = made_run(instance, "handbook")
     assert [each.run_id for each in active_runs(instance, database, "handbook")] == [run.run_id]
-    with psycopg.connect(database.url) as connection:
-        long_ago = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=15)
-        connection.execute("UPDATE runs SET create_timestamp = %s", [long_ago])
+    minutes_pass(database, 3)
     assert active_runs(instance, database, "handbook") == []
     assert status(instance, run) == dg.DagsterRunStatus.FAILURE
+
+
+def test_a_launched_run_without_a_process_does_not_block_its_collection(
+    instance: dg.DagsterInstance, database: Database
+) -> None:
+    """A daemon that is killed in the middle of a launch leaves a run that is STARTING for ever, and others QUEUED."""
+    run = launched_run(instance)
+    assert [each.run_id for each in active_runs(instance, database, "handbook")] == [run.run_id]
+    minutes_pass(database, 2)
+    assert active_runs(instance, database, "handbook") == []
+    assert status(instance, run) == dg.DagsterRunStatus.FAILURE
+
+
+def test_a_launched_run_whose_process_loads_for_minutes_is_going_on(
+    instance: dg.DagsterInstance, database: Database
+) -> None:
+    """A run that has a process gets the time that it needs."""
+    run = launched_run(instance)
+    instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", run)
+    minutes_pass(database, 5)
+    assert [each.run_id for each in active_runs(instance, database, "handbook")] == [run.run_id]
+
+
+def launched_run(instance: dg.DagsterInstance) -> dg.DagsterRun:
+    """Make a run that the daemon has just taken from its queue."""
+    run = dg.DagsterRun("ingest", tags={"dagster/partition": "handbook"}, status=dg.DagsterRunStatus.STARTING)
+    return instance.add_run(run)
+
+
+def minutes_pass(database: Database, minutes: int) -> None:
+    """Let runs be older."""
+    with psycopg.connect(database.url) as connection:
+        earlier = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=minutes)
+        connection.execute("UPDATE runs SET create_timestamp = %(at)s, update_timestamp = %(at)s", {"at": earlier})

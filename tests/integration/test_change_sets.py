@@ -11,6 +11,7 @@ from sourcebook.admin.pending import find_pending
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.admin.status import collection_statuses
 from sourcebook.indexing.generations import ensure_generation
+from sourcebook.metrics.ledger import read_ledger
 from sourcebook.model.selection import Selection
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents
@@ -72,6 +73,8 @@ def rows_read_by(stages: Stages, what: str) -> Counter[str]:
             assert not find_pending(connection, stages.collection).work
         elif what == "status":
             assert collection_statuses(connection)[0].documents >= FEW
+        elif what == "metrics":
+            assert "sourcebook_documents" in {family.name for family in read_ledger(connection)}
         else:
             assert len(list_items(connection, limit=10)) == 10
         return rows_read(connection, "raw_file") - before
@@ -101,12 +104,12 @@ def test_a_run_after_a_deletion_reads_as_many_rows_in_a_large_base_as_in_a_small
     stages.assert_sound()
 
 
-def test_looking_for_work_status_and_a_page_of_documents_read_no_more_rows_in_a_large_base(stages: Stages) -> None:
+def test_commands_that_only_look_and_a_scrape_read_no_more_rows_in_a_large_base(stages: Stages) -> None:
     stages.configure(CONFIGURATION)
     read: list[dict[str, Counter[str]]] = []
     for first, last in ((0, FEW), (FEW, MANY)):
         grow(stages, first, last)
-        read.append({what: rows_read_by(stages, what) for what in ("pending", "status", "documents")})
+        read.append({what: rows_read_by(stages, what) for what in ("pending", "status", "documents", "metrics")})
     more = {what: read[1][what] - read[0][what] for what in read[0]}
     assert all(rows.total() <= SLACK for rows in more.values()), more
 
@@ -157,6 +160,23 @@ def test_a_removed_item_is_counted_and_returns(stages: Stages) -> None:
     stages.run()
     assert stages.found("harbour") == {"a.md", "b.md"}
     stages.assert_sound()
+
+
+def test_runs_over_single_documents_leave_no_marks_once_all_changes_are_taken(stages: Stages) -> None:
+    """The watch ingests single files all day: what they cost does not grow until the next run over everything."""
+    stages.configure(CONFIGURATION)
+    for name in ("a.md", "b.md"):
+        stages.write(name, page())
+    stages.run()
+    for name in ("a.md", "b.md"):
+        stages.write(name, NEW)
+    stages.raw_files()
+    for name, left in (("a.md", True), ("b.md", False)):
+        stages.documents(Selection(documents=(stages.uri(name),)))
+        assert bool(stages.rows("SELECT FROM changed_item")) == left
+    with stages.connection() as connection:
+        pending = find_pending(connection, stages.collection, THOROUGH)
+    assert (pending.documents, pending.index) == (0, 2)
 
 
 def test_a_thorough_run_mends_what_no_mark_names(stages: Stages) -> None:

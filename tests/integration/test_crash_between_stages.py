@@ -4,14 +4,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from sourcebook.stages.embeddings import BATCH, embed_missing
+from sourcebook.stages import embeddings
+from sourcebook.stages.embeddings import embed_missing
 from tests.integration.stages import Stages
 from tests.integration.test_publication import CONFIGURATION, page
 from tests.waiting import wait_until
 
+BATCH = 16
+"""Texts per transaction in the test of an interruption."""
 NEW = page(Power="The generator was replaced in spring. " * 5)
 STEPS: tuple[Callable[[Stages], object], ...] = (
     Stages.raw_files,
@@ -119,10 +123,13 @@ def test_a_third_edit_before_the_second_was_published_replaces_it(edited: Stages
     edited.assert_sound()
 
 
-def test_an_interrupted_embedding_keeps_the_vectors_it_had(stages: Stages) -> None:
+def test_an_interrupted_embedding_keeps_the_vectors_it_had(
+    stages: Stages, exported_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A killed run costs two batches at most: the next one computes the rest, and its progress starts from there."""
+    monkeypatch.setattr(embeddings, "BATCH", BATCH)
     stages.configure(CONFIGURATION)
-    days = (f"## Day {day}\n\n{f'The gauge of pier {day} read {day * 7} millimetres. ' * 4}\n\n" for day in range(1100))
+    days = (f"## Day {day}\n\n{f'The gauge of pier {day} read {day * 7} millimetres. ' * 2}\n\n" for day in range(110))
     stages.write("a.md", "# Log\n\n" + "".join(days))
     for step in STEPS[:3]:
         step(stages)
@@ -130,13 +137,14 @@ def test_an_interrupted_embedding_keeps_the_vectors_it_had(stages: Stages) -> No
     assert total > 4 * BATCH
 
     environment = {**os.environ, "PGAPPNAME": "interrupted"}
-    command = [sys.executable, "-c", EMBED, str(stages.speech_home), stages.collection]
+    command = [sys.executable, "-c", EMBED, str(exported_model), stages.collection, str(BATCH)]
     with subprocess.Popen(command, env=environment) as process:
         wait_until(lambda: process.poll() is not None or _count(stages, VECTORS) >= BATCH, seconds=240)
+        assert process.poll() is None
         process.kill()
     wait_until(lambda: not _count(stages, SESSIONS), seconds=60)
     kept = _count(stages, VECTORS)
-    assert BATCH <= kept < total
+    assert kept == BATCH
 
     shown: list[tuple[int, int]] = []
     with stages.connection() as reader, stages.connection() as writer:
@@ -158,21 +166,33 @@ def test_an_interrupted_embedding_keeps_the_vectors_it_had(stages: Stages) -> No
 VECTORS = "SELECT count(*) FROM embedding"
 SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'interrupted'"
 EMBED = """
+import signal
 import sys
 from pathlib import Path
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.model import find_model
-from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.onnx.open import find_export, open_exported
 from sourcebook.indexing.generations import ensure_generation
-from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages import embeddings
 
-if __name__ == "__main__":
-    with Database(DatabaseLocation.find(Path(sys.argv[1]))) as database, EmbeddingProcess(
-        find_model("all-MiniLM-L6-v2")
-    ) as embedder, database.connection() as reader, database.connection() as writer:
-        embed_missing(reader, writer, ensure_generation(reader, sys.argv[2]), lambda texts: embedder)
+home = Path(sys.argv[1])
+embeddings.BATCH = int(sys.argv[3])
+embedder = open_exported(find_export(home, find_model("all-MiniLM-L6-v2").identity))
+with (
+    Database(DatabaseLocation.find(home)) as database,
+    database.connection() as reader,
+    database.connection() as writer,
+):
+    embeddings.embed_missing(
+        reader,
+        writer,
+        ensure_generation(reader, sys.argv[2]),
+        lambda texts: embedder,
+        progress=lambda done, of, failed=0: done and signal.pause(),
+    )
 """
+"""Embeds until a batch is stored and another one computed, and waits to be killed."""
 
 
 def _count(stages: Stages, statement: str) -> int:

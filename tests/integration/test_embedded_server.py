@@ -116,6 +116,64 @@ def test_the_last_of_two_handles_stops_the_server(folder: Path) -> None:
     assert running_postmaster(folder) is None
 
 
+@contextmanager
+def stopped_checkpointer(folder: Path) -> Iterator[psutil.Process]:
+    """Stop the process without which the server does not end on request; lend the server."""
+    found = running_postmaster(folder)
+    assert found is not None
+    postmaster = psutil.Process(found.pid)
+
+    def checkpointer() -> psutil.Process | None:
+        for each in postmaster.children():
+            with suppress(psutil.NoSuchProcess):  # a process of the start that ends
+                if "checkpointer" in " ".join(each.cmdline()):
+                    return each
+        return None
+
+    stopped = wait_until(checkpointer)
+    assert stopped is not None
+    stopped.suspend()
+    yield postmaster
+
+
+def has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_a_server_that_does_not_stop_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that hangs where its shutdown meets its recovery; the next start recovers."""
+    monkeypatch.setattr("sourcebook.database.embedded._SECONDS_TO_STOP", 0.5)
+    server = EmbeddedServer(folder)
+    with stopped_checkpointer(folder) as postmaster:
+        server.close()
+        wait_until(lambda: has_ended(postmaster), what="the server has ended")
+    again = EmbeddedServer(folder)
+    assert answers(again)
+    again.close()
+
+
+def test_a_server_that_hangs_while_it_stops_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that asked it to stop was killed meanwhile: the next one starts another server."""
+    monkeypatch.setattr("sourcebook.database.embedded._SECONDS_TO_STOP", 59.5)
+    server = EmbeddedServer(folder)
+    with stopped_checkpointer(folder) as postmaster:
+        postmaster.send_signal(signal.SIGINT)
+
+        def is_stopping() -> bool:
+            found = running_postmaster(folder)
+            return found is not None and found.status == "stopping"
+
+        wait_until(is_stopping)
+        again = EmbeddedServer(folder)
+        wait_until(lambda: has_ended(postmaster), what="the server has ended")
+        assert answers(again)
+        again.close()
+    server.close()
+
+
 def test_nobody_else_reads_the_state(folder: Path) -> None:
     """Modes of the state folder and of the data."""
     assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700

@@ -1,6 +1,7 @@
 """Evaluation of a real collection, from Python and as `sourcebook evaluate`."""
 
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from typer.testing import CliRunner, Result
 from sourcebook import KnowledgeBase
 from sourcebook.cli.app import app
 from sourcebook.database.database import Database
-from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.errors import QueryError
 from sourcebook.evaluation import Evaluation, EvaluationError, evaluate
 from sourcebook.evaluation.evaluate import rank_documents
@@ -52,11 +53,11 @@ def write(stages: Stages, queries: dict[str, str], judgments: list[tuple[str, st
     (folder / "qrels.tsv").write_text("".join(f"{query}\t{name}\t{grade}\n" for query, name, grade in judgments))
 
 
-def knowledge_base(database: Database, embedder: EmbeddingProcess) -> "closing[KnowledgeBase]":
+def knowledge_base(database: Database, embedder: OnnxEmbedder) -> "closing[KnowledgeBase]":
     return closing(KnowledgeBase(Database(database.location), query_embedder=embedder))
 
 
-def run(stages: Stages, embedder: EmbeddingProcess, **options: object) -> Evaluation:
+def run(stages: Stages, embedder: OnnxEmbedder, **options: object) -> Evaluation:
     folder = stages.root.parent
     with knowledge_base(stages.database, embedder) as knowledge:
         return evaluate(knowledge, stages.collection, folder / "queries.jsonl", folder / "qrels.tsv", **options)  # type: ignore[arg-type]
@@ -71,7 +72,7 @@ def command(stages: Stages, *options: str) -> Result:
     return result
 
 
-def test_each_mode_is_measured_on_the_judged_queries(asked: Stages, embedder: EmbeddingProcess) -> None:
+def test_each_mode_is_measured_on_the_judged_queries(asked: Stages, embedder: OnnxEmbedder) -> None:
     """Documents are found by name, by the end of their URI and by URI; the first mode is compared with the others."""
     done: list[tuple[int, int]] = []
     found = run(asked, embedder, progress=lambda now, total, failed=0: done.append((now, total)))
@@ -89,7 +90,7 @@ def test_each_mode_is_measured_on_the_judged_queries(asked: Stages, embedder: Em
     }  # fmt: skip
 
 
-def test_a_ranking_is_of_documents(asked: Stages, embedder: EmbeddingProcess) -> None:
+def test_a_ranking_is_of_documents(asked: Stages, embedder: OnnxEmbedder) -> None:
     """A document of many passages takes one place: that of its best passage."""
     with knowledge_base(asked.database, embedder) as knowledge:
         passages = knowledge.search("tide pole gauge", asked.collection, limit=100, mode="keyword")
@@ -99,7 +100,7 @@ def test_a_ranking_is_of_documents(asked: Stages, embedder: EmbeddingProcess) ->
     assert ranking == list(dict.fromkeys(hit.document_id for hit in passages))
 
 
-def test_a_judged_document_that_is_not_there_counts_as_not_found(asked: Stages, embedder: EmbeddingProcess) -> None:
+def test_a_judged_document_that_is_not_there_counts_as_not_found(asked: Stages, embedder: OnnxEmbedder) -> None:
     """It lowers recall, and is shown; so does one that left the collection."""
     write(asked, QUERIES, [("q1", "power", 1), ("q1", "nowhere.md", 1), ("q4", "windmill", 1)])
     found = run(asked, embedder, modes=["keyword"])
@@ -112,7 +113,7 @@ def test_a_judged_document_that_is_not_there_counts_as_not_found(asked: Stages, 
     assert found.modes[0].per_query["q4"]["mrr"] == 0
 
 
-def test_judgments_that_do_not_fit_the_collection_are_an_error(asked: Stages, embedder: EmbeddingProcess) -> None:
+def test_judgments_that_do_not_fit_the_collection_are_an_error(asked: Stages, embedder: OnnxEmbedder) -> None:
     """Ids that mean nothing at all, beside URIs and the rule; two names of one document: which grade would count?"""
     write(asked, QUERIES, [("q1", f"doc-{number}", 1) for number in range(5)])
     with pytest.raises(EvaluationError) as caught:
@@ -136,14 +137,14 @@ def test_judgments_that_do_not_fit_the_collection_are_an_error(asked: Stages, em
     ],
 )
 def test_an_argument_that_makes_no_sense_is_an_error(
-    stages: Stages, embedder: EmbeddingProcess, options: dict[str, object], told: str
+    stages: Stages, embedder: OnnxEmbedder, options: dict[str, object], told: str
 ) -> None:
     """Before any file is read."""
     with pytest.raises(QueryError, match=told):
         run(stages, embedder, **options)
 
 
-def test_a_collection_that_is_unknown_or_empty_is_an_error(stages: Stages, embedder: EmbeddingProcess) -> None:
+def test_a_collection_that_is_unknown_or_empty_is_an_error(stages: Stages, embedder: OnnxEmbedder) -> None:
     """And says what there is, or what to do."""
     write(stages, QUERIES, [("q1", "power", 1)])
     with pytest.raises(QueryError, match="there is no collection 'handbook'; there is none yet: run sourcebook ingest"):
@@ -194,3 +195,76 @@ def test_a_missed_floor_ends_with_1_and_wrong_use_with_2(asked: Stages) -> None:
     wrong = command(asked)
     assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert "qrels.tsv, line 1: the grade 'good'" in wrong.stderr
+
+
+FILLER = "Later the keeper walked along the quay and wrote a letter to the society about the boats. " * 9
+APART = {
+    "north.md": f"The lantern is new. {FILLER} The beacon is old.",
+    "south.md": f"The lantern of the lantern maker. {FILLER} It is in the cupboard.",
+    "west.md": f"The beacon is on the hill. {FILLER}",
+}
+"""Documents on two words, which one has far apart: in one long passage, or in two short ones."""
+
+
+def write_generations(stages: Stages) -> None:
+    """Build a whole generation of short passages beside the active one, and judge a question that it answers worse."""
+    for name, text in APART.items():
+        stages.write(name, f"# {Path(name).stem.title()}\n\n{text}\n")
+    stages.run()
+    write(
+        stages,
+        {**QUERIES, "q5": "lantern beacon"},
+        [("q1", "power", 1), ("q2", "guide/levelling.md", 2), ("q5", "north", 1)],
+    )
+    change_chunks(stages, 48)
+    stages.run()
+
+
+def change_chunks(stages: Stages, tokens: int) -> None:
+    source = f"    files: [{{root: ./{stages.root.name}}}]\n"
+    rules = f"    chunking: {{tokens: {tokens}}}\n    generations: {{activate: manual}}\n"
+    stages.configure(f"collections:\n  handbook:\n{source}{rules}")
+
+
+def test_two_generations_are_compared_query_by_query(asked: Stages) -> None:
+    """The second one is subtracted from the first; the figures are those of each alone, and the questions are named."""
+    write_generations(asked)
+    told = json.loads(command(asked, "--generation", "2", "--generation", "1", "--json").stdout)
+    long, short = (json.loads(command(asked, "--generation", number, "--json").stdout) for number in "12")
+    assert json.loads(command(asked, "--json").stdout)["per_query"] == long["per_query"], "the active one is asked"
+    assert (told["generation"], told["per_query"]) == (2, short["per_query"])
+    (difference,) = told["differences"]
+    assert (difference["mode"], difference["against"], difference["queries"]) == ("keyword", "generation 1", 3)
+    for measure in ("ndcg@10", "mrr"):
+        gain = short["modes"]["keyword"][measure]["mean"] - long["modes"]["keyword"][measure]["mean"]
+        assert difference[measure]["mean"] == pytest.approx(gain)
+    (change,) = told["questions"]
+    before, after = (each["per_query"]["keyword"]["q5"]["ndcg@10"] for each in (long, short))
+    assert change == {"query": "q5", "before": before, "after": after}
+    assert after < before == 1
+    shown = command(asked, "--generation", "2", "--generation", "1").stdout
+    assert re.search(r"− generation .*\n  1\b", shown), shown
+    assert f"Worse by nDCG@10 (keyword): q5 1.000 → {after:.3f}." in shown
+    assert "Better" not in shown
+    assert f"Better by nDCG@10 (keyword): q5 {after:.3f} → 1.000." in command(
+        asked, "--generation", "1", "--generation", "2"
+    ).stdout  # fmt: skip
+    assert command(asked, "--generation", "2", "--generation", "2", "--json").stdout.count('"differences": []') == 1
+
+
+def test_a_generation_that_lacks_documents_is_compared_with_a_note(asked: Stages) -> None:
+    """Its figures are lower than they will be, which a reader has to know; one that is not there is an error."""
+    write_generations(asked)
+    asked.write("late.md", "# Late\n\nThe packet boat is late.\n")
+    asked.raw_files()
+    asked.documents()
+    asked.rows(
+        "UPDATE indexed_document SET published_hash = NULL WHERE (generation_id, document_id) = (2, 1) RETURNING 1"
+    )
+    notes = json.loads(command(asked, "--generation", "1", "--generation", "2", "--json").stdout)["notes"]
+    assert notes[:2] == ["generation 1 has 8 of 9 documents", "generation 2 has 7 of 9 documents"]
+    assert "Note: generation 2 has 7 of 9 documents." in command(asked, "--generation", "2").stdout
+    missing = command(asked, "--generation", "1", "--generation", "99")
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert "there is no generation 99" in missing.stderr
+    assert command(asked, *(f"--generation={number}" for number in (1, 2, 3))).exit_code == 2

@@ -6,11 +6,15 @@ from datetime import timedelta
 import pytest
 from typer.testing import CliRunner
 
+from orchestration.ingest import IngestEvents, ingest
 from sourcebook.admin.dagster_state import DagsterState, read_dagster_state
 from sourcebook.admin.freshness import read_freshness, record_comparison
 from sourcebook.admin.health import Thresholds, daemon_findings, ledger_findings
 from sourcebook.cli.app import app
+from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
+from sourcebook.files.listing import file_uri
+from sourcebook.model.selection import Selection
 from tests.integration.stages import Stages
 
 HEALTHY = DagsterState(
@@ -62,6 +66,25 @@ def test_lag_is_the_age_of_the_first_comparison_that_found_a_change(stages: Stag
         assert list(ledger_findings(connection, Thresholds())) == []
 
 
+def test_the_ingest_of_a_part_says_nothing_about_the_lag_of_the_rest(stages: Stages) -> None:
+    stages.configure()
+    stages.write("a.md", "# Tides\n")
+    stages.run()
+    with stages.database.connection() as connection:
+        record_comparison(connection, "handbook", behind=True)
+        list(
+            ingest(
+                load_configuration(stages.root.parent / "sourcebook.yaml"),
+                stages.database,
+                collections=["handbook"],
+                selection=Selection(documents=(file_uri(str(stages.root / "a.md")),)),
+                events=IngestEvents(),
+            )
+        )
+        (freshness,) = read_freshness(connection)
+    assert freshness.lag > 0
+
+
 def test_failed_items_are_a_warning_above_the_number_that_is_allowed(stages: Stages) -> None:
     stages.configure()
     stages.write("broken.docx", b"PK\x03\x04 nothing else")
@@ -69,7 +92,7 @@ def test_failed_items_are_a_warning_above_the_number_that_is_allowed(stages: Sta
     with stages.database.connection() as connection:
         (finding,) = ledger_findings(connection, Thresholds())
         assert finding.severity == "warning"
-        assert finding.message == "1 item has failed in handbook (1 damaged): sourcebook documents --failed"
+        assert finding.message == "1 item has failed in handbook (1 corrupt): sourcebook documents --failed"
         assert list(ledger_findings(connection, Thresholds(failed=1))) == []
 
 
@@ -115,3 +138,13 @@ def test_exit_codes_and_lines(storage: Database, stages: Stages) -> None:
     assert answer["state"] == "critical"
     assert {finding["check"] for finding in answer["findings"]} == {"heartbeat", "failures"}
     assert CliRunner().invoke(app, [*arguments, "--max-silence", "soon"]).exit_code == 2
+
+
+def test_a_daemon_that_died_while_the_clock_was_ahead_is_noticed(storage: Database) -> None:
+    """Its heartbeat is in the future until the clock has caught up; a daemon that lives overwrites it."""
+    with storage.connection() as connection:
+        for table in ("daemon_heartbeats", "job_ticks"):
+            connection.execute(f"UPDATE public.{table} SET timestamp = timestamp + interval '1 hour'".encode())
+        state = read_dagster_state(connection)
+    assert state is not None
+    assert {finding.check for finding in daemon_findings(state, Thresholds())} == {"heartbeat", "tick"}

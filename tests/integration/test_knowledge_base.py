@@ -12,10 +12,11 @@ import pytest
 from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.errors import DatabaseError, QueryError
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.results import SearchResults
+from tests.integration.hostile_queries import HOSTILE
 from tests.integration.stages import Stages
 from tests.integration.word_corpus import word_database
 
@@ -36,7 +37,7 @@ MODES = ("hybrid", "vector", "keyword")
 @pytest.fixture(scope="module")
 def filled(
     server: EmbeddedServer,
-    embedder: EmbeddingProcess,
+    embedder: OnnxEmbedder,
     parsers: ParserPool,
     settle: Callable[[Path], None],
     tmp_path_factory: pytest.TempPathFactory,
@@ -163,52 +164,6 @@ def test_a_demand_of_stop_words_is_not_made_and_that_is_said(filled: Stages) -> 
     assert len(hits) == 2
     assert len(hits.notes) == 2
     assert "'of the' has no word to look for beside stop words" in hits.notes[0]
-
-
-HOSTILE = [
-    "a",
-    "?",
-    "...",
-    "!@#$%^&*()_+-=[]{}|;':\",./<>?",
-    "\0 tide",
-    "tide\0",
-    "\ud800 tide \udfff",
-    "\u200f\u202etide\u200f",
-    "\u200f",
-    "🙂",
-    "it's",
-    "'; DROP TABLE chunk; --",
-    "/* tide */ -- gauge",
-    'odd " quote',
-    '"""',
-    '""',
-    '"',
-    "-",
-    "--",
-    '-"',
-    "title:",
-    'title:""',
-    '-title:"',
-    "-title:-",
-    "a & b | !c <-> (d",
-    "tide:* & !gauge:ABCD",
-    "\\",
-    "\\'",
-    "%s %(x)s {0} %",
-    "tide AND gauge OR NOT ice* ~3 ^2 [a TO b] {c}",
-    "$$tide$$ $1",
-    "<b>tide</b>",
-    "tide\n\t\rgauge",
-    "tide " * 1_999,
-    "x" * 10_000,
-    '"' * 9_999,
-    "-a " * 3_000,
-    '"tide gauge" ' * 700,
-    "水" * 9_000,
-    "水 " * 4_000,
-    " ".join(f"w{number}x" for number in range(1_500)),
-    "a" + "\u0301" * 3_000,
-]
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))

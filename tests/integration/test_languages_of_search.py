@@ -8,6 +8,7 @@ from psycopg import Connection
 from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
+from tests.checkout import CHECKOUT
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
 Find = Callable[..., list[int]]
@@ -206,3 +207,51 @@ def test_two_collections_of_different_languages(corpora: Corpora, find: Find) ->
     assert set(find("Batterie battery", german, english)) == {0, 10}
     assert find("salt", german, english) == [11]
     assert find("salt", german) == []
+
+
+def test_plain_letters_stay_plain_in_every_language(database: Database) -> None:
+    """No stemmer makes an accent of ASCII that is to be folded, but the Serbian one, whose accents are looked for."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [first + second + third for first in letters for second in letters for third in letters]
+    words += (CHECKOUT / "README.md").read_text(encoding="ascii", errors="ignore").split()
+    words += [
+        f"str{first}{second}ss{ending}" for first in letters for second in letters for ending in ("en", "ung", "i")
+    ]
+    with database.connection() as connection:
+        found = connection.execute(
+            "SELECT cfgname, lexeme FROM pg_ts_config, unnest(to_tsvector(pg_ts_config.oid::regconfig, %s)) "
+            "WHERE octet_length(lexeme) <> length(lexeme)",
+            [" ".join(words)],
+        ).fetchall()
+        folded = connection.execute("SELECT search_lexemes('serbian', 'ledja')::text").fetchone()
+    assert {configuration for configuration, _ in found} <= {"serbian", "turkish"}
+    assert folded is not None
+    assert folded[0].isascii()
+
+
+FOLDED = """
+SELECT search_lexemes(%(configuration)s::regconfig, text) = (
+    SELECT string_agg(quoted_lexeme(without_accents(lexeme)) || ':' || array_to_string(positions, ','), ' ')
+    FROM unnest(to_tsvector(%(configuration)s::regconfig, CASE WHEN %(configuration)s::text IN ('english', 'simple')
+                                                    THEN without_accents(prepared) ELSE prepared END)))::tsvector
+FROM unnest(%(texts)s::text[]) AS given (text)
+CROSS JOIN paired_letters(translate(normalize(text, NFKC), U&'\\00AD\\200B\\2060\\FEFF', '')) AS prepared
+"""
+CONFIGURATIONS = ("english", "simple", "german", "french", "russian", "greek", "serbian", "hindi")
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_texts_that_need_no_folding_have_the_lexemes_that_folding_gives(database: Database, configuration: str) -> None:
+    """Every step may be left out that changes nothing: for quotation marks, symbols, and letters of other scripts."""
+    texts = [
+        "“The gauge’s level” – 5 µm ± 2 °C … ½ of the tide’s range…",
+        "zero\u200bwidth, soft\u00adhyphen, ﬁnal ligature, ｆｕｌｌ width, №5 ™ © €",
+        "résumé, Straße, Ångström, naïve café, combining e\u0301",
+        "Приливы и отливы, ёлка, йод",
+        "μέτρηση της στάθμης, α-helix",
+        "潮汐表を読む 知識庫 น้ำขึ้น 조수",
+        "ज्वार भाटा क़लम", "الجزر والمد", "גאות ושפל", "Việt Nam thủy triều", "đorđe džep njegov", "Ǆ ǅ ǆ Kelvin \u212a",
+    ]  # fmt: skip
+    with database.connection() as connection:
+        found = connection.execute(FOLDED.encode(), {"configuration": configuration, "texts": texts}).fetchall()
+    assert found == [(True,)] * len(texts)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sourcebook.stages.raw_files import collection_sources, compare
-from sourcebook.stages.raw_files.update import read_files
+from sourcebook.stages.raw_files.read import read_files
 from tests.integration.stages import Stages
 
 REASON = "symbolic link that leads out of the root of its source; follow_links: true follows it"

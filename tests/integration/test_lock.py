@@ -5,8 +5,12 @@ import sys
 import threading
 import time
 
+import pytest
+
 from sourcebook.database.database import Database
-from sourcebook.database.lock import collection_lock, is_locked
+from sourcebook.database.lock import collection_lock, collection_locks, is_locked
+from sourcebook.errors import DatabaseConnectionLostError
+from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
 _HOLDER = """
@@ -42,6 +46,26 @@ def test_the_second_waits_until_the_first_lets_go(database: Database) -> None:
         assert not is_locked(connection, "handbook")
 
 
+def test_no_stage_begins_after_the_lock_was_lost(stages: Stages) -> None:
+    """The session of the lock is ended between two stages; the connections of the run go on, without the lock."""
+    stages.configure()
+    stages.write("tides.md", "# Tides\n\nThe gauge stands in the harbour.\n")
+
+    def run() -> None:
+        with collection_lock(stages.database, stages.collection):
+            assert stages.raw_files().added == 1
+            with stages.connection() as connection:
+                connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'")
+                assert not is_locked(connection, stages.collection)
+            stages.documents()
+
+    with pytest.raises(DatabaseConnectionLostError, match="lock of the collection handbook was lost") as caught:
+        run()
+    assert caught.value.is_temporary
+    with collection_lock(stages.database, stages.collection):
+        assert stages.documents().added == 1
+
+
 def test_collections_do_not_wait_for_each_other(database: Database) -> None:
     waited: list[str] = []
     with (
@@ -61,3 +85,22 @@ def test_a_holder_that_is_killed_frees_it(database: Database) -> None:
         started = time.monotonic()
         with collection_lock(database, "handbook"):
             assert time.monotonic() - started < 5
+
+
+def test_several_locks_are_taken_in_one_order(database: Database) -> None:
+    """Whatever the order in which two processes name them, as an import and a purge do: none waits for ever."""
+    barrier = threading.Barrier(2)
+    done: list[str] = []
+
+    def hold(*names: str) -> None:
+        for _ in range(3):
+            barrier.wait(60)
+            with collection_locks(database, names):
+                done.append(names[0])
+
+    threads = [threading.Thread(target=hold, args=names, daemon=True) for names in (("a", "B"), ("B", "a"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert sorted(done) == ["B"] * 3 + ["a"] * 3

@@ -13,13 +13,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.database.measurement_writer import store_measurements
+from sourcebook.database.measurement_writer import MeasurementWriter, store_measurements
+from sourcebook.database.pool import StatementLimits
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.metrics.ledger import LedgerCollector, read_ledger
 from sourcebook.metrics.server import MetricsServer, MetricsServerError
 from sourcebook.telemetry.measurements import measurements
 from tests.integration.stages import Stages
+from tests.waiting import wait_until
 
 Samples = dict[str, dict[tuple[str, ...], float]]
 
@@ -70,7 +72,7 @@ def test_a_scrape_tells_the_state_of_the_knowledge_base(stages: Stages, collecto
     states = {state: number for (_, state), number in found["sourcebook_documents"].items()}
     assert states == {"ready": 2, "failed": 1}
     assert found["sourcebook_chunks"] == {("handbook",): 2}
-    assert {labels[0] for labels in found["sourcebook_failures"]} == {"damaged"}
+    assert {labels[0] for labels in found["sourcebook_failures"]} == {"corrupt"}
     assert found["sourcebook_freshness_lag_seconds"] == {("handbook",): 0}
     assert found["sourcebook_searches_total"] == {("hybrid", "ok"): 2}
     assert found["sourcebook_search_seconds_count"] == {("hybrid",): 2}
@@ -114,6 +116,21 @@ def test_counts_that_cannot_be_stored_are_kept(database: Database) -> None:
         assert [total for _, total in kept] == [1.0], kept
 
 
+def test_a_process_without_counts_opens_no_connection(database: Database) -> None:
+    """A sensor's tick begins and ends a writer, mostly with nothing to write."""
+    from sourcebook.telemetry.measurements import SEARCHES
+
+    connections = database.new_pool(1, StatementLimits())
+    for recorded in (0, 1):
+        if recorded:
+            measurements.record(SEARCHES, 1, "keyword", "ok")
+        writer = MeasurementWriter(connections)
+        writer.start()
+        writer.close()
+        assert connections.check_outs == recorded
+    connections.close()
+
+
 def test_errors_of_the_database_are_counted_by_class(database: Database) -> None:
     from sourcebook.errors import DatabaseError
 
@@ -138,6 +155,32 @@ def test_a_searching_application_registers_its_own_metrics(stages: Stages) -> No
     assert infinity == found["sourcebook_search_seconds_count"][("hybrid",)] == 1
 
 
+def test_a_malformed_url_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """PostgreSQL's own message about such a URL repeats it, with the password."""
+    collector = LedgerCollector("postgresql://user:s3cret@pass@host/x")
+    assert scrape(collector)["sourcebook_up"] == {(): 0}
+    collector.close()
+    assert "not of the form postgresql://" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
+def test_a_scrape_without_dagsters_database_leaves_no_connection(database: Database) -> None:
+    """The knowledge base answers, Dagster's database does not: the connection to the first is closed."""
+    collector = LedgerCollector(database.url, "postgresql://127.0.0.1:1/nowhere")
+    assert scrape(collector)["sourcebook_up"] == {(): 0}
+    collector.close()
+    with database.connection() as connection:
+
+        def open_ones() -> int:
+            row = connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sourcebook metrics' "
+                "AND datname = current_database()"
+            ).fetchone()
+            return int(row[0]) if row else -1
+
+        wait_until(lambda: open_ones() == 0, what="the connection is closed")
+
+
 def test_a_scrape_during_an_outage_is_quick_and_says_so(public_folder: Path) -> None:
     """HTTP 200 with `sourcebook_up 0`, and everything again once the database is back."""
     server = EmbeddedServer(public_folder / "postgres")
@@ -155,14 +198,18 @@ def test_a_scrape_during_an_outage_is_quick_and_says_so(public_folder: Path) -> 
         assert ask()[1]["sourcebook_up"] == {(): 1}
         database.close()
         server.close()
-        time.sleep(3.5)  # a reading is kept for 3 s
-        seconds, found = ask()
-        assert found["sourcebook_up"] == {(): 0}
+        answers: list[tuple[float, Samples]] = []
+
+        def says(up: int) -> bool:
+            answers.append(ask())
+            return answers[-1][1]["sourcebook_up"] == {(): up}
+
+        wait_until(lambda: says(0), what="a scrape tells the outage", every=0.2)  # a reading is kept for 3 s
+        seconds, found = answers[-1]
         assert "sourcebook_documents" not in found
         assert seconds < 5
         with Database(location):
-            time.sleep(3.5)  # as above
-            assert ask()[1]["sourcebook_up"] == {(): 1}
+            wait_until(lambda: says(1), what="a scrape tells the end of the outage", every=0.2)
 
 
 def test_a_database_that_never_answers_holds_no_scrape(tmp_path: Path) -> None:
@@ -193,7 +240,9 @@ SELECT collection, source.id, location || number, 'file', 'text/markdown', '{}',
 FROM source CROSS JOIN generate_series(1, 5000) AS number;
 INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, published_hash)
 SELECT generation.id, document.id, content_hash, 'c', 1, CASE WHEN document.id % 1000 > 0 THEN content_hash END
-FROM document JOIN generation USING (collection)
+FROM document JOIN generation USING (collection);
+DELETE FROM changed_document
+WHERE document_id IN (SELECT document_id FROM indexed_document WHERE published_hash IS NOT NULL)
 """
 
 

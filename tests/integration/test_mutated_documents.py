@@ -27,7 +27,7 @@ from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool, Parsing
 from tests.unit.parsing.mutations import Mutation, Sample, mutations, samples
 
-COUNT = int(os.environ.get("SOURCEBOOK_MUTATIONS", "240"))
+COUNT = int(os.environ.get("SOURCEBOOK_MUTATIONS", "160"))
 AHEAD = 16
 SECONDS = 60
 PACKED = (".pdf", ".docx", ".pptx", ".xlsx", ".epub")

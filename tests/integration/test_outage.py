@@ -4,10 +4,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -75,13 +76,13 @@ class Outage:
             yield it
 
 
-@pytest.fixture
-def outage(public_folder: Path) -> Iterator[Outage]:
-    """Ten documents of three passages each in a server that no other test uses."""
-    server = EmbeddedServer(public_folder / "home" / "postgres")
-    with Database(DatabaseLocation(public_folder / "home")) as database:
+@contextmanager
+def published_server(folder: Path) -> Iterator[Outage]:
+    """Ten documents of three passages each in a server of their own."""
+    server = EmbeddedServer(folder / "home" / "postgres")
+    with Database(DatabaseLocation(folder / "home")) as database:
         nothing = cast("Any", None)
-        stages = Stages(database, nothing, nothing, public_folder / "docs", nothing)
+        stages = Stages(database, nothing, nothing, folder / "docs", nothing)
         stages.root.mkdir()
         stages.configure()
         publish_passages(stages, [["tide moon", "boat harbour", "sea wind"] for _ in range(10)])
@@ -89,9 +90,23 @@ def outage(public_folder: Path) -> Iterator[Outage]:
         with database.connection() as connection:
             connection.execute("CHECKPOINT")  # a killed server loses the last moment's commits
     yield Outage(server, url)
-    with suppress(AssertionError):
-        Outage(server, url).signal(signal.SIGCONT)
     server.close()
+
+
+@pytest.fixture(scope="module")
+def published(shared_public_folder: Path) -> Iterator[Outage]:
+    """The server that the tests of this module share."""
+    with published_server(shared_public_folder) as outage:
+        yield outage
+
+
+@pytest.fixture
+def outage(published: Outage) -> Iterator[Outage]:
+    """The same server, which runs whatever a test before did to it."""
+    published.server.revive()
+    yield published
+    with suppress(AssertionError):
+        published.signal(signal.SIGCONT)
 
 
 @dataclass
@@ -111,7 +126,7 @@ class Searchers:
             except Exception as error:  # noqa: BLE001 - the kind is what is tested
                 failure = error
             self.outcomes.append((started, time.monotonic(), failure))
-            self._stopped.wait(0.02)
+            self._stopped.wait(0.1)
 
     def __enter__(self) -> Self:
         self._threads = [threading.Thread(target=self.search) for _ in range(_THREADS)]
@@ -136,31 +151,57 @@ class Searchers:
         assert not late
 
 
+def stop(outage: Outage) -> None:
+    """Stop the server, and let it go on seven seconds later."""
+    outage.signal(signal.SIGSTOP)
+    try:
+        time.sleep(7)  # the outage
+    finally:
+        outage.signal(signal.SIGCONT)
+
+
+def end(outage: Outage, number: int) -> None:
+    """End the server by a signal, and start it again six seconds later."""
+    os.kill(outage.postmaster, number)
+    time.sleep(6)  # the outage
+    outage.server.revive()
+
+
+def searched(outage: Outage, interrupt: Callable[[Outage], None]) -> tuple[Searchers, float]:
+    """Search before, during and after an outage; return the searchers and the moment of the server's return."""
+    with outage.knowledge() as knowledge, Searchers(knowledge) as searchers:
+        time.sleep(0.5)  # searches before
+        interrupt(outage)
+        back = time.monotonic()
+        time.sleep(_BACK + 1)  # searches after
+    return searchers, back
+
+
 @pytest.mark.alone
 def test_a_stopped_server(outage: Outage) -> None:
     """SIGSTOP for seven seconds: the kernel accepts connections, and nobody answers."""
-    with outage.knowledge() as knowledge, Searchers(knowledge) as searchers:
-        time.sleep(0.5)  # searches before
-        outage.signal(signal.SIGSTOP)
-        time.sleep(7)  # the outage
-        outage.signal(signal.SIGCONT)
-        back = time.monotonic()
-        time.sleep(4)  # searches after
+    searchers, back = searched(outage, stop)
     searchers.check(back)
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGQUIT], ids=str)
-def test_a_server_that_ends_and_starts_again(outage: Outage, number: int) -> None:
-    """Killed, or shut down fast or at once: errors meanwhile, and searches as soon as it runs."""
-    with outage.knowledge() as knowledge, Searchers(knowledge) as searchers:
-        time.sleep(0.5)  # searches before
-        os.kill(outage.postmaster, number)
-        time.sleep(6)  # the outage
-        outage.server.revive()
-        back = time.monotonic()
-        time.sleep(4)  # searches after
-    searchers.check(back)
+def test_a_server_that_ends_and_starts_again(public_folder: Path) -> None:
+    """Killed, or shut down fast or at once: errors meanwhile, and searches as soon as it runs.
+
+    Each happens to a server of its own, all at the same time.
+    """
+    numbers = (signal.SIGKILL, signal.SIGINT, signal.SIGQUIT)
+    with ExitStack() as servers, ThreadPoolExecutor(len(numbers)) as threads:
+        outages = {}
+        for number in numbers:
+            place = public_folder / number.name
+            place.mkdir()
+            place.chmod(0o755)
+            outages[number] = servers.enter_context(published_server(place))
+        done = [threads.submit(searched, outages[number], partial(end, number=number)) for number in numbers]
+        for number, (searchers, back) in zip(numbers, [each.result() for each in done], strict=True):
+            print(number.name)
+            searchers.check(back)
 
 
 def test_a_lock_elsewhere_ends_in_a_typed_error(outage: Outage) -> None:

@@ -150,3 +150,16 @@ def test_a_new_title_in_the_file_name_alone_touches_no_chunk_row(stages: Stages)
     assert reports["embeddings"].extra == {"computed": 0, "reused": 0}
     assert [hit.title for hit in stages.search("sensor")] == ["barometer"]
     assert stages.document("barometer.txt")["version"] == 1
+
+
+def test_a_document_with_kept_passages_under_a_new_title_leaves_no_damage_when_it_goes(stages: Stages) -> None:
+    """A kept row is the one that was published, not the one that was cut in its place."""
+    stages.configure(CONFIGURATION)
+    for title in ("Handbook", "Manual"):
+        path = stages.write("a.md", f"---\ntitle: {title}\n---\n{page()}")
+        stages.run()
+    assert stages.document("a.md")["title"] == "Manual"
+    path.unlink()
+    stages.run()
+    assert not stages.pending().work
+    stages.assert_sound()

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-from sentence_transformers import CrossEncoder
 
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.ordering import read_texts, rerank
@@ -19,6 +18,8 @@ WORDS = ["document", "top", "the", "tide", "is", "high", "low", "at", "noon"]
 
 def test_passages_are_read_below_their_titles_and_keep_their_scores(stages: Stages, tmp_path: Path) -> None:
     """The model sees title, headings and text, as it was embedded; a result has the score of the model."""
+    from sentence_transformers import CrossEncoder  # takes seconds in every process that collects tests
+
     cross_encoder = build_cross_encoder(tmp_path / "cross-encoder", WORDS)
     stages.configure()
     random = np.random.default_rng(1)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import dagster as dg
 import psycopg
 import pytest
 
-from orchestration.instance import STORAGE_VARIABLE, open_instance
 from orchestration.partitions import COLLECTIONS
-from orchestration.retention import delete_runs
+from orchestration.retention import delete_runs, nightly_retention
 from resources.source_events import FOLDERS
 from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs
 from sensors.run_failures import failure_of, seconds_to_wait
@@ -23,17 +21,6 @@ from tests.integration.stages import Stages
 from tests.integration.test_configuration_mistakes import tick
 
 READING = "0123456789abcdef"
-
-
-@pytest.fixture
-def instance(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
-    """Dagster's instance as `sourcebook ingest` opens it, whose tables lie in this test's database."""
-    monkeypatch.setenv(STORAGE_VARIABLE, database.url)
-    monkeypatch.setenv("DAGSTER_HOME", "")
-    instance = open_instance(tmp_path / "home", database)
-    instance.add_dynamic_partitions(COLLECTIONS, ["handbook"])
-    yield instance
-    instance.dispose()
 
 
 def asked(stages: Stages, instance: dg.DagsterInstance, reading: str = READING) -> str | dg.RunRequest:
@@ -62,6 +49,16 @@ def failed(instance: dg.DagsterInstance, error: Exception, tags: dict[str, str])
     return done.run_id
 
 
+def succeeded(instance: dg.DagsterInstance, tags: dict[str, str]) -> None:
+    """Run an asset that does nothing."""
+
+    @dg.asset
+    def idle() -> None:
+        pass
+
+    assert dg.materialize([idle], instance=instance, tags=tags).success
+
+
 def test_a_killed_run_is_retried_at_once_and_then_after_twice_the_time(
     stages: Stages, instance: dg.DagsterInstance
 ) -> None:
@@ -75,7 +72,7 @@ def test_a_killed_run_is_retried_at_once_and_then_after_twice_the_time(
     assert isinstance(reason, str)
     assert "is retried within" in reason
     assert "its process was killed" in reason
-    assert [seconds_to_wait(failures) for failures in (1, 2, 3, 4, 30)] == [0, 30, 60, 120, 3600]
+    assert [seconds_to_wait(failures) for failures in (1, 2, 3, 4, 30, 5_000)] == [0, 30, 60, 120, 3600, 3600]
 
 
 def test_dagster_itself_retries_a_killed_run_of_the_daemon(stages: Stages, instance: dg.DagsterInstance) -> None:
@@ -106,6 +103,19 @@ def test_a_deterministic_failure_waits_for_a_change(stages: Stages, instance: dg
     assert isinstance(asked(stages, instance, "another reading"), dg.RunRequest)
     stages.configure("collections: {handbook: {files: [{root: ./docs}], parsing: {ocr: false}}}")
     assert isinstance(asked(stages, instance), dg.RunRequest)
+
+
+def test_runs_that_succeed_and_settle_nothing_become_rare(stages: Stages, instance: dg.DagsterInstance) -> None:
+    """A difference that survives a run is tried once more at once, and then after 30, 60, … s."""
+    stages.configure()
+    for _ in range(2):
+        request = asked(stages, instance)
+        assert isinstance(request, dg.RunRequest), request
+        succeeded(instance, {**request.tags, PARTITION: "handbook"})
+    reason = asked(stages, instance)
+    assert isinstance(reason, str)
+    assert reason.startswith("the last 2 runs succeeded and left the changes as they were; the next one starts within ")
+    assert isinstance(asked(stages, instance, "another reading"), dg.RunRequest)
 
 
 def test_the_class_of_a_failure_is_in_its_chain_of_errors(instance: dg.DagsterInstance) -> None:
@@ -159,6 +169,39 @@ def test_old_runs_go_and_the_newest_materialization_stays(instance: dg.DagsterIn
     assert [record.run_id for record in newest.records] == runs[-1:]
 
 
+@pytest.mark.parametrize(("variable", "text"), [("SOURCEBOOK_RUN_DAYS", "30d"), ("SOURCEBOOK_REMOVED_DAYS", "-1")])
+def test_an_age_that_is_no_number_of_days_skips_the_night(
+    variable: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason names the variable; nothing is deleted by an age that nobody has meant."""
+    night = datetime(2026, 11, 23, 3, 30, tzinfo=UTC)
+    with dg.build_schedule_context(scheduled_execution_time=night) as context:
+        assert isinstance(nightly_retention(context), dg.RunRequest)
+        monkeypatch.setenv(variable, text)
+        skipped = nightly_retention(context)
+    assert isinstance(skipped, dg.SkipReason)
+    assert f"{variable} is '{text}'; it must be a whole number of days" in str(skipped.skip_message)
+
+
+def test_the_output_of_old_runs_goes_with_them(tmp_path: Path) -> None:
+    """What runs have printed lies in a folder for each of them, which nothing else deletes."""
+
+    @dg.asset
+    def said() -> None:
+        print("done")
+
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        run = dg.materialize([said], instance=instance).run_id
+        assert list(tmp_path.rglob(f"{run}/**/*.out"))
+        assert delete_runs(instance, 30, now=datetime.now(UTC) + timedelta(days=31)) == 1
+    assert not list(tmp_path.rglob(run))
+
+
+def seven_nights(stages: Stages) -> None:
+    """Let retention have looked on each of the last seven nights."""
+    stages.rows("INSERT INTO retention_night SELECT current_date - nth FROM generate_series(1, 7) AS nth RETURNING 1")
+
+
 def test_rows_removed_long_ago_are_deleted(stages: Stages) -> None:
     """A document that was removed before the limit goes with its text; one that was removed since stays."""
     from sourcebook.admin.retention import forget_removed
@@ -174,11 +217,28 @@ def test_rows_removed_long_ago_are_deleted(stages: Stages) -> None:
         stages.rows(
             f"UPDATE {table} SET removed_at = now() - interval '100 days' WHERE uri LIKE '%%old.md' RETURNING 1"
         )
-    counts = forget_removed(stages.database, datetime.now(UTC) - timedelta(days=90))
+    seven_nights(stages)
+    counts = forget_removed(stages.database, timedelta(days=90))
     assert counts is not None
     assert (counts["documents"], counts["files"], counts["contents"]) == (1, 1, 1)
     uris = {row["uri"].rpartition("/")[2] for row in stages.rows("SELECT uri FROM document")}
     assert uris == {"new.md", "live.md"}
+
+
+def test_a_collection_removed_long_ago_leaves_no_marks_and_counts(stages: Stages) -> None:
+    """A collection of the same name begins at nothing."""
+    from sourcebook.admin.retention import forget_removed
+
+    stages.configure()
+    stages.write("tides.md", "# Tides\n\nThe gauge stands in the harbour.\n")
+    stages.raw_files()
+    stages.rows("UPDATE collection SET removed_at = now() - interval '100 days' RETURNING 1")
+    seven_nights(stages)
+    counts = forget_removed(stages.database, timedelta(days=90))
+    assert counts is not None
+    assert counts["collections"] == 1
+    for table in ("tally", "changed_item", "changed_document"):
+        assert stages.rows(f"SELECT FROM {table}") == [], table
 
 
 def test_sensors_give_the_reason_first_and_report_on_sources(

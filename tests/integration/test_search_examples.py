@@ -1,4 +1,4 @@
-"""The Python examples of the pages on search, run as they stand."""
+"""The Python examples of the docs, run as they stand."""
 
 import re
 from pathlib import Path
@@ -9,33 +9,30 @@ from tests.checkout import DOCS
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
 
-EXAMPLES = [
-    (page, number, example)
-    for page in ("searching.md", "filters.md")
-    for number, example in enumerate(
-        re.findall(r"^```python\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    )
-]
+PAGES = ("searching.md", "filters.md", "python.md")
 
 
-@pytest.mark.parametrize(("page", "number", "example"), EXAMPLES)
-def test_an_example_of_the_docs_runs(
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_of_a_page_run(
     page: str,
-    number: int,
-    example: str,
     stages: Stages,
+    exported_model: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """On a knowledge base with a collection `handbook` it ends without an error, and prints what was found."""
+    """On a knowledge base with a collection `handbook` each ends without an error, and prints what was found."""
     stages.write("power.md", "# Power\n\nThe batteries last thirty hours. Two directors may sign a contract.\n")
     stages.configure()
     stages.run()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(exported_model))
     (tmp_path / "models").mkdir()
     build_cross_encoder(tmp_path / "models" / "ms-marco-MiniLM-L6-v2", ("batteries", "hours", "last"))
-    exec(compile(example, f"{page}, example {number}", "exec"), {"__name__": "__main__"})  # noqa: S102 - the project's own text
-    if "print(" in example:
-        assert "power" in capsys.readouterr().out.lower()
+    text = (DOCS / page).read_text(encoding="utf-8")
+    examples = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert examples
+    for number, example in enumerate(examples):
+        exec(compile(example, f"{page}, example {number}", "exec"), {"__name__": "__main__"})  # noqa: S102 - the project's own text
+        if "print(" in example:
+            assert re.search("power|handbook", capsys.readouterr().out, re.IGNORECASE), example

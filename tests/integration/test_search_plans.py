@@ -21,7 +21,9 @@ from sourcebook.search.search_scope import EntryCondition, SearchScope, find_sco
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
 ENTRIES = 4_000
-IN_BLOCKS = 3_900
+"""Entries of the generation whose plans are read."""
+ENTRIES_OF_THE_OTHER = 400
+IN_NO_BLOCK = 100
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +40,13 @@ def connection(database: Database) -> Iterator[Connection]:
 
 @pytest.fixture(scope="module")
 def corpora(database: Database) -> Iterator[tuple[WordCorpus, WordCorpus]]:
-    """Two generations of many entries, most of them in a block; their indexes built and statistics fresh."""
+    """A generation of many entries beside another, most of them in a block; indexes built and statistics fresh."""
     with database.connection() as connection:
         made = (new_corpus(connection), new_corpus(connection))
-        for corpus in made:
+        for corpus, entries in zip(made, (ENTRIES, ENTRIES_OF_THE_OTHER), strict=True):
             corpus.write({0: Written(("word1 common",), title="Many", language="en")})
-            scope = {"generation": corpus.generation.id, "entries": ENTRIES, "block": 1, "size": IN_BLOCKS}
+            generation = corpus.generation
+            scope = {"generation": generation.id, "entries": entries, "block": 1, "size": entries - IN_NO_BLOCK}
             connection.execute(
                 "WITH made AS (INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, "
                 "start_char, end_char, token_count, hash, embedding_hash) SELECT generation_id, document_id, number, "
@@ -55,7 +58,7 @@ def corpora(database: Database) -> Iterator[tuple[WordCorpus, WordCorpus]]:
             )
             connection.execute(queries["enter_keyword_block"], scope)
             connection.execute(queries["build_keyword_block"], scope)
-            maintain_indexes(connection, corpus.generation, entries=ENTRIES, moved=ENTRIES)
+            maintain_indexes(connection, generation, entries=entries, moved=entries)
         connection.execute("VACUUM ANALYZE")
         yield made
 

@@ -127,3 +127,33 @@ def test_what_a_page_asks_of_its_readers_is_respected(stages: Stages) -> None:
     stages.crawl()
     stages.refresh()
     assert stages.pages() == {"/", "/nofollow", "/a", "/noindex", "/b"}
+
+
+def test_a_page_that_a_header_forbids_to_index_is_no_document(stages: Stages) -> None:
+    """X-Robots-Tag counts as a meta robots does."""
+    stages.web.page("/", html("Start", links=["/a"]))
+    stages.web.page("/a", html("A", "The barnacle line."), headers={"X-Robots-Tag": "noindex"})
+    stages.configure_site()
+    stages.run()
+    assert stages.found("barnacle") == set()
+    assert "asks not to be indexed" in stages.problems()["/a"]
+
+
+def test_an_llms_full_txt_is_a_document_itself(stages: Stages) -> None:
+    """It holds the pages one after the other; what it links to is not followed unless that is asked for."""
+    text = "# Everything\n\nThe barnacle line marks high water. See [a](/a).\n\n- [b](/b)\n- [c](/c)\n"
+    stages.web.page("/llms-full.txt", text, content_type="text/plain")
+    stages.configure_site("/llms-full.txt")
+    stages.run()
+    assert stages.found("barnacle") == {"llms-full.txt"}
+    assert set(stages.web.paths()) == {"/robots.txt", "/llms-full.txt"}
+
+
+def test_an_llms_full_txt_that_forbids_to_be_indexed_is_none(stages: Stages) -> None:
+    """What a header asks of robots counts for it as for a page."""
+    text = "# Everything\n\nThe barnacle line marks high water.\n"
+    stages.web.page("/llms-full.txt", text, content_type="text/plain", headers={"X-Robots-Tag": "noindex"})
+    stages.configure_site("/llms-full.txt")
+    stages.run()
+    assert stages.found("barnacle") == set()
+    assert "asks not to be indexed" in stages.problems()["/llms-full.txt"]

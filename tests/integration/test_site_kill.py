@@ -14,7 +14,8 @@ import pytest
 from aiohttp import web
 
 from sourcebook.database.lock import collection_lock
-from sourcebook.stages.crawled_pages import host_lock, update_crawled_pages
+from sourcebook.database.queries import queries
+from sourcebook.stages.crawled_pages import update_crawled_pages
 from tests.integration.stages import Stages, html
 from tests.waiting import wait_until
 
@@ -158,7 +159,8 @@ def test_a_crawl_with_nothing_to_do_waits_for_nobody(stages: Stages) -> None:
     stages.configure_site()
     stages.crawl()
     waited: list[str] = []
-    with stages.connection() as holder, stages.connection() as connection, host_lock(holder, "127.0.0.1"):
+    with stages.connection() as holder, stages.connection() as connection:
+        holder.execute(queries["lock_host"], {"host": "127.0.0.1"})
         update_crawled_pages(connection, stages.collection, folder=stages.root, waiting=waited.append)
     assert not waited
 

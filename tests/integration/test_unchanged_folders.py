@@ -9,10 +9,12 @@ from random import Random
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.pq import TransactionStatus
 
 from sourcebook.database.queries import queries
 from sourcebook.files.listing import Listing, folder_uri
-from sourcebook.files.reading import local_path
+from sourcebook.files.reading import has_hash, local_path
+from sourcebook.files.source import Source
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files import collection_sources, compare
 from sourcebook.stages.raw_files.update import settle
@@ -84,6 +86,25 @@ def test_a_file_written_just_now_is_looked_at_again(stages: Stages) -> None:
     path.write_text("The flag is white.")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert differences(stages) == ({"a.md"}, set())
+
+
+def test_no_transaction_is_open_while_a_file_is_hashed_again(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large remote file takes minutes; a transaction of that length would keep the old rows of every table."""
+    stages.write("a.md", "The flag is green.")
+    stages.configure()
+    stages.raw_files()
+    stages.rows("UPDATE raw_file SET hashed_at = to_timestamp(modified::numeric / 1e9) RETURNING 1")
+    states: list[TransactionStatus] = []
+    with stages.connection() as connection:
+
+        def hashed(source: Source, uri: str, size: int, sha256: bytes | None) -> bool:
+            states.append(connection.info.transaction_status)
+            return has_hash(source, uri, size, sha256)
+
+        monkeypatch.setattr("sourcebook.stages.raw_files.update.has_hash", hashed)
+        (source,) = collection_sources(connection, stages.collection)
+        assert compare(connection, source).to_read == []
+    assert states == [TransactionStatus.IDLE]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -41,9 +41,9 @@ def mounts(service: Mapping[str, Any]) -> dict[str, str]:
 
 
 class TestCompose:
-    def test_the_four_services_are_there_and_each_is_watched(self, services: Mapping[str, Any]) -> None:
+    def test_the_services_are_there_and_each_is_watched(self, services: Mapping[str, Any]) -> None:
         """Every service has a health check, and starts after what it needs is healthy."""
-        assert set(services) == {"postgres", "code", "webserver", "daemon"}
+        assert set(services) == {"postgres", "code", "webserver", "daemon", "metrics"}
         for name, service in services.items():
             check = service["healthcheck"]
             assert {"test", "interval", "timeout", "start_period", "retries"} <= check.keys(), name
@@ -78,15 +78,14 @@ class TestCompose:
                 assert "${POSTGRES_PASSWORD:?" in line
         assert not re.search(r"postgresql://[^@\s]*:[^@\s]*@", text), "a URL with a password in it"
 
-    def test_only_the_web_server_is_reached_from_outside_and_only_from_this_machine(
-        self, services: Mapping[str, Any]
-    ) -> None:
-        """Nothing in front of the web server asks who one is."""
+    def test_the_page_and_the_metrics_are_reached_from_this_machine_only(self, services: Mapping[str, Any]) -> None:
+        """Nothing in front of the web server and of the metrics asks who one is."""
         published = {name: service["ports"] for name, service in services.items() if "ports" in service}
-        assert published.keys() == {"webserver"}
-        (port,) = published["webserver"]
-        assert port.startswith("127.0.0.1:")
-        assert port.endswith(":" + option(services["webserver"]["command"], "-p"))
+        assert published.keys() == {"webserver", "metrics"}
+        for name, flag in (("webserver", "-p"), ("metrics", "--metrics-port")):
+            (port,) = published[name]
+            assert port.startswith("127.0.0.1:")
+            assert port.endswith(":" + option(services[name]["command"], flag))
 
     def test_documents_and_configuration_cannot_be_written(self, services: Mapping[str, Any]) -> None:
         """What belongs to the person is mounted read-only, and the configuration names the folder it is mounted at."""
@@ -147,6 +146,8 @@ class TestAgreement:
         port = option(services["webserver"]["command"], "-p")
         assert f"http://127.0.0.1:{port}/server_info" in services["webserver"]["healthcheck"]["test"][-1]
         assert services["daemon"]["healthcheck"]["test"] == ["CMD", "dagster-daemon", "liveness-check"]
+        port = option(services["metrics"]["command"], "--metrics-port")
+        assert f"http://127.0.0.1:{port}/metrics" in services["metrics"]["healthcheck"]["test"][-1]
 
     def test_every_dagster_process_reaches_the_same_databases(self, services: Mapping[str, Any]) -> None:
         """The variable in dagster.yaml is set everywhere; the URLs name the server's user and databases."""
@@ -155,15 +156,16 @@ class TestAgreement:
         created = "".join(
             path.read_text() for path in sorted((CHECKOUT / "deploy" / "postgres").iterdir()) if path.suffix == ".sql"
         )
-        for name in ("code", "webserver", "daemon"):
+        for name in ("code", "webserver", "daemon", "metrics"):
             url = re.fullmatch(r"postgresql://(\w+)@postgres:5432/(\w+)", services[name]["environment"][variable])
             assert url
             assert url[1] == server["POSTGRES_USER"]
             assert f"CREATE DATABASE {url[2]};" in created
             assert services[name]["environment"]["PGPASSWORD"] == server["POSTGRES_PASSWORD"]
-        assert services["code"]["environment"]["SOURCEBOOK_DATABASE_URL"] == (
-            f"postgresql://{server['POSTGRES_USER']}@postgres:5432/{server['POSTGRES_DB']}"
-        )
+        for name in ("code", "metrics"):
+            assert services[name]["environment"]["SOURCEBOOK_DATABASE_URL"] == (
+                f"postgresql://{server['POSTGRES_USER']}@postgres:5432/{server['POSTGRES_DB']}"
+            )
 
     def test_the_image_holds_dagsters_configuration_where_dagster_looks(
         self, services: Mapping[str, Any], dockerfile: str
@@ -211,14 +213,15 @@ def test_every_dependency_is_pinned_to_one_version() -> None:
 
 
 def test_every_package_but_torch_is_installed_by_its_hash() -> None:
-    """hashes.txt has the versions of constraints.txt with the SHA-256 of each file, as `make install` takes them."""
+    """hashes.txt has the versions of constraints.txt, each with the SHA-256 of its files."""
     pinned = {
         line
         for line in (CHECKOUT / "constraints.txt").read_text().splitlines()
         if not line.startswith(("#", "torch==", "triton=="))
     }
     text = re.sub(r"^#.*\n", "", (CHECKOUT / "hashes.txt").read_text(), flags=re.MULTILINE).replace("\\\n", "")
-    hashes = {line.split()[0]: line.split()[1:] for line in text.splitlines()}
+    lines = [re.sub(r' ; python_version < "[0-9.]+"', "", line) for line in text.splitlines()]
+    hashes = {line.split()[0]: line.split()[1:] for line in lines}
 
     def normal(requirement: str) -> str:
         name, _, version = requirement.partition("==")
@@ -228,3 +231,17 @@ def test_every_package_but_torch_is_installed_by_its_hash() -> None:
     assert all(found for found in hashes.values())
     assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for found in hashes.values() for each in found)
     assert "--require-hashes --no-deps" in (CHECKOUT / "Makefile").read_text()
+
+
+def test_the_image_installs_files_with_known_hashes_alone(dockerfile: str) -> None:
+    """Every package comes from a wheel of hashes.txt; only torch, and pip itself, are asked of an index by version."""
+    commands = re.findall(r"pip (?:install|wheel) .*", dockerfile.replace("\\\n", " "))
+    (wheels,) = [command for command in commands if "--require-hashes" in command]
+    (install,) = [command for command in commands if "--no-index" in command]
+    by_version = [command for command in commands if command not in (wheels, install)]
+    assert "--no-deps" in wheels
+    assert wheels.endswith("-r hashes.txt")
+    assert install.endswith("-e '.[pipeline]'")
+    assert option(wheels, "--wheel-dir") == option(install, "--find-links")
+    assert [command.split()[-1] for command in by_version] == ["pip", "torch"]
+    assert all("-c constraints.txt" in command for command in by_version)

@@ -13,16 +13,27 @@ import typer.main
 from ruamel.yaml import YAML
 from typer.core import TyperCommand, TyperGroup
 
+import sourcebook
 from orchestration.definitions import defs
 from resources.selection import RunSelection
 from sourcebook.admin.items import Item
+from sourcebook.admin.processing import ProcessingItem
 from sourcebook.admin.status import SourceStatus
+from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.cli.app import app
+from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings
+from sourcebook.config.generations import GenerationSettings
+from sourcebook.config.login import LoginSettings
+from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.repositories import RepositorySource
+from sourcebook.config.retention import RetentionSettings
+from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
+from sourcebook.errors import FailureClass
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.context import MOST_NEIGHBOURS, Part
 from sourcebook.search.explanation import Explanation, LegExplanation
@@ -59,12 +70,20 @@ def test_every_setting_is_in_the_docs() -> None:
     text = _read("configuration.md")
     keys = [f"files[].{name}" for name in FilesSource.model_fields]
     keys += [f"sites[].{name}" for name in SiteSource.model_fields]
+    keys += [f"sites[].login.{name}" for name in LoginSettings.model_fields]
+    keys += [f"sites[].browser.{name}" for name in BrowserSettings.model_fields]
+    keys += [f"repositories[].{name}" for name in RepositorySource.model_fields]
+    keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
     keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
     keys += [f"parsing.{name}" for name in ParsingSettings.model_fields]
     keys += [f"evaluation.{name}" for name in EvaluationSettings.model_fields]
-    parts = {"files", "sites", "chunking", "embedding", "speech", "parsing", "evaluation"}
+    keys += [f"generations.{name}" for name in GenerationSettings.model_fields]
+    keys += [f"retention.{name}" for name in RetentionSettings.model_fields]
+    keys += [f"retries.{name}" for name in RetrySettings.model_fields]
+    parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
+    parts |= {"repositories", "retention", "retries"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
@@ -78,7 +97,17 @@ def test_every_default_of_a_site_is_in_the_docs() -> None:
         SiteSource(url=defaults.url, **{name: YAML(typ="safe", pure=True).load(value) for name, value in told.items()})
         == defaults
     )
-    assert len(told) == len(SiteSource.model_fields) - 2
+    assert len(told) == len(SiteSource.model_fields) - len(
+        {"url", "follow_links", "follow", "keep", "login", "proxy", "browser"}
+    )
+
+
+def test_every_default_of_a_sites_browser_is_in_the_docs() -> None:
+    """The default that docs/configuration.md gives for a setting of the browser is the one that holds."""
+    rows = re.findall(r"^\| `sites\[\]\.browser\.(\w+)` \| `([^|]+)` \|", _read("configuration.md"), flags=re.MULTILINE)
+    told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
+    assert BrowserSettings(**told) == BrowserSettings()
+    assert set(told) == set(BrowserSettings.model_fields) - {"wait_for", "page_timeout", "locale"}
 
 
 def test_every_default_of_speech_is_in_the_docs() -> None:
@@ -111,10 +140,16 @@ def test_every_measure_is_in_the_docs() -> None:
     assert [name for name in MEASURES if f"`{name}`" not in text] == []
 
 
+def test_every_class_of_failures_is_in_the_docs() -> None:
+    """docs/monitoring.md has a row for each class of a failure."""
+    text = _read("monitoring.md")
+    assert [kind for kind in FailureClass if f"| `{kind}` |" not in text] == []
+
+
 def test_every_key_of_the_json_is_in_the_docs() -> None:
     """docs/commands.md names each field of an item and of a source as `documents` and `status` print them."""
     text = _read("commands.md")
-    fields = [*Item.__dataclass_fields__, *SourceStatus.__dataclass_fields__]
+    fields = [*Item.__dataclass_fields__, *SourceStatus.__dataclass_fields__, *ProcessingItem.__dataclass_fields__]
     assert [name for name in fields if f'"{name}"' not in text] == []
 
 
@@ -206,9 +241,21 @@ def test_queries_in_the_docs_are_understood_as_told() -> None:
     assert [query for query in queries if parse_query(query).has_operators] == []
 
 
-@pytest.mark.parametrize("page", ["searching.md", "filters.md", "evaluation.md"])
+def test_every_method_of_the_knowledge_base_is_in_the_docs() -> None:
+    """docs/python.md names each method with the type that it returns; the asyncio form has the same ones."""
+    text = _read("python.md")
+    methods = [name for name in dir(KnowledgeBase) if not name.startswith("_") and name != "connect"]
+    assert [name for name in methods if f"`{name}`" not in text] == []
+    asked = ("search", "documents", "show", "status", "plan", "generations")
+    returned = [inspect.signature(getattr(KnowledgeBase, name)).return_annotation for name in asked]
+    types = [kind.removeprefix("list[").removesuffix("]") for kind in returned]
+    assert [kind for kind in types if f"`{kind}`" not in text or not hasattr(sourcebook, kind)] == []
+    assert [name for name in asked if not inspect.iscoroutinefunction(getattr(AsyncKnowledgeBase, name, None))] == []
+
+
+@pytest.mark.parametrize("page", ["searching.md", "filters.md", "evaluation.md", "python.md"])
 def test_examples_ask_for_what_there_is(page: str) -> None:
-    """Every Python example of the pages on search imports what there is and takes options that there are."""
+    """Every Python example of the pages imports what there is and takes options that there are."""
     examples = re.findall(r"^```python\n(.*?)^```$", _read(page), flags=re.MULTILINE | re.DOTALL)
     assert examples
     for example in examples:

@@ -9,6 +9,7 @@ from sourcebook.admin.doctor.machine import check_browser, check_disk, check_pyt
 from sourcebook.admin.doctor.model import check_models
 from sourcebook.admin.doctor.packages import check_orchestration_versions, check_packages
 from sourcebook.admin.doctor.parsing import check_parsing
+from sourcebook.admin.doctor.repositories import check_git
 from sourcebook.admin.doctor.speech import check_speech
 from sourcebook.errors import ConfigurationError
 from sourcebook.installation import install_command
@@ -39,6 +40,7 @@ def examine(config_path: Path | None, home: Path, *, with_pipeline: bool) -> lis
         *check_models(configuration),
         *check_parsing(configuration),
         *check_speech(configuration),
+        *check_git(configuration),
         check_browser(),
     ]
 

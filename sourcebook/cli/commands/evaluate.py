@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from sourcebook.evaluation import Estimate, Evaluation, Floor, MissedFloor
+    from sourcebook.evaluation.question_changes import QuestionChange
     from sourcebook.model.progress import Progress
+
+_SHOWN_QUESTIONS = 5
+"""Questions that are shown as worse, and as better, at most."""
 
 
 def register(app: typer.Typer) -> None:
@@ -64,6 +68,14 @@ def evaluate(
             "--baseline", metavar="FILE", help="Compare with an earlier output of --json on the same questions."
         ),
     ] = None,
+    generations: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--generation",
+            metavar="ID",
+            help="Ask this generation instead of the active one; a second one is compared with it, query by query.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure the search on judged questions: nDCG@10, MRR, recall, precision.
@@ -77,8 +89,15 @@ def evaluate(
 
     **Example:** `sourcebook evaluate --queries queries.jsonl --qrels qrels.tsv -c handbook --floor ndcg@10=0.6`
     """
-    from sourcebook.evaluation import check_floors, compare_with_baseline, missed_floors, read_baseline
+    from sourcebook.evaluation import (
+        check_floors,
+        compare_generations,
+        compare_with_baseline,
+        missed_floors,
+        read_baseline,
+    )
     from sourcebook.evaluation import evaluate as run
+    from sourcebook.evaluation.question_changes import question_changes
     from sourcebook.knowledge_base import KnowledgeBase
 
     demanded = [_floor(text) for text in floors or ()]
@@ -88,26 +107,49 @@ def evaluate(
     name = as_text(collection)
     context.is_empty([name])
     wanted: Sequence[Mode] = list(dict.fromkeys(modes or Mode))
+    asked: list[int | None] = [*dict.fromkeys(generations)] if generations else [None]
+    if len(asked) > 2:
+        raise typer.BadParameter("two generations are compared at a time", param_hint="--generation")
     with KnowledgeBase(context.open_database()) as knowledge, _bar(quiet=as_json) as progress:
-        found = run(
-            knowledge,
-            name,
-            queries,
-            qrels,
-            modes=[mode.value for mode in wanted],
-            depth=depth,
-            limit=limit,
-            progress=progress,
+        found, *others = [
+            run(
+                knowledge,
+                name,
+                queries,
+                qrels,
+                modes=[mode.value for mode in wanted],
+                depth=depth,
+                limit=limit,
+                progress=_part(progress, number, len(asked)),
+                generation=generation,
+            )
+            for number, generation in enumerate(asked)
+        ]
+    changes = [change for other in others for change in question_changes(found, other)]
+    for other in others:
+        found = replace(
+            found,
+            differences=found.differences + compare_generations(found, other),
+            unfinished=found.unfinished + other.unfinished,
         )
     if earlier is not None:
         found = replace(found, differences=found.differences + compare_with_baseline(found, earlier))
     missed = missed_floors(found.modes[0], demanded)
     if as_json:
-        print_json(found.as_dict() | {"missed_floors": [str(each) for each in missed]})
+        print_json(
+            found.as_dict()
+            | {"missed_floors": [str(each) for each in missed], "questions": [each.as_dict() for each in changes]}
+        )
     else:
         _show(found, missed)
+        _show_changes(changes, found.modes[0].mode)
     if missed:
         raise typer.Exit(FAILED)
+
+
+def _part(progress: "Progress", number: int, parts: int) -> "Progress":
+    """Return the progress of one of several evaluations as a part of the whole."""
+    return lambda done, total, failed=0: progress(number * total + done, parts * total, failed)
 
 
 def _floor(text: str) -> "Floor":
@@ -153,7 +195,7 @@ def _show(found: "Evaluation", missed: Sequence["MissedFloor"]) -> None:
         table.add_row(safe(scores.mode, "bold"), *cells, f"{scores.ms_per_query:.1f}")
     for each in found.differences:
         cells = [_cell(each.estimates.get(measure), signed=True) for measure in measures]
-        table.add_row(safe(f"{each.mode}\n− {one_line(each.against, 11)}"), *cells, "")
+        table.add_row(safe(f"{each.mode}\n− {_narrow(each.against)}"), *cells, "")
     out.print(table)
     asked = f"{counted(found.queries, 'query', 'queries')} asked of {found.collection}, {found.depth:,} documents each."
     legend = f"Means with 95 % intervals, from {found.samples:,} bootstrap samples"
@@ -163,6 +205,21 @@ def _show(found: "Evaluation", missed: Sequence["MissedFloor"]) -> None:
         out.print(safe(f"Note: {note}."), soft_wrap=True)
     for floor in missed:
         out.print(safe(f"Missed: {floor}.", "red"), soft_wrap=True)
+
+
+def _show_changes(changes: "Sequence[QuestionChange]", mode: str) -> None:
+    """Show the questions that the first generation answers worst and best in comparison with the second."""
+    worse = [str(each) for each in changes[:_SHOWN_QUESTIONS] if each.gain < 0]
+    better = [str(each) for each in reversed(changes[-_SHOWN_QUESTIONS:]) if each.gain > 0]
+    for word, some in (("Worse", worse), ("Better", better)):
+        if some:
+            console().print(safe(f"{word} by nDCG@10 ({mode}): {', '.join(some)}."), soft_wrap=True)
+
+
+def _narrow(against: str) -> str:
+    """Return a mode, a file name or `generation 12` in at most 11 characters a line, the whole number included."""
+    word, _, number = against.partition(" ")
+    return f"{word}\n  {number}" if word == "generation" and number.isdigit() else one_line(against, 11)
 
 
 def _cell(estimate: "Estimate | None", *, signed: bool = False) -> "Text":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Json
+from sourcebook.cli.options import Json, as_duration, duration
 from sourcebook.cli.output import console, counted, print_json
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ def purge(
     ctx: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be deleted.")] = False,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            "--older-than",
+            metavar="DURATION",
+            callback=as_duration,
+            help="Only what was removed longer ago than this, such as 30d.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Delete removed documents from the database permanently, with the texts and vectors that only they need.
@@ -40,7 +49,7 @@ def purge(
     This covers documents that were removed or whose files are gone, and collections and sources that left the
     configuration. Files in the sources are never touched. A document that returns later is parsed and embedded again.
 
-    **Example:** `sourcebook purge --dry-run`, then `sourcebook purge --yes`
+    **Example:** `sourcebook purge --dry-run`, then `sourcebook purge --yes`; `sourcebook purge --older-than 30d`
     """
     if as_json and not (yes or dry_run):
         raise typer.BadParameter("--json cannot ask for confirmation: add --yes, or --dry-run to count only")
@@ -48,15 +57,16 @@ def purge(
     from sourcebook.admin import removal
 
     counts = removal.Purged()
+    age = duration(older_than) if older_than else None
     if not context.is_empty():
         with context.open_database() as database:
             with database.connection() as connection:
-                counts = removal.purgeable(connection)
+                counts = removal.purgeable(connection, age)
             if not dry_run and counts.total:
                 if not yes:
                     console().print(f"This deletes {_listed(counts)} from the database permanently.", soft_wrap=True)
                     typer.confirm("Delete them?", abort=True)
-                counts = removal.purge(database, waiting=_waiting)
+                counts = removal.purge(database, older_than=age, waiting=_waiting)
     if as_json:
         print_json({"purged": counts.as_dict(), "dry_run": dry_run})
     elif not counts.total:

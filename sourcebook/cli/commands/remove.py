@@ -17,17 +17,20 @@ def register(app: typer.Typer) -> None:
 
 def remove(
     ctx: typer.Context,
-    uri: Annotated[str, typer.Argument(metavar="URI", help="A document's URI, its id, or the path of its file.")],
+    uris: Annotated[
+        list[str], typer.Argument(metavar="URI...", help="Documents by URI, by id, or by the path of their file.")
+    ],
     collection: Annotated[
         str | None, typer.Option("-c", "--collection", metavar="NAME", help="Only from this collection.")
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Restore it; the next ingest makes it searchable.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove a document from the knowledge base although its source still has it.
+    """Remove documents from the knowledge base although their source still has them.
 
-    It is no longer found, and no ingest brings it back. Its rows are kept until `sourcebook purge`; the file itself is
-    never touched.
+    All of them are removed or, where one is not known, none. They are no longer found, and no ingest brings them back.
+    Their rows are kept, with the time of the removal, until `sourcebook purge` or the collection's `retention`; the
+    files themselves are never touched.
 
     **Example:** `sourcebook remove ./docs/old-rules.md`; undone by `sourcebook remove --undo ./docs/old-rules.md`
     """
@@ -35,12 +38,13 @@ def remove(
 
     context = CommandContext.of(ctx)
     if context.is_empty():
-        raise UnknownDocumentError(f"there is no document {uri}: nothing was ingested yet")
+        raise UnknownDocumentError(f"there is no document {uris[0]}: nothing was ingested yet")
     from sourcebook.admin.removal import remove_items, restore_items
 
     change = restore_items if undo else remove_items
-    with context.open_database() as database, database.connection() as connection:
-        items = change(connection, uri, as_text(collection) if collection else None)
+    with context.open_database() as database, database.connection() as connection, connection.transaction():
+        name = as_text(collection) if collection else None
+        items = [item for uri in dict.fromkeys(uris) for item in change(connection, uri, name)]
     if as_json:
         print_json({"restored" if undo else "removed": [asdict(item) for item in items]})
         return

@@ -61,6 +61,12 @@ def search(
     mode: Annotated[
         Mode, typer.Option("--mode", help="Vector and keyword search (hybrid), or one of them.")
     ] = Mode.hybrid,
+    generation: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--generation", metavar="ID", help="Search this generation instead of the active one; may be repeated."
+        ),
+    ] = None,
     literal: Annotated[
         bool, typer.Option("--literal", help="Take the query literally: quotes, dashes and title: are text.")
     ] = False,
@@ -150,6 +156,7 @@ def search(
         "literal": literal,
         "typos": typos,
         "explain": explain,
+        "generation": generation or None,
     }
     SearchRequest.checked(*asked, **options)  # reports errors before anything is opened
     results = _search(CommandContext.of(ctx), asked, options)

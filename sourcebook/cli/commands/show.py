@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sourcebook.cli.commands.documents import note_of
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, as_text
 from sourcebook.cli.output import console, counted, one_line, print_json, safe, without_controls
@@ -77,8 +78,14 @@ def _show(found: "DocumentDetails") -> None:
     facts = {
         "document": str(item.document_id),
         "collection": item.collection,
+        "taken from": item.taken_from or "",
         "uri": item.uri,
+        "link": item.link or "",
         "state": item.state if item.error is None else f"{item.state}: {one_line(item.error, 1000)}",
+        "failure": item.failure_class or "",
+        "retry": note_of(item),
+        "removed": f"{item.removed_at.astimezone():%Y-%m-%d %H:%M}" if item.removed_at else "",
+        "processing": item.processing_by or "",
         "type": item.media_type or "",
         "language": item.language or "not known",
         "version": str(item.version),

@@ -1,5 +1,6 @@
 """`sourcebook status`: the state of each collection."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from sourcebook.cli.commands.status_check import Check, MaxFailed, MaxLag, MaxSilence, check
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json
-from sourcebook.cli.output import console, counted, one_line, print_json, safe
+from sourcebook.cli.output import console, counted, one_line, print_json, retry_note, safe
 
 if TYPE_CHECKING:
     from sourcebook.admin.status import CollectionStatus
@@ -54,7 +55,7 @@ def status(
         with context.open_database() as database, database.connection() as connection:
             found = collection_statuses(connection, collections or ())
             path = context.configuration_path
-            mistake = configuration_mistake(connection, path) if path.exists() else None
+            mistake = configuration_mistake(path) if path.exists() else None
     if as_json:
         print_json({"configuration_error": mistake, "collections": [collection.as_dict() for collection in found]})
         return
@@ -99,15 +100,43 @@ def _show(found: "list[CollectionStatus]") -> None:
         )
     console().print(table)
     for collection in found:
+        _show_generations(collection)
+        _show_processing(collection)
         _show_sites(collection)
+        _show_repositories(collection)
+        _show_taken(collection)
+        _show_generated_indexes(collection)
         _show_problems(collection)
+        _show_damage(collection)
     stale = sum(collection.stale for collection in found)
     if stale:
         items = counted(stale, "item")
         console().print(f"{items} {'is' if stale == 1 else 'are'} stale. Bring them up to date: sourcebook ingest")
 
 
+def _show_generations(collection: "CollectionStatus") -> None:
+    from sourcebook.indexing.generation_states import describe_next
+
+    if collection.generation_error is not None:
+        line = f"{collection.name}: no generation by the new settings can be built: {collection.generation_error}"
+        console().print(safe(line, "red"), soft_wrap=True)
+    if collection.building is not None:
+        line = f"{collection.name}: {describe_next(collection.building)}"
+        console().print(safe(line, "yellow"), soft_wrap=True)
+
+
+def _show_processing(collection: "CollectionStatus") -> None:
+    if collection.processing:
+        first = min(collection.processing, key=attrgetter("since"))
+        holders = sorted({item.process for item in collection.processing})
+        items = counted(len(collection.processing), "item")
+        line = f"{collection.name}: {items} in work since {first.since.astimezone():%H:%M:%S} by {', '.join(holders)}"
+        console().print(safe(f"{line}: sourcebook documents --processing"), soft_wrap=True)
+
+
 def _show_sites(collection: "CollectionStatus") -> None:
+    from sourcebook.web.left_out import LeftOut
+
     for source in collection.sources:
         if source.kind == "site":
             parts = [
@@ -120,6 +149,46 @@ def _show_sites(collection: "CollectionStatus") -> None:
             ]
             line = f"{collection.name}: {one_line(source.location, 500)}: {', '.join(part for part in parts if part)}"
             console().print(safe(line), soft_wrap=True)
+            for entry in source.left_out or ():
+                note = f"{collection.name}: {one_line(source.location, 500)}: {one_line(str(LeftOut.of(entry)), 1000)}"
+                console().print(safe(note), soft_wrap=True)
+
+
+def _show_repositories(collection: "CollectionStatus") -> None:
+    for source in collection.sources:
+        if source.location.startswith("git+") and source.kind == "files":
+            commit = f"at commit {source.commit[:12]}" if source.commit else "not fetched yet"
+            again = source.next_fetch_at
+            due = f", next look {again.astimezone():%Y-%m-%d %H:%M}" if again else ", next look at once"
+            line = f"{collection.name}: {one_line(source.location, 500)}: {commit}{due}"
+            console().print(safe(line), soft_wrap=True)
+
+
+def _show_taken(collection: "CollectionStatus") -> None:
+    for source in collection.sources:
+        if source.kind == "collection":
+            line = f"{collection.name}: takes {counted(source.taken or 0, 'document')} of {source.location}"
+            console().print(safe(line), soft_wrap=True)
+
+
+def _show_generated_indexes(collection: "CollectionStatus") -> None:
+    if collection.generated_indexes:
+        number = collection.generated_indexes
+        what = f"{number:,} generated {'index' if number == 1 else 'indexes'}"
+        passages = counted(collection.passages_without_vector, "passage")
+        line = f"{collection.name}: {what} with {passages} left out of the vectors, searched by keywords alone"
+        console().print(safe(f"{line} (embedding.generated_indexes)"), soft_wrap=True)
+
+
+def _show_damage(collection: "CollectionStatus") -> None:
+    if not collection.damage:
+        return
+    console().print(safe(f"Damaged in {collection.name}; the next ingest mends it:"), soft_wrap=True)
+    for finding in collection.damage[:SHOWN_PROBLEMS]:
+        console().print(safe("  damaged ", "red").append_text(safe(one_line(str(finding), 500))), soft_wrap=True)
+    more = len(collection.damage) - SHOWN_PROBLEMS
+    if more > 0:
+        console().print(f"  … and {more:,} more: sourcebook status --json", soft_wrap=True)
 
 
 def _show_problems(collection: "CollectionStatus") -> None:
@@ -132,11 +201,16 @@ def _show_problems(collection: "CollectionStatus") -> None:
     console().print(safe(f"Not searchable in {collection.name}:"), soft_wrap=True)
     for problem in collection.problems[:SHOWN_PROBLEMS]:
         line = safe(f"  {problem.state:<8}", "red" if problem.state == "failed" else "yellow")
-        line.append_text(safe(f"{one_line(problem.uri, 500)}: {one_line(problem.error, 500)}"))
-        if problem.next_retry_at is not None:
-            line.append_text(safe(f" (next retry {problem.next_retry_at.astimezone():%Y-%m-%d %H:%M})", "dim"))
-        elif problem.state == "failed" and problem.attempts:
-            line.append_text(safe(" (retried when the content or the settings change)", "dim"))
+        kind = f" ({problem.failure_class})" if problem.failure_class else ""
+        line.append_text(safe(f"{one_line(problem.uri, 500)}{kind}: {one_line(problem.error, 500)}"))
+        note = retry_note(
+            failed=problem.state == "failed",
+            parked=problem.parked,
+            attempts=problem.attempts,
+            next_retry_at=problem.next_retry_at,
+        )
+        if note:
+            line.append_text(safe(f" ({note})", "dim"))
         console().print(line, soft_wrap=True)
     more = len(collection.problems) - SHOWN_PROBLEMS
     if more > 0:

@@ -1,12 +1,12 @@
 """`sourcebook status --check`: one line for each finding, and an exit code for monitors."""
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import FAILED, FAILED_ITEMS, WRONG_USE, explain
+from sourcebook.cli.options import as_duration, duration
 from sourcebook.cli.output import console, one_line, print_json, safe
 from sourcebook.cli.redaction import redact
 from sourcebook.errors import DatabaseError
@@ -15,29 +15,15 @@ if TYPE_CHECKING:
     from sourcebook.admin.health import Finding, Thresholds
 
 
-def _as_duration(text: str) -> str:
-    from pydantic import TypeAdapter, ValidationError
-
-    from sourcebook.config.field_types import Duration
-
-    try:
-        TypeAdapter(Duration).validate_python(text)
-    except ValidationError:
-        raise typer.BadParameter(f"{text!r} is no duration; write one such as 30s, 15m, 12h or 1d") from None
-    return text
-
-
 Check = Annotated[bool, typer.Option("--check", help="For monitors: one line for each finding, and an exit code.")]
 MaxLag = Annotated[
     str,
-    typer.Option(
-        "--max-lag", metavar="DURATION", callback=_as_duration, help="Age of a change that is not searchable."
-    ),
+    typer.Option("--max-lag", metavar="DURATION", callback=as_duration, help="Age of a change that is not searchable."),
 ]
 MaxSilence = Annotated[
     str,
     typer.Option(
-        "--max-silence", metavar="DURATION", callback=_as_duration, help="Age of the last heartbeat and the last tick."
+        "--max-silence", metavar="DURATION", callback=as_duration, help="Age of the last heartbeat and the last tick."
     ),
 ]
 MaxFailed = Annotated[int, typer.Option("--max-failed", min=0, help="Failed items of a collection.")]
@@ -50,13 +36,9 @@ def check(context: CommandContext, *, max_lag: str, max_silence: str, max_failed
         typer.Exit: there are findings; exit code 1 where one is critical, else 2 where the configuration has a mistake,
             else 3.
     """
-    from pydantic import TypeAdapter
-
     from sourcebook.admin.health import Thresholds
-    from sourcebook.config.field_types import Duration
 
-    durations: TypeAdapter[timedelta] = TypeAdapter(Duration)
-    thresholds = Thresholds(durations.validate_python(max_lag), durations.validate_python(max_silence), max_failed)
+    thresholds = Thresholds(duration(max_lag), duration(max_silence), max_failed)
     findings = _findings(context, thresholds)
     severities = {finding.severity for finding in findings}
     state = "critical" if "critical" in severities else "warning" if severities else "ok"
@@ -93,7 +75,7 @@ def _findings(context: CommandContext, thresholds: "Thresholds") -> "list[Findin
                 findings = [*daemon_findings(read_dagster_state(storage), thresholds)]
             with database.connection() as connection:
                 path = context.configuration_path
-                mistake = configuration_mistake(connection, path) if path.exists() else None
+                mistake = configuration_mistake(path) if path.exists() else None
                 if mistake is not None:
                     told = f"the configuration has a mistake, and the last good one stays in force: {mistake}"
                     findings.append(Finding("configuration", "warning", told))

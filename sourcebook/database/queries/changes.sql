@@ -10,7 +10,7 @@ SELECT id, uri FROM changed_item WHERE collection = %(collection)s;
 -- Return the URIs of failed documents that are due for a retry, and of the messages that hold them.
 WITH due AS (
     SELECT uri, input_hash FROM document
-    WHERE collection = %(collection)s AND failure IS NOT NULL AND (%(retry_now)s OR next_retry_at <= now())
+    WHERE collection = %(collection)s AND failure IS NOT NULL AND (%(retry_now)s OR is_due(next_retry_at))
 )
 SELECT uri FROM due
 UNION
@@ -65,7 +65,11 @@ WHERE document.collection = %(collection)s
 ORDER BY document.uri;
 
 -- name: forget_document_marks
--- Delete marks on documents that are settled.
+-- Delete marks on documents that are settled in a generation; all others compare every document the next time.
+WITH behind AS (
+    UPDATE generation SET prepared_with = NULL
+    WHERE collection = %(collection)s AND id <> %(generation)s AND prepared_with IS NOT NULL
+)
 DELETE FROM changed_document
 WHERE id = ANY(%(marks)s) AND NOT document_id = ANY(%(unsettled)s);
 
@@ -112,5 +116,7 @@ WITH items AS (
     DELETE FROM changed_item WHERE collection NOT IN (SELECT name FROM collection)
 ), documents AS (
     DELETE FROM changed_document WHERE collection NOT IN (SELECT name FROM collection)
+), foreign_changes AS (
+    DELETE FROM foreign_change WHERE collection NOT IN (SELECT name FROM collection)
 )
 DELETE FROM tally WHERE collection NOT IN (SELECT name FROM collection);

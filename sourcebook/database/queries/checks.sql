@@ -18,15 +18,15 @@ SELECT document_id FROM changed_document WHERE collection = %(collection)s;
 UPDATE collection SET checked_at = %(at)s WHERE name = %(collection)s;
 
 -- name: check_no_failed_items
--- Return how many items and sources have failed, and the first ten.
+-- Return how many items and sources have failed, and the first ten with their reasons.
 WITH failed AS (
-    SELECT uri FROM item
+    SELECT uri, error FROM item
     WHERE item.collection = %(collection)s AND uri = ANY(%(problems)s) AND state = 'failed'
     UNION ALL
-    SELECT location FROM source
+    SELECT location, listing_error FROM source
     WHERE source.collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL
 )
-SELECT count(*), (array_agg(uri ORDER BY uri))[:10] FROM failed;
+SELECT count(*), (array_agg(concat_ws(': ', uri, error) ORDER BY uri))[:10] FROM failed;
 
 -- name: check_every_character_is_in_a_passage
 -- Return how many documents have characters that are in no passage, and the first ten.
@@ -70,6 +70,7 @@ WITH wrong AS (
     WHERE generation.collection = %(collection)s
       AND (%(documents)s::bigint[] IS NULL OR entry.document_id = ANY(%(documents)s))
       AND (document.id IS NULL OR document.removed_at IS NOT NULL
+           OR (entry.vector IS NULL) <> (chunk.embedding_hash IS NULL)
            OR vector_dims(entry.vector::vector) <> generation.dimensions
            OR l2_norm(entry.vector) = 0)
 )

@@ -14,12 +14,12 @@ WHERE document.collection = %(collection)s AND document.removed_at IS NULL
 ORDER BY document.id;
 
 -- name: contents_to_cut
--- Return the parsed contents of documents.
+-- Return the sound parsed contents of documents.
 SELECT document.id AS document_id, document.uri, document.content_hash,
        parsed.markdown, parsed.blocks, parsed.title, parsed.page_count, parsed.language
 FROM document
 JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
-WHERE document.id = ANY(%(documents)s);
+WHERE document.id = ANY(%(documents)s) AND parsed.seal = parsed_content_seal(parsed);
 
 -- name: published_chunk_hashes
 -- Return the hashes of the published chunks of documents.
@@ -43,13 +43,22 @@ FROM STDIN (FORMAT binary);
 
 -- name: record_prepared_documents
 -- Record from which content and by which rules the chunks of documents were cut.
-INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered)
-SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered
+INSERT INTO indexed_document
+    (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered, prepared_digest)
+SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered, coalesce(cut.digest, 0)
 FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[], %(uncovered)s::int[])
     AS prepared (document_id, input_hash, chunk_count, uncovered)
+LEFT JOIN (
+    SELECT chunk.document_id, sum(chunk_seal(chunk)) AS digest
+    FROM chunk
+    WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
+      AND NOT EXISTS (
+          SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id)
+    GROUP BY 1
+) cut USING (document_id)
 ON CONFLICT (generation_id, document_id) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash,
-    chunk_count = excluded.chunk_count, uncovered = excluded.uncovered,
+    chunk_count = excluded.chunk_count, uncovered = excluded.uncovered, prepared_digest = excluded.prepared_digest,
     published_config = NULL;           -- the published chunks are no longer the prepared ones
 
 -- name: count_chunks

@@ -1,9 +1,6 @@
 -- name: collections
--- Return the live collections with the settings of their active generations.
-SELECT collection.name, generation.chunking, generation.embedding
-FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
-WHERE collection.removed_at IS NULL
-ORDER BY collection.name;
+-- Return the names of the live collections.
+SELECT name FROM collection WHERE removed_at IS NULL ORDER BY name;
 
 -- name: record_collection
 -- Insert a collection or update its settings.
@@ -12,13 +9,13 @@ ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, applied_at = now(
     WHERE (collection.settings, collection.removed_at) IS DISTINCT FROM (excluded.settings, NULL);
 
 -- name: record_source
--- Insert a source or update its settings; a site whose settings changed is due at once.
+-- Insert a source or update its settings; a site or repository whose settings changed is due at once.
 INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes, settings)
 VALUES (%(collection)s, %(kind)s, %(location)s, %(include)s, %(exclude)s, %(tags)s, %(max_bytes)s, %(settings)s)
 ON CONFLICT (collection, kind, location) DO UPDATE SET
     include = excluded.include, exclude = excluded.exclude, tags = excluded.tags, max_bytes = excluded.max_bytes,
     settings = excluded.settings, removed_at = NULL,
-    next_crawl_at = CASE WHEN source.kind = 'site' THEN now() END
+    next_crawl_at = CASE WHEN source.kind = 'site' THEN now() END, next_fetch_at = NULL
     WHERE (source.include, source.exclude, source.tags, source.max_bytes, source.settings, source.removed_at)
         IS DISTINCT FROM
         (excluded.include, excluded.exclude, excluded.tags, excluded.max_bytes, excluded.settings, NULL);
@@ -27,7 +24,8 @@ ON CONFLICT (collection, kind, location) DO UPDATE SET
 -- Mark the sources of a collection as removed that its configuration no longer names.
 UPDATE source SET removed_at = now()
 WHERE collection = %(collection)s AND removed_at IS NULL
-  AND NOT location = ANY(CASE kind WHEN 'files' THEN %(folders)s::text[] ELSE %(sites)s::text[] END);
+  AND NOT location = ANY(
+      CASE kind WHEN 'files' THEN %(folders)s::text[] WHEN 'site' THEN %(sites)s::text[] ELSE %(collections)s::text[] END);
 
 -- name: remove_collections
 -- Mark collections as removed that the configuration no longer names.
@@ -43,6 +41,12 @@ SELECT EXISTS (
       AND (removed_at IS NULL OR EXISTS (
           SELECT FROM crawled_page page WHERE page.source_id = source.id AND page.removed_at IS NULL)));
 
+-- name: givers
+-- Return the collections that a collection takes documents of.
+SELECT location FROM source
+WHERE collection = %(collection)s AND kind = 'collection' AND removed_at IS NULL
+ORDER BY location;
+
 -- name: settings_digest
 -- Return a digest of the settings of a collection, its sources included.
 SELECT md5(settings::text) FROM collection WHERE name = %(collection)s;
@@ -51,3 +55,7 @@ SELECT md5(settings::text) FROM collection WHERE name = %(collection)s;
 -- Let the failed documents of a collection that wait for a change be retried: its settings have changed.
 UPDATE document SET next_retry_at = now()
 WHERE collection = %(collection)s AND failure IS NOT NULL AND next_retry_at IS NULL AND removed_at IS NULL;
+
+-- name: settings_of_collections
+-- Return the settings of the live collections.
+SELECT name, settings FROM collection WHERE removed_at IS NULL;

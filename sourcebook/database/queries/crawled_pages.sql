@@ -1,25 +1,30 @@
 -- name: add_parsed_contents
--- Insert the main content of HTML pages; equal content is already there.
+-- Insert the main content of HTML pages; equal content is already there, and is replaced where it is damaged.
 INSERT INTO parsed_content
     (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash, nothing_to_read)
 VALUES (%(sha256)s, %(parser)s, %(markdown)s, %(blocks)s, %(title)s, %(page_count)s, %(language)s, %(metadata)s,
         %(content_hash)s, %(nothing_to_read)s)
-ON CONFLICT (sha256, parser) DO NOTHING;
+ON CONFLICT (sha256, parser) DO UPDATE SET
+    markdown = excluded.markdown, blocks = excluded.blocks, title = excluded.title,
+    page_count = excluded.page_count, language = excluded.language, metadata = excluded.metadata,
+    content_hash = excluded.content_hash, nothing_to_read = excluded.nothing_to_read, parsed_at = now()
+WHERE parsed_content.seal IS DISTINCT FROM parsed_content_seal(parsed_content);
 
 -- name: record_pages
 -- Insert or update the rows of fetched pages.
 INSERT INTO crawled_page AS known
     (source_id, url, status, media_type, etag, last_modified, lastmod, title, language, metadata, canonical_url, parser,
-     content, size, sha256, links, rendered, cleaner)
+     content, size, sha256, links, rendered, cleaner, tags)
 VALUES (%(source_id)s, %(url)s, %(status)s, %(media_type)s, %(etag)s, %(last_modified)s, %(lastmod)s, %(title)s, %(language)s,
-        %(metadata)s, %(canonical_url)s, %(parser)s, %(content)s, %(size)s, %(sha256)s, %(links)s, %(rendered)s, %(cleaner)s)
+        %(metadata)s, %(canonical_url)s, %(parser)s, %(content)s, %(size)s, %(sha256)s, %(links)s, %(rendered)s, %(cleaner)s,
+        %(tags)s)
 ON CONFLICT (source_id, url) DO UPDATE SET
     status = excluded.status, media_type = excluded.media_type, etag = excluded.etag,
     last_modified = excluded.last_modified, lastmod = excluded.lastmod, title = excluded.title,
     language = excluded.language, metadata = excluded.metadata, canonical_url = excluded.canonical_url,
     parser = excluded.parser, content = excluded.content, size = excluded.size,
     sha256 = excluded.sha256, links = excluded.links, rendered = excluded.rendered, cleaner = excluded.cleaner,
-    fetched_at = now(), removed_at = NULL,
+    tags = excluded.tags, fetched_at = now(), removed_at = NULL,
     changed_at = CASE WHEN known.sha256 <> excluded.sha256 THEN now() ELSE known.changed_at END;
 
 -- name: confirm_pages
@@ -50,6 +55,32 @@ SELECT page.url, frontier.depth, page.links
 FROM crawled_page page
 JOIN frontier ON frontier.source_id = page.source_id AND frontier.url = page.url
 WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL;
+
+-- name: distinct_links
+-- Return each link of the live pages of a site once.
+SELECT DISTINCT link FROM crawled_page page CROSS JOIN LATERAL unnest(page.links) AS link
+WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL;
+
+-- name: page_tags
+-- Return the URLs of the stored pages of a site, with the tags that patterns gave them.
+SELECT url, tags FROM crawled_page WHERE source_id = %(source_id)s;
+
+-- name: tag_pages
+-- Replace the tags that patterns gave pages.
+UPDATE crawled_page page SET tags = ARRAY(SELECT jsonb_array_elements_text(tagged.tags))
+FROM unnest(%(urls)s::text[]) WITH ORDINALITY AS named (url, place)
+JOIN jsonb_array_elements(%(tags)s) WITH ORDINALITY AS tagged (tags, place) USING (place)
+WHERE page.source_id = %(source_id)s AND page.url = named.url;
+
+-- name: record_left_out
+-- Record what the patterns of a site left out of its last round.
+UPDATE source SET left_out = %(left_out)s WHERE id = %(source_id)s;
+
+-- name: left_out
+-- Return what the patterns of each site of a collection left out of its last round.
+SELECT location, left_out FROM source
+WHERE collection = %(collection)s AND kind = 'site' AND removed_at IS NULL AND left_out <> '[]'
+ORDER BY id;
 
 -- name: other_urls
 -- Return the URLs that given URLs lead to by redirects, a canonical link or equal content.

@@ -1,13 +1,14 @@
 -- name: daemon_heartbeats
 -- Return the seconds since the last heartbeat of each daemon. Dagster writes times in UTC, without a zone.
-SELECT daemon_type, greatest(extract(epoch FROM now() - timestamp AT TIME ZONE 'UTC'), 0)::float8
+-- A time in the future is from a clock that was ahead: a daemon that lives overwrites it.
+SELECT daemon_type, abs(extract(epoch FROM now() - timestamp AT TIME ZONE 'UTC'))::float8
 FROM public.daemon_heartbeats;
 
 -- name: sensor_ticks
 -- Return the seconds since the last tick of each sensor that ticked in the last week, and whether it failed.
 SELECT DISTINCT ON (1)
        instigator.instigator_body::jsonb -> 'origin' ->> 'job_name',
-       greatest(extract(epoch FROM now() - tick.timestamp AT TIME ZONE 'UTC'), 0)::float8 AS age,
+       abs(extract(epoch FROM now() - tick.timestamp AT TIME ZONE 'UTC'))::float8 AS age,
        tick.status = 'FAILURE'
 FROM public.instigators instigator
 CROSS JOIN LATERAL (
@@ -21,3 +22,21 @@ ORDER BY 1, age;
 -- Return how many runs of each status have not ended.
 SELECT status, count(*) FROM public.runs
 WHERE status IN ('NOT_STARTED', 'QUEUED', 'STARTING', 'STARTED', 'CANCELING') GROUP BY 1;
+
+-- name: forget_future_ticks
+-- Delete the ticks of sensors and schedules from the future, which a clock that was ahead recorded.
+DELETE FROM public.job_ticks WHERE timestamp AT TIME ZONE 'UTC' > now() + interval '5 seconds';
+
+-- name: forget_future_evaluations
+-- Forget when sensors were evaluated last where that lies in the future: Dagster evaluates none of them before.
+UPDATE public.instigators
+SET instigator_body = jsonb_set(jsonb_set(instigator_body::jsonb,
+    '{job_specific_data,last_tick_timestamp}', 'null'), '{job_specific_data,last_tick_start_timestamp}', 'null')::text
+WHERE instigator_type = 'SENSOR'
+  AND greatest((instigator_body::jsonb #>> '{job_specific_data,last_tick_timestamp}')::float8,
+               (instigator_body::jsonb #>> '{job_specific_data,last_tick_start_timestamp}')::float8)
+      > extract(epoch FROM now()) + 5;
+
+-- name: forget_check_executions
+-- Delete the planned and executed checks of a run, which Dagster leaves where it deletes the run.
+DELETE FROM public.asset_check_executions WHERE run_id = %(run_id)s;

@@ -17,7 +17,8 @@ WITH item AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri)
 )
 UPDATE document
-SET uri = newcomer.uri, source_id = newcomer.source_id, tags = newcomer.tags, updated_at = now()
+SET uri = newcomer.uri, source_id = newcomer.source_id, tags = document_tags(newcomer.tags, document.metadata, document.media_type),
+    updated_at = now()
 FROM newcomer
 JOIN orphan ON orphan.input_hash = newcomer.sha256 AND orphan.media_type = newcomer.media_type
            AND orphan.nth = newcomer.nth
@@ -38,7 +39,7 @@ WITH item AS MATERIALIZED (
     SELECT * FROM items_in(%(collection)s, %(uris)s)
 )
 UPDATE document
-SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
+SET removed_at = now(), failure = NULL, failure_class = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s AND removed_at IS NULL
   AND (%(uris)s::text[] IS NULL OR document.uri = ANY(%(uris)s))
   AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri);
@@ -61,26 +62,30 @@ WITH item AS MATERIALIZED (
     SELECT * FROM items_in(%(collection)s, %(uris)s)
 )
 UPDATE document
-SET source_id = item.source_id, tags = item.tags, kind = item.kind, metadata = coalesce(item.metadata, document.metadata),
-    updated_at = now()
+SET source_id = item.source_id, kind = item.kind, metadata = coalesce(item.metadata, document.metadata), updated_at = now(),
+    tags = document_tags(item.tags, coalesce(item.metadata, document.metadata), document.media_type)
 FROM item
 WHERE item.collection = document.collection AND item.uri = document.uri
   AND document.collection = %(collection)s
-  AND ((document.source_id, document.tags, document.kind) IS DISTINCT FROM (item.source_id, item.tags, item.kind)
+  AND ((document.source_id, document.tags, document.kind) IS DISTINCT FROM (
+           item.source_id, document_tags(item.tags, document.metadata, document.media_type), item.kind)
        OR item.metadata <> document.metadata);
 
 -- name: stale_documents
--- Return items whose document is missing, made from other bytes or by another parser, or due for a retry.
+-- Return items whose document is missing, made from other bytes, by another parser, from a replaced parse, or due for a retry.
 WITH item AS MATERIALIZED (
     SELECT * FROM items_in(%(collection)s, %(uris)s)
 )
 SELECT item.uri, item.source_id, item.sha256, item.media_type, item.format, wanted.parser, item.tags, item.kind,
-       item.size, item.metadata, item.container, item.number, document.id AS document_id, document.content_hash
+       item.size, item.metadata, item.container, item.number, document.id AS document_id, document.content_hash,
+       item.parser IS NOT NULL AS is_taken
 FROM item
-JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS wanted (format, parser)
-    ON wanted.format = item.format
+LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser) ON known.format = item.format
+CROSS JOIN LATERAL (SELECT coalesce(item.parser, known.parser) AS parser) AS wanted
 LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
-WHERE (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s) OR item.container = ANY(%(documents)s))
+LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+WHERE wanted.parser IS NOT NULL
+  AND (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s) OR item.container = ANY(%(documents)s))
   AND (cardinality(%(locations)s::text[]) = 0 OR item.source_id IN (
       SELECT id FROM source WHERE collection = %(collection)s AND location = ANY(%(locations)s)))
   AND CASE
@@ -89,13 +94,14 @@ WHERE (cardinality(%(documents)s::text[]) = 0 OR item.uri = ANY(%(documents)s) O
       ELSE document.id IS NULL
           OR document.input_hash <> item.sha256
           OR document.config_hash <> wanted.parser
-          OR (document.failure IS NOT NULL AND document.next_retry_at <= now())
+          OR (document.failure IS NULL AND document.content_hash <> parsed.content_hash)
+          OR (document.failure IS NOT NULL AND is_due(document.next_retry_at))
           OR %(force)s
   END
 ORDER BY item.uri;
 
 -- name: parsed_contents
--- Return the parsed contents that exist for given pairs of sha256 and parser.
+-- Return the sound parsed contents that exist for given pairs of sha256 and parser.
 SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,
        parsed.markdown <> '' AS has_text, parsed.nothing_to_read,
        EXISTS (
@@ -103,18 +109,20 @@ SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metad
            WHERE document.content_sha256 = parsed.sha256 AND document.content_parser = parsed.parser) AS has_document
 FROM parsed_content parsed
 JOIN unnest(%(sha256s)s::bytea[], %(parsers)s::text[]) AS wanted (sha256, parser)
-    ON wanted.sha256 = parsed.sha256 AND wanted.parser = parsed.parser;
+    ON wanted.sha256 = parsed.sha256 AND wanted.parser = parsed.parser
+WHERE parsed.seal = parsed_content_seal(parsed) AND attachments_are_whole(parsed);
 
 -- name: record_parsed_contents
 -- Insert or replace parsed contents.
 INSERT INTO parsed_content
-    (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash, nothing_to_read)
+    (sha256, parser, markdown, blocks, title, page_count, language, metadata, content_hash, nothing_to_read, attachments)
 VALUES (%(sha256)s, %(parser)s, %(markdown)s, %(blocks)s, %(title)s, %(page_count)s, %(language)s, %(metadata)s,
-        %(content_hash)s, %(nothing_to_read)s)
+        %(content_hash)s, %(nothing_to_read)s, %(attachments)s)
 ON CONFLICT (sha256, parser) DO UPDATE SET
     markdown = excluded.markdown, blocks = excluded.blocks, title = excluded.title,
     page_count = excluded.page_count, language = excluded.language, metadata = excluded.metadata,
-    content_hash = excluded.content_hash, nothing_to_read = excluded.nothing_to_read, parsed_at = now();
+    content_hash = excluded.content_hash, nothing_to_read = excluded.nothing_to_read,
+    attachments = excluded.attachments, parsed_at = now();
 
 -- name: forget_attachments
 -- Delete the attachments of a message.
@@ -154,7 +162,8 @@ WHERE source.id = page.source_id AND source.collection = %(collection)s
 INSERT INTO document AS known
     (collection, source_id, uri, kind, media_type, tags, title, language, metadata, input_hash, config_hash,
      content_sha256, content_parser, content_hash, version, skip_reason)
-VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags)s, %(title)s, %(language)s, %(metadata)s,
+VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s,
+        document_tags(%(tags)s::text[], %(metadata)s::jsonb, %(media_type)s), %(title)s, %(language)s, %(metadata)s,
         %(sha256)s, %(parser)s, %(sha256)s, %(parser)s, %(content_hash)s, 1, %(skip_reason)s)
 ON CONFLICT (collection, uri) DO UPDATE SET
     source_id = excluded.source_id, kind = excluded.kind, media_type = excluded.media_type, tags = excluded.tags,
@@ -167,23 +176,26 @@ ON CONFLICT (collection, uri) DO UPDATE SET
     removed_at = greatest(
         (SELECT excluded_at FROM raw_file WHERE source_id = excluded.source_id AND raw_file.uri = excluded.uri),
         (SELECT excluded_at FROM crawled_page page WHERE source_id = excluded.source_id AND page.url = excluded.uri)),
-    skip_reason = excluded.skip_reason, failure = NULL, attempts = 0, next_retry_at = NULL,
+    skip_reason = excluded.skip_reason, failure = NULL, failure_class = NULL, attempts = 0, next_retry_at = NULL,
     updated_at = now();
 
 -- name: record_document_failure
 -- Record a failed attempt; the content of an earlier success stays and stays searchable.
--- A temporary failure is retried at once, then after 1, 2, 4 … minutes; any other one waits for a change of the content
--- or the settings.
+-- A temporary failure is retried at once, then after 1, 2, 4 … minutes, until it is parked; any other one is parked.
 INSERT INTO document AS known
-    (collection, source_id, uri, kind, media_type, tags, title, input_hash, config_hash, failure, attempts, next_retry_at)
+    (collection, source_id, uri, kind, media_type, tags, title, input_hash, config_hash, failure, failure_class,
+     attempts, next_retry_at)
 VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags)s, %(title)s, %(sha256)s, %(parser)s,
-        %(failure)s, 1, CASE WHEN %(temporary)s THEN now() END)
+        %(failure)s, %(failure_class)s, 1, next_retry(%(collection)s, 1, %(most_attempts)s, at_once => true))
 ON CONFLICT (collection, uri) DO UPDATE SET
-    source_id = excluded.source_id, kind = excluded.kind, media_type = excluded.media_type, tags = excluded.tags,
+    source_id = excluded.source_id, kind = excluded.kind, media_type = excluded.media_type, 
+    tags = document_tags(excluded.tags, known.metadata, excluded.media_type),
     input_hash = excluded.input_hash, config_hash = excluded.config_hash, removed_at = NULL,
-    failure = excluded.failure, attempts = known.attempts + 1,
-    next_retry_at = CASE WHEN NOT %(temporary)s THEN NULL WHEN known.attempts = 0 THEN now()
-        ELSE now() + least(interval '1 minute' * power(2, least(known.attempts - 1, 20)), interval '24 hours') END,
+    failure = excluded.failure, failure_class = excluded.failure_class,
+    (attempts, next_retry_at) = (
+        SELECT attempt, next_retry(%(collection)s, attempt, %(most_attempts)s, at_once => true)
+        FROM (SELECT CASE WHEN (known.input_hash, known.config_hash) = (excluded.input_hash, excluded.config_hash)
+                          THEN known.attempts + 1 ELSE 1 END AS attempt) counted),
     updated_at = now();
 
 -- name: record_other_bytes

@@ -23,7 +23,7 @@ FROM (
     FROM indexed_document indexed
     JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
     JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
-    WHERE indexed.generation_id = %(generation)s
+    WHERE indexed.generation_id = %(generation)s AND chunk.embedding_hash IS NOT NULL
       AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
       AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
            OR indexed.published_config IS DISTINCT FROM indexed.config_hash)

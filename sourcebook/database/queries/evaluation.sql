@@ -3,11 +3,11 @@
 SELECT id, uri FROM document WHERE collection = %(collection)s AND removed_at IS NULL ORDER BY uri;
 
 -- name: evaluated_index
--- Return a digest over the published documents of the active generation.
+-- Return a digest over the published documents of a generation; of the active one where none is named.
 SELECT encode(sha256(convert_to(concat_ws(E'\n', generation.id, generation.model, string_agg(
     document.uri || ' ' || encode(indexed.published_hash, 'hex'), E'\n' ORDER BY document.uri)), 'UTF8')), 'hex')
 FROM collection
-JOIN generation ON generation.id = collection.active_generation_id
+JOIN generation ON generation.id = coalesce(%(generation)s::bigint, collection.active_generation_id)
 JOIN indexed_document indexed ON indexed.generation_id = generation.id AND indexed.published_hash IS NOT NULL
 JOIN document ON document.id = indexed.document_id
 WHERE collection.name = %(collection)s

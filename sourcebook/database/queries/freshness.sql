@@ -14,8 +14,9 @@ ORDER BY 1;
 
 -- name: record_comparison
 -- Record the comparison of a collection with its sources, at most once in 20 s where nothing changes.
+-- A time in the future comes from a clock that was wrong.
 INSERT INTO freshness AS known (collection, compared_at, behind_since)
 VALUES (%(collection)s, now(), CASE WHEN %(behind)s THEN now() END)
 ON CONFLICT (collection) DO UPDATE
-SET compared_at = now(), behind_since = CASE WHEN %(behind)s THEN coalesce(known.behind_since, now()) END
-WHERE (known.behind_since IS NOT NULL) <> %(behind)s OR known.compared_at < now() - interval '20 s';
+SET compared_at = now(), behind_since = CASE WHEN %(behind)s THEN least(coalesce(known.behind_since, now()), now()) END
+WHERE (known.behind_since IS NOT NULL) <> %(behind)s OR NOT known.compared_at BETWEEN now() - interval '20 s' AND now();

@@ -1,7 +1,7 @@
 -- name: sites
 -- Return the live sites of a collection, or those at the given locations.
 SELECT source.id, source.location, source.settings, source.crawl_started_at, source.crawl_scope,
-       coalesce(source.next_crawl_at <= now(), true) AS due,
+       coalesce(crawl_is_due(source), true) AS due,
        coalesce(nullif(collection.settings #>> '{parsing,html}', 'auto'), 'main') AS keep
 FROM source
 JOIN collection ON collection.name = source.collection
@@ -17,12 +17,12 @@ SELECT source.location,
                SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND frontier.url = ANY(%(urls)s))
            WHEN %(retry_now)s THEN (
                SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND frontier.state = 'failed')
-           WHEN coalesce(source.next_crawl_at <= now(), true) OR %(force)s THEN greatest(1, (
+           WHEN coalesce(crawl_is_due(source), true) OR %(force)s THEN greatest(1, (
                SELECT count(*) FROM frontier
                WHERE frontier.source_id = source.id AND frontier.state NOT IN ('gone', 'beyond')))
            ELSE (
                SELECT count(*) FROM frontier
-               WHERE frontier.source_id = source.id AND frontier.state = 'failed' AND frontier.next_attempt_at <= now())
+               WHERE frontier.source_id = source.id AND frontier.state = 'failed' AND is_due(frontier.next_attempt_at))
        END AS urls,
        coalesce(source.next_crawl_at, 'epoch') AS since
 FROM source
@@ -75,7 +75,12 @@ UPDATE frontier SET state = 'queued' WHERE source_id = %(source_id)s AND state =
 -- A round also queues its failed start URLs: it goes no further before they have been requested again.
 UPDATE frontier SET state = 'queued', next_attempt_at = NULL
 WHERE source_id = %(source_id)s AND state = 'failed'
-  AND (%(now)s OR next_attempt_at <= now() OR (%(is_round)s AND role <> 'page' AND depth >= 0));
+  AND (%(now)s OR is_due(next_attempt_at) OR (%(is_round)s AND role <> 'page' AND depth >= 0));
+
+-- name: release_urls
+-- End the pause of queued URLs that robots.txt asked for: its rules, or the settings, may have changed.
+UPDATE frontier SET next_attempt_at = NULL
+WHERE source_id = %(source_id)s AND state = 'queued' AND failure_class = 'forbidden' AND next_attempt_at IS NOT NULL;
 
 -- name: demote_starts
 -- Mark the redirect targets of a start URL as plain pages: each round follows its redirects afresh.
@@ -89,43 +94,78 @@ WHERE source_id = %(source_id)s AND url = ANY(%(urls)s) AND state NOT IN ('queue
 
 -- name: add_urls
 -- Insert URLs that were found, and queue known ones again where they had gone.
--- A known URL may also come closer to the start, or turn out to be the redirect target of the start.
+-- A known URL may also come closer to the start, or turn out to be the redirect target of the start; neither a page nor
+-- the start becomes a list. An attempt in the future is one by a clock that was ahead.
 INSERT INTO frontier AS known (source_id, url, role, listed, depth, parent, lastmod)
 SELECT %(source_id)s, url, role, listed, depth, parent, lastmod
 FROM unnest(%(urls)s::text[], %(roles)s::text[], %(listed)s::boolean[], %(depths)s::integer[], %(parents)s::text[],
             %(lastmods)s::text[]) AS found (url, role, listed, depth, parent, lastmod)
 ON CONFLICT (source_id, url) DO UPDATE SET
-    depth = least(known.depth, excluded.depth),
+    depth = CASE
+        WHEN known.depth < 0 AND excluded.depth < 0 THEN greatest(known.depth, excluded.depth)
+        WHEN known.depth >= 0 AND excluded.depth >= 0 THEN least(known.depth, excluded.depth)
+        WHEN excluded.role = 'start' THEN excluded.depth
+        ELSE known.depth END,
     listed = known.listed OR excluded.listed,
-    role = CASE WHEN excluded.role = 'start' AND known.role = 'page' THEN 'start' ELSE known.role END,
+    role = CASE WHEN excluded.role = 'start' AND (known.role = 'page' OR known.depth < 0) THEN 'start' ELSE known.role END,
     lastmod = coalesce(excluded.lastmod, known.lastmod),
-    state = CASE WHEN known.state IN ('gone', 'refused', 'beyond') AND known.attempted_at < %(since)s THEN 'queued'
+    state = CASE WHEN known.state IN ('gone', 'refused', 'beyond')
+                      AND NOT known.attempted_at BETWEEN %(since)s AND now() + interval '1 hour' THEN 'queued'
         ELSE known.state END
-    WHERE known.depth > excluded.depth
+    WHERE (known.depth > excluded.depth AND (known.depth < 0) = (excluded.depth < 0))
+       OR (known.depth < excluded.depth AND excluded.depth < 0)
+       OR (excluded.role = 'start' AND known.depth < 0)
        OR (excluded.listed AND NOT known.listed)
        OR (excluded.role = 'start' AND known.role = 'page')
        OR excluded.lastmod IS DISTINCT FROM coalesce(known.lastmod, excluded.lastmod)
        OR (excluded.lastmod IS NOT NULL AND known.lastmod IS NULL)
-       OR (known.state IN ('gone', 'refused', 'beyond') AND known.attempted_at < %(since)s)
+       OR (known.state IN ('gone', 'refused', 'beyond')
+           AND NOT known.attempted_at BETWEEN %(since)s AND now() + interval '1 hour')
 RETURNING xmax = 0 AS is_new;
 
 -- name: skip_unchanged_urls
 -- Mark queued pages as fetched whose lastmod in the sitemap equals the one they were fetched with.
 -- A date alone may hide a second change on the same day, so it counts from the second day on.
-UPDATE frontier SET state = 'fetched', last_error = NULL, attempts = 0
+UPDATE frontier SET state = 'fetched', last_error = NULL, failure_class = NULL, attempts = 0
 FROM crawled_page page
 WHERE page.source_id = frontier.source_id AND page.url = frontier.url
   AND frontier.source_id = %(source_id)s AND frontier.state = 'queued' AND frontier.role = 'page'
   AND frontier.lastmod = page.lastmod AND page.removed_at IS NULL AND page.cleaner = %(cleaner)s
+  AND page.fetched_at < now() + interval '1 hour'
   AND frontier.lastmod < to_char((page.fetched_at - interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD');
 
--- name: claim_urls
--- Mark the next queued URLs as being fetched and return them with the validators of their pages.
+-- name: claim_lists
+-- Mark the next queued starts and lists as being fetched, those nearest to the start first, and return them.
 WITH next AS (
-    SELECT id, source_id, url FROM frontier
-    WHERE source_id = %(source_id)s AND state = 'queued' AND (next_attempt_at IS NULL OR next_attempt_at <= now())
-      AND (NOT %(lists_only)s OR role <> 'page')
-      AND (NOT %(known_only)s OR role <> 'page' OR EXISTS (
+    SELECT id FROM frontier
+    WHERE source_id = %(source_id)s AND state = 'queued' AND role <> 'page'
+      AND (next_attempt_at IS NULL OR is_due(next_attempt_at))
+      AND (depth >= 0 OR NOT %(starts_only)s)
+    ORDER BY depth DESC, id
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE frontier SET state = 'fetching', attempted_at = now()
+    FROM next WHERE frontier.id = next.id
+    RETURNING frontier.id, frontier.source_id, frontier.url, frontier.role, frontier.listed, frontier.depth, frontier.parent,
+              frontier.attempts, frontier.lastmod
+)
+SELECT claimed.id, claimed.url, claimed.role, claimed.listed, claimed.depth, claimed.parent, claimed.attempts, claimed.lastmod,
+       page.etag, page.last_modified, page.cleaner, page.sha256, coalesce(page.rendered, false) AS rendered,
+       page.url IS NOT NULL AND page.removed_at IS NULL AS live
+FROM claimed
+LEFT JOIN crawled_page page ON page.source_id = claimed.source_id AND page.url = claimed.url
+ORDER BY claimed.depth DESC, claimed.id;
+
+-- name: claim_pages
+-- Mark the next queued pages as being fetched and return them with the validators of their pages.
+-- With `patient` those pages that have failed or asked to wait several times; otherwise all others.
+WITH next AS (
+    SELECT id FROM frontier
+    WHERE source_id = %(source_id)s AND state = 'queued' AND role = 'page'
+      AND (next_attempt_at IS NULL OR is_due(next_attempt_at))
+      AND (attempts >= %(most_postponed)s) = %(patient)s
+      AND (NOT %(known_only)s OR EXISTS (
           SELECT FROM crawled_page page
           WHERE page.source_id = frontier.source_id AND page.url = frontier.url AND page.removed_at IS NULL))
     ORDER BY depth, id
@@ -145,9 +185,12 @@ LEFT JOIN crawled_page page ON page.source_id = claimed.source_id AND page.url =
 ORDER BY claimed.depth, claimed.id;
 
 -- name: mark_fetched
--- Mark URLs as fetched.
-UPDATE frontier SET state = 'fetched', attempts = 0, next_attempt_at = NULL, last_error = NULL, redirects_to = NULL
-WHERE id = ANY(%(ids)s);
+-- Mark URLs as fetched; a list with the notice of what it left out.
+UPDATE frontier
+SET state = 'fetched', attempts = 0, next_attempt_at = NULL, last_error = fetched.notice, failure_class = NULL, rule = NULL,
+    redirects_to = NULL, seconds = fetched.seconds
+FROM unnest(%(ids)s::bigint[], %(seconds)s::real[], %(notices)s::text[]) AS fetched (id, seconds, notice)
+WHERE frontier.id = fetched.id;
 
 -- name: start_urls
 -- Return the start URL of a site and the redirect targets it led to in the last round.
@@ -169,76 +212,128 @@ WHERE frontier.id = turned_out.id AND frontier.role <> turned_out.role;
 -- name: mark_redirected
 -- Mark URLs as redirects to their targets.
 UPDATE frontier
-SET state = 'redirected', attempts = 0, next_attempt_at = NULL, last_error = NULL, redirects_to = moved.target
-FROM unnest(%(ids)s::bigint[], %(targets)s::text[]) AS moved (id, target)
+SET state = 'redirected', attempts = 0, next_attempt_at = NULL, last_error = NULL, failure_class = NULL, rule = NULL,
+    redirects_to = moved.target, seconds = moved.seconds
+FROM unnest(%(ids)s::bigint[], %(seconds)s::real[], %(targets)s::text[]) AS moved (id, seconds, target)
 WHERE frontier.id = moved.id;
 
 -- name: mark_gone
 -- Mark URLs as gone.
-UPDATE frontier SET state = 'gone', attempts = 0, next_attempt_at = NULL, last_error = gone.reason
-FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS gone (id, reason)
+UPDATE frontier
+SET state = 'gone', failure_class = NULL, rule = NULL, attempts = 0, next_attempt_at = NULL, last_error = gone.reason,
+    seconds = gone.seconds
+FROM unnest(%(ids)s::bigint[], %(seconds)s::real[], %(reasons)s::text[]) AS gone (id, seconds, reason)
 WHERE frontier.id = gone.id;
 
 -- name: mark_refused
--- Mark URLs as refused.
-UPDATE frontier SET state = 'refused', attempts = 0, next_attempt_at = NULL, last_error = refused.reason
-FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS refused (id, reason)
+-- Mark URLs as refused, with the rule that excludes them.
+UPDATE frontier
+SET state = 'refused', failure_class = NULL, rule = refused.rule, attempts = 0, next_attempt_at = NULL,
+    last_error = refused.reason, seconds = refused.seconds
+FROM unnest(%(ids)s::bigint[], %(seconds)s::real[], %(reasons)s::text[], %(rules)s::text[])
+    AS refused (id, seconds, reason, rule)
 WHERE frontier.id = refused.id;
 
 -- name: mark_failed
 -- Mark URLs as failed.
--- A transient failure is retried after 1, 2, 4 … minutes (at most a day), but not before the time in Retry-After.
+-- A transient failure is retried after 1, 2, 4 … minutes (at most a day), but not before the time in Retry-After, until
+-- it is parked.
 UPDATE frontier
-SET state = 'failed', attempts = frontier.attempts + 1, last_error = failed.reason,
-    next_attempt_at = CASE WHEN failed.transient THEN now() + greatest(
-        least(interval '1 minute' * power(2, least(frontier.attempts, 20)), interval '24 hours'),
-        make_interval(secs => failed.retry_after)) END
-FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(transient)s::boolean[], %(retry_after)s::double precision[])
-    AS failed (id, reason, transient, retry_after)
-WHERE frontier.id = failed.id;
+SET state = 'failed', attempts = frontier.attempts + 1, last_error = failed.reason, failure_class = failed.failure_class,
+    rule = NULL, seconds = failed.seconds,
+    next_attempt_at = CASE WHEN failed.transient
+        THEN greatest(next_retry(source.collection, frontier.attempts + 1),
+                      now() + nullif(make_interval(secs => failed.retry_after), interval '0')) END
+FROM unnest(%(ids)s::bigint[], %(seconds)s::real[], %(reasons)s::text[], %(failure_classes)s::text[],
+            %(transient)s::boolean[], %(retry_after)s::double precision[])
+    AS failed (id, seconds, reason, failure_class, transient, retry_after), source
+WHERE frontier.id = failed.id AND source.id = frontier.source_id;
 
 -- name: postpone_urls
 -- Postpone URLs to a given time.
--- During a round they stay queued; outside a round they wait as failed URLs.
+-- During a round they stay queued; outside a round they wait as failed URLs, and so do those that have answered several
+-- times in a row with a pause.
 UPDATE frontier
-SET state = CASE WHEN source.crawl_started_at IS NULL THEN 'failed' ELSE 'queued' END,
+SET state = CASE WHEN source.crawl_started_at IS NULL
+                      OR frontier.attempts + postponed.answered::integer >= %(most_postponed)s AND postponed.answered
+        THEN 'failed' ELSE 'queued' END,
+    attempts = frontier.attempts + postponed.answered::integer, failure_class = postponed.failure_class,
     next_attempt_at = postponed.until, last_error = postponed.reason
-FROM source, unnest(%(ids)s::bigint[], %(untils)s::timestamptz[], %(reasons)s::text[]) AS postponed (id, until, reason)
+FROM source, unnest(%(ids)s::bigint[], %(untils)s::timestamptz[], %(reasons)s::text[], %(answered)s::boolean[],
+                    %(failure_classes)s::text[]) AS postponed (id, until, reason, answered, failure_class)
 WHERE frontier.id = postponed.id AND source.id = frontier.source_id;
 
 -- name: mark_beyond
 -- Mark the pages that are still queued when max_pages is reached: known, counted and not requested.
-UPDATE frontier SET state = 'beyond' WHERE source_id = %(source_id)s AND state = 'queued' AND role = 'page';
+-- With `new_only` not those that are stored.
+UPDATE frontier SET state = 'beyond', next_attempt_at = NULL, last_error = NULL
+WHERE source_id = %(source_id)s AND state = 'queued' AND role = 'page'
+  AND NOT (%(new_only)s AND EXISTS (
+      SELECT FROM crawled_page page
+      WHERE page.source_id = frontier.source_id AND page.url = frontier.url AND page.removed_at IS NULL));
 
 -- name: end_crawl
 -- Record the end of a complete crawl and the time of the next one.
 UPDATE source
-SET listed_at = now(), listing_error = NULL, crawl_started_at = NULL,
+SET listed_at = now(), listing_error = NULL, listing_error_class = NULL, crawl_started_at = NULL,
     next_crawl_at = now() + make_interval(secs => %(refresh)s)
 WHERE id = %(source_id)s;
 
+-- name: pause_crawl
+-- Record that a crawl goes on with the next ingest.
+UPDATE source SET listing_error = NULL, listing_error_class = NULL, next_crawl_at = now() WHERE id = %(source_id)s;
+
+-- name: paused_crawls
+-- Count the sites of a collection, or of those at the given locations, whose crawls have paused.
+SELECT count(*) FROM source
+WHERE collection = %(collection)s AND kind = 'site' AND removed_at IS NULL AND crawl_started_at IS NOT NULL
+  AND listing_error IS NULL AND next_crawl_at <= now()
+  AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s));
+
 -- name: interrupt_crawl
 -- Record why a crawl cannot continue now and when it will; queued URLs stay queued.
-UPDATE source SET listing_error = %(error)s, next_crawl_at = %(next_crawl_at)s WHERE id = %(source_id)s;
+UPDATE source
+SET listing_error = %(error)s, listing_error_class = %(failure_class)s, next_crawl_at = %(next_crawl_at)s WHERE id = %(source_id)s;
 
 -- name: refuse_crawl
 -- Record that a crawl ended without any page, and the time of the next one.
 UPDATE source
-SET listing_error = %(error)s, crawl_started_at = NULL, next_crawl_at = now() + make_interval(secs => %(refresh)s)
+SET listing_error = %(error)s, listing_error_class = %(failure_class)s, crawl_started_at = NULL,
+    next_crawl_at = now() + make_interval(secs => %(refresh)s)
 WHERE id = %(source_id)s;
 
 -- name: frontier_counts
--- Return how many URLs of a site are queued, when the first of them is due, and how many pages are live.
+-- Return how many URLs of a site are queued, how many of those are known, when the first is due, and the live pages.
+-- Lists and stored pages are known.
 SELECT
-    count(*) FILTER (WHERE state = 'queued') AS queued,
-    min(next_attempt_at) FILTER (WHERE state = 'queued') AS next_attempt_at,
+    count(*) AS queued,
+    count(*) FILTER (WHERE frontier.role <> 'page' OR page.url IS NOT NULL) AS known,
+    min(frontier.next_attempt_at) AS next_attempt_at,
     (SELECT count(*) FROM crawled_page page WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL) AS live
 FROM frontier
-WHERE source_id = %(source_id)s;
+LEFT JOIN crawled_page page
+    ON page.source_id = frontier.source_id AND page.url = frontier.url AND page.removed_at IS NULL
+WHERE frontier.source_id = %(source_id)s AND frontier.state = 'queued';
+
+-- name: list_urls
+-- Return the URLs of the lists of a site that are known, without those that are gone.
+SELECT url FROM frontier
+WHERE source_id = %(source_id)s AND role = 'list' AND depth < 0 AND state NOT IN ('gone', 'refused');
 
 -- name: frontier_urls
 -- Return every URL that is known of a site.
 SELECT id, url, depth, role FROM frontier WHERE source_id = %(source_id)s;
+
+-- name: forget_urls
+-- Delete every URL of a site.
+DELETE FROM frontier WHERE source_id = %(source_id)s;
+
+-- name: pages_without_url
+-- Return the live pages of a site that are not in its frontier.
+SELECT page.url FROM crawled_page page
+WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL
+  AND NOT EXISTS (SELECT FROM frontier WHERE frontier.source_id = page.source_id AND frontier.url = page.url)
+ORDER BY page.url;
 
 -- name: delete_urls
 -- Delete URLs from the frontier.

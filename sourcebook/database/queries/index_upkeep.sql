@@ -66,15 +66,21 @@ INSERT INTO keyword_block_size (generation_id, block, entries)
 SELECT %(generation)s, %(block)s, count(*) FROM entered;
 
 -- name: build_keyword_block
--- Insert the weights of a block by lexeme.
-INSERT INTO keyword_block (generation_id, lexeme_id, block, weights)
-SELECT %(generation)s, posting.lexeme_id, %(block)s,
-       ('{' || string_agg(entry.slot || ':' || posting.weight, ',') || '}/8000')::sparsevec(8000)
-FROM keyword_postings(
-    %(generation)s,
-    ARRAY(SELECT chunk_id FROM keyword_entry WHERE generation_id = %(generation)s AND block = %(block)s)) AS posting
-JOIN keyword_entry entry ON entry.generation_id = %(generation)s AND entry.chunk_id = posting.chunk_id
-GROUP BY posting.lexeme_id;
+-- Insert the weights of a block by lexeme, and record their sum.
+WITH gathered AS (
+    INSERT INTO keyword_block (generation_id, lexeme_id, block, weights)
+    SELECT %(generation)s, posting.lexeme_id, %(block)s,
+           ('{' || string_agg(entry.slot || ':' || posting.weight, ',') || '}/8000')::sparsevec(8000)
+    FROM keyword_postings(
+        %(generation)s,
+        ARRAY(SELECT chunk_id FROM keyword_entry WHERE generation_id = %(generation)s AND block = %(block)s)) AS posting
+    JOIN keyword_entry entry ON entry.generation_id = %(generation)s AND entry.chunk_id = posting.chunk_id
+    GROUP BY posting.lexeme_id
+    RETURNING keyword_block_seal(keyword_block) AS seal
+)
+UPDATE keyword_block_size held SET lexemes = total.lexemes, digest = total.digest
+FROM (SELECT count(*) AS lexemes, coalesce(sum(seal), 0) AS digest FROM gathered) total
+WHERE held.generation_id = %(generation)s AND held.block = %(block)s;
 
 -- name: analyze_lexemes
 -- Analyze the vocabulary: the planner takes one that was never counted for small, which makes this stage 25 times slower.

@@ -5,12 +5,14 @@ SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.
        coalesce((SELECT count(*) FROM search_entry entry
                  JOIN collection ON collection.active_generation_id = entry.generation_id
                  WHERE collection.name = item.collection AND entry.document_id = item.document_id), 0) AS chunks,
-       item.state, item.error
+       item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked, item.removed_at,
+       (SELECT location FROM source WHERE source.id = item.source_id AND source.kind = 'collection') AS taken_from
 FROM item
 JOIN collection ON collection.name = item.collection AND collection.removed_at IS NULL
 WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(collections)s))
   AND (%(uris)s::text[] IS NULL OR item.uri = ANY(%(uris)s))
   AND (%(last)s::text IS NULL OR item.uri <= %(last)s)
+  AND (%(failure_class)s::text IS NULL OR item.failure_class = %(failure_class)s)
   AND CASE WHEN %(failed)s THEN item.state IN ('failed', 'skipped') ELSE item.state <> 'removed' OR %(removed)s END
 ORDER BY item.collection, item.uri
 LIMIT %(limit)s;
@@ -24,7 +26,9 @@ ORDER BY uri OFFSET %(limit)s - 1 LIMIT 1;
 -- name: find_documents
 -- Return documents by id or URI; a URI may be in several collections.
 SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.media_type, item.language,
-       item.version, item.tags, item.state, item.error, document.metadata, parsed.markdown AS text
+       item.version, item.tags, item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked,
+       item.removed_at, document.metadata, parsed.markdown AS text, web_link(item.uri, item.source_id) AS link,
+       (SELECT location FROM source WHERE source.id = item.source_id AND source.kind = 'collection') AS taken_from
 FROM item
 JOIN document ON document.id = item.document_id
 LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
@@ -45,10 +49,12 @@ ORDER BY chunk.ordinal;
 -- name: unlisted_sources
 -- Return the sources that could not be listed, in the form of items.
 SELECT NULL::bigint AS document_id, source.collection, source.location AS uri, NULL AS title, 'source' AS kind,
-       NULL AS media_type, NULL AS language, 0 AS version, 0 AS chunks, 'failed' AS state, source.listing_error AS error
+       NULL AS media_type, NULL AS language, 0 AS version, 0 AS chunks, 'failed' AS state, source.listing_error AS error,
+       coalesce(source.listing_error_class, 'other') AS failure_class
 FROM source
 JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
 WHERE source.removed_at IS NULL AND source.listing_error IS NOT NULL
+  AND (%(failure_class)s::text IS NULL OR coalesce(source.listing_error_class, 'other') = %(failure_class)s)
   AND (cardinality(%(collections)s::text[]) = 0 OR source.collection = ANY(%(collections)s))
 ORDER BY source.collection, source.location;
 

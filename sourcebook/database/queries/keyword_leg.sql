@@ -116,14 +116,6 @@ WHERE distance < 0
 ORDER BY distance, chunk_id
 LIMIT %(depth)s;
 
--- name: entries_by_full_text_rank
--- Return the entries with the highest ts_rank, PostgreSQL's own score: for comparison, no search uses it.
-SELECT chunk_id, ts_rank('{1, 1, 1, 1}', lexemes, %(query)s::tsquery, 1) AS score
-FROM search_entry
-WHERE generation_id = %(generation)s AND lexemes @@ %(query)s::tsquery
-ORDER BY score DESC, chunk_id
-LIMIT %(depth)s;
-
 -- name: lexemes_named
 -- Return the held lexemes of a list.
 SELECT token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids

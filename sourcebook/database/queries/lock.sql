@@ -6,6 +6,10 @@ SELECT pg_try_advisory_lock(hashtextextended('sourcebook collection ' || %(colle
 -- Release the lock of a collection.
 SELECT pg_advisory_unlock(hashtextextended('sourcebook collection ' || %(collection)s, 0));
 
+-- name: is_alive
+-- Return whether the server still serves this session.
+SELECT true;
+
 -- name: collection_is_locked
 -- Return whether a session holds the lock of a collection.
 SELECT EXISTS (

@@ -1,41 +1,43 @@
--- name: limit_scrape
--- Limit the duration of the session's statements in milliseconds.
-SELECT set_config('statement_timeout', %(milliseconds)s, false);
+-- name: name_scrape
+-- Set the search path of a session that reads metrics, and the name by which administrators know it.
+SET search_path TO sourcebook, public;
+SET application_name = 'sourcebook metrics';
 
 -- name: document_states
 -- Return the number of documents of each collection by state: ready, pending, failed, skipped, removed.
--- Two scans instead of a join: a document is ready where the passages that were cut last are published.
-WITH counted AS (
+-- Live and removed documents are kept counts; only failed, skipped and marked ones are read.
+WITH kept AS (
     SELECT collection,
-           count(*) FILTER (WHERE removed_at IS NOT NULL) AS removed,
-           count(*) FILTER (WHERE removed_at IS NULL AND failure IS NOT NULL) AS failed,
-           count(*) FILTER (WHERE removed_at IS NULL AND failure IS NULL AND skip_reason IS NOT NULL) AS skipped,
-           count(*) FILTER (WHERE removed_at IS NULL AND failure IS NULL AND skip_reason IS NULL) AS others
-    FROM document GROUP BY collection
-), published AS (
-    SELECT generation_id, count(*) FILTER (WHERE published_hash = input_hash) AS documents
-    FROM indexed_document GROUP BY 1
-), unsettled AS MATERIALIZED (
-    SELECT id FROM document WHERE failure IS NOT NULL AND removed_at IS NULL
-    UNION
-    SELECT id FROM document WHERE skip_reason IS NOT NULL AND removed_at IS NULL
-), published_otherwise AS (
-    SELECT indexed.generation_id, count(*) FILTER (WHERE indexed.published_hash = indexed.input_hash) AS documents
-    FROM unsettled JOIN indexed_document indexed ON indexed.document_id = unsettled.id GROUP BY 1
-), settled AS (
-    SELECT counted.*,
-           greatest(others - coalesce(published.documents, 0) + coalesce(published_otherwise.documents, 0), 0) AS pending
-    FROM counted
-    JOIN collection ON collection.name = counted.collection AND collection.removed_at IS NULL
-    LEFT JOIN published ON published.generation_id = collection.active_generation_id
-    LEFT JOIN published_otherwise ON published_otherwise.generation_id = collection.active_generation_id
+           sum(items) FILTER (WHERE kind = 'documents') AS live,
+           sum(items) FILTER (WHERE kind = 'removed') AS removed
+    FROM tally GROUP BY 1
+), failed AS (
+    SELECT collection, count(*) AS number FROM document WHERE failure IS NOT NULL AND removed_at IS NULL GROUP BY 1
+), skipped AS (
+    SELECT collection, count(*) AS number FROM document
+    WHERE skip_reason IS NOT NULL AND failure IS NULL AND removed_at IS NULL GROUP BY 1
+), pending AS (
+    SELECT document.collection, count(*) AS number
+    FROM (SELECT DISTINCT document_id FROM changed_document) marked
+    JOIN document ON document.id = marked.document_id
+    JOIN collection ON collection.name = document.collection
+    LEFT JOIN indexed_document indexed
+        ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
+    WHERE document.removed_at IS NULL AND document.failure IS NULL AND document.skip_reason IS NULL
+      AND (document.content_hash IS NULL OR indexed.published_hash IS DISTINCT FROM document.content_hash)
+    GROUP BY 1
 )
-SELECT collection, state, number
-FROM settled
+SELECT collection.name, states.state, states.number::bigint
+FROM collection
+LEFT JOIN kept ON kept.collection = collection.name
+LEFT JOIN failed ON failed.collection = collection.name
+LEFT JOIN skipped ON skipped.collection = collection.name
+LEFT JOIN pending ON pending.collection = collection.name
 CROSS JOIN LATERAL (VALUES
-    ('ready', others - pending), ('pending', pending), ('failed', failed), ('skipped', skipped), ('removed', removed)
+    ('ready', coalesce(kept.live, 0) - coalesce(failed.number, 0) - coalesce(skipped.number, 0) - coalesce(pending.number, 0)),
+    ('pending', pending.number), ('failed', failed.number), ('skipped', skipped.number), ('removed', kept.removed)
 ) AS states (state, number)
-WHERE number > 0;
+WHERE collection.removed_at IS NULL AND states.number > 0;
 
 -- name: published_chunks
 -- Return the number of searchable passages of each collection, as the index keeps it.
@@ -44,39 +46,27 @@ FROM collection LEFT JOIN generation ON generation.id = collection.active_genera
 WHERE collection.removed_at IS NULL;
 
 -- name: failures
--- Return how many items of each collection failed, by kind and by class of the reason.
+-- Return how many items of each collection failed, by kind and by class.
 WITH failed AS (
-    SELECT source.collection, 'file' AS kind, file.failure AS reason
+    SELECT source.collection, 'file' AS kind, file.failure_class
     FROM raw_file file JOIN source ON source.id = file.source_id
     WHERE file.failure IS NOT NULL AND file.removed_at IS NULL AND source.removed_at IS NULL
     UNION ALL
-    SELECT source.collection, 'recording', transcribed.failure
+    SELECT source.collection, 'recording', transcribed.failure_class
     FROM transcribed_file transcribed
     JOIN raw_file file ON file.source_id = transcribed.source_id AND file.uri = transcribed.uri
     JOIN source ON source.id = file.source_id
     WHERE transcribed.failure IS NOT NULL AND file.removed_at IS NULL AND source.removed_at IS NULL
     UNION ALL
-    SELECT collection, 'document', failure FROM document WHERE failure IS NOT NULL AND removed_at IS NULL
+    SELECT collection, 'document', failure_class FROM document WHERE failure IS NOT NULL AND removed_at IS NULL
     UNION ALL
-    SELECT source.collection, 'page', coalesce(frontier.last_error, '')
+    SELECT source.collection, 'page', frontier.failure_class
     FROM frontier JOIN source ON source.id = frontier.source_id
     WHERE frontier.state = 'failed' AND source.removed_at IS NULL
     UNION ALL
-    SELECT collection, 'source', listing_error FROM source WHERE listing_error IS NOT NULL AND removed_at IS NULL
+    SELECT collection, 'source', listing_error_class FROM source WHERE listing_error IS NOT NULL AND removed_at IS NULL
 )
-SELECT failed.collection, kind, CASE
-           WHEN reason ~ 'not done after|in time|timed out|did not convert it within' THEN 'timeout'
-           WHEN reason ~ 'crashed|ended again and again|process that reads it' THEN 'crash'
-           WHEN reason ~ 'memory' THEN 'memory'
-           WHEN reason ~ 'max_bytes|max_hours|larger than|too large|are read; split|unpacks to' THEN 'too_large'
-           WHEN reason ~ 'password|protected|sealed|encrypted|who asks' THEN 'protected'
-           WHEN reason ~ 'vanished|does not exist|not mounted|not there' THEN 'missing'
-           WHEN reason ~ 'the server answers|status \d|asks for fewer|asked for a pause|redirect' THEN 'server'
-           WHEN reason ~ 'robots.txt' THEN 'robots'
-           WHEN reason ~ 'looked up|connect|times in a row|not valid HTTP|cannot be reached' THEN 'network'
-           WHEN reason ~ 'cannot be read: |cannot be listed|cannot be copied' THEN 'unreadable'
-           WHEN reason ~ 'damaged|cut off|cannot read it|no readable|cannot be decoded|ends at' THEN 'damaged'
-           ELSE 'other' END,
+SELECT failed.collection, kind, coalesce(failure_class, 'other'),
        count(*)
 FROM failed JOIN collection ON collection.name = failed.collection AND collection.removed_at IS NULL
 GROUP BY 1, 2, 3;
@@ -88,4 +78,4 @@ FROM frontier JOIN source ON source.id = frontier.source_id
 WHERE frontier.state = 'queued' AND source.removed_at IS NULL GROUP BY 1
 UNION ALL
 SELECT collection, 'retries', count(*)
-FROM document WHERE failure IS NOT NULL AND removed_at IS NULL AND next_retry_at <= now() GROUP BY 1;
+FROM document WHERE failure IS NOT NULL AND removed_at IS NULL AND is_due(next_retry_at) GROUP BY 1;

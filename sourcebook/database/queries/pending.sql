@@ -7,24 +7,29 @@ SELECT
      WHERE source.collection = %(collection)s AND source.removed_at IS NOT NULL AND page.removed_at IS NULL);
 
 -- name: pending_document_changes
--- Return how many documents differ from their items, and how many documents have no item any more.
+-- Return how many documents differ from their items, how many have no item any more, and how many of the first are taken.
 WITH item AS MATERIALIZED (
     SELECT * FROM items_in(%(collection)s, %(uris)s)
 )
-SELECT
-    (SELECT count(*) FROM item
-     JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS wanted (format, parser)
-         ON wanted.format = item.format
+SELECT differing.items, gone.documents, differing.taken
+FROM
+    (SELECT count(*) AS items, count(item.parser) AS taken FROM item
+     LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser) ON known.format = item.format
+     CROSS JOIN LATERAL (SELECT coalesce(item.parser, known.parser) AS parser) AS wanted
      LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
-     WHERE (document.id IS NULL
+     LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+     WHERE wanted.parser IS NOT NULL
+       AND (document.id IS NULL
             OR document.removed_at IS NOT NULL
             OR document.input_hash <> item.sha256
             OR document.config_hash <> wanted.parser
-            OR (document.failure IS NOT NULL AND (%(retry_now)s OR document.next_retry_at <= now()))
+            OR (document.failure IS NULL AND document.content_hash <> parsed.content_hash)
+            OR (document.failure IS NOT NULL AND (%(retry_now)s OR is_due(document.next_retry_at)))
             OR (document.source_id, document.tags, document.kind)
-                IS DISTINCT FROM (item.source_id, item.tags, item.kind)
-            OR item.metadata <> document.metadata)),
-    (SELECT count(*) FROM document
+                IS DISTINCT FROM (
+                    item.source_id, document_tags(item.tags, document.metadata, document.media_type), item.kind)
+            OR item.metadata <> document.metadata)) differing,
+    (SELECT count(*) AS documents FROM document
      WHERE collection = %(collection)s AND removed_at IS NULL
        AND (%(uris)s::text[] IS NULL OR document.uri = ANY(%(uris)s))
-       AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri));
+       AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri)) gone;

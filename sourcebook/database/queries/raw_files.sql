@@ -1,10 +1,12 @@
 -- name: collection_sources
--- Return the live folders of a collection, or those at the given locations.
+-- Return the folders, stores and repositories of a collection, or those at the given locations.
 SELECT id, location, include, exclude, max_bytes,
-       coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s), listing_error,
-       coalesce((source.settings ->> 'follow_links')::boolean, false)
+       coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s) AS max_recording_bytes,
+       listing_error, coalesce((source.settings ->> 'follow_links')::boolean, false) AS follow_links,
+       source.settings ? 'url' AS is_repository, source.settings ->> 'path' AS folder,
+       git_mirror, git_commit, git_error, git_error_class
 FROM source JOIN collection ON collection.name = source.collection
-WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND kind = 'files'
+WHERE source.collection = %(collection)s AND (source.removed_at IS NULL OR %(with_removed)s) AND kind = 'files'
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
 ORDER BY id;
 
@@ -20,7 +22,7 @@ SELECT uri, digest, files, revision FROM listed_folder WHERE source_id = %(sourc
 -- Return every file that the ledger knows of some folders of a source, also removed ones.
 SELECT uri, size, modified,
        removed_at IS NULL AS live,
-       failure IS NOT NULL AND (%(retry_now)s OR next_retry_at <= now()) AS retry_due,
+       failure IS NOT NULL AND (%(retry_now)s OR is_due(next_retry_at)) AS retry_due,
        failure IS NOT NULL AS failed,
        (extract(epoch FROM hashed_at) * 1000000000)::bigint AS hashed_ns,
        skip_reason, media_type, sha256
@@ -53,14 +55,17 @@ WHERE folder.source_id = %(source_id)s AND folder.uri = empty.uri;
 -- name: record_files
 -- Insert or update the rows of files that are new, changed, returned, failed or skipped.
 INSERT INTO raw_file AS known
-    (source_id, uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, attempts, next_retry_at)
+    (source_id, uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, failure_class,
+     attempts, next_retry_at)
 SELECT %(source_id)s, uri, size, modified, sha256, media_type, to_timestamp(hashed_at), skip_reason, failure,
-       CASE WHEN failure IS NULL THEN 0 ELSE 1 END,
-       CASE WHEN failure IS NULL THEN NULL ELSE now() + interval '1 minute' END
+       failure_class, CASE WHEN failure IS NULL THEN 0 ELSE 1 END,
+       CASE WHEN failure IS NOT NULL THEN next_retry(source.collection, 1) END
 FROM unnest(
     %(uris)s::text[], %(sizes)s::bigint[], %(modified)s::text[], %(sha256s)s::bytea[], %(media_types)s::text[],
-    %(hashed_at)s::double precision[], %(skip_reasons)s::text[], %(failures)s::text[]
-) AS seen (uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure)
+    %(hashed_at)s::double precision[], %(skip_reasons)s::text[], %(failures)s::text[],
+    %(failure_classes)s::text[]
+) AS seen (uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, failure_class)
+JOIN source ON source.id = %(source_id)s
 ON CONFLICT (source_id, uri) DO UPDATE SET
     size = excluded.size,
     modified = excluded.modified,
@@ -72,26 +77,32 @@ ON CONFLICT (source_id, uri) DO UPDATE SET
     removed_at = NULL,
     skip_reason = excluded.skip_reason,
     failure = excluded.failure,
-    attempts = CASE WHEN excluded.failure IS NULL THEN 0 ELSE known.attempts + 1 END,
-    next_retry_at = CASE WHEN excluded.failure IS NULL THEN NULL
-        ELSE now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours') END
+    failure_class = excluded.failure_class,
+    (attempts, next_retry_at) = (
+        SELECT attempt, CASE WHEN attempt > 0 THEN next_retry(
+            (SELECT collection FROM source WHERE id = excluded.source_id), attempt) END
+        FROM (SELECT CASE WHEN excluded.failure IS NULL THEN 0
+                          WHEN (known.size, known.modified) = (excluded.size, excluded.modified) THEN known.attempts + 1
+                          ELSE 1 END AS attempt) counted)
 RETURNING uri;
 
 -- name: confirm_files
 -- Mark files as unchanged after a second look at their content.
 -- From then on an equal modification time means equal content.
-UPDATE raw_file SET hashed_at = now() WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s);
+UPDATE raw_file SET hashed_at = to_timestamp(confirmed.hashed_at)
+FROM unnest(%(uris)s::text[], %(hashed_at)s::double precision[]) AS confirmed (uri, hashed_at)
+WHERE raw_file.source_id = %(source_id)s AND raw_file.uri = confirmed.uri;
 
 -- name: remove_files
 -- Mark files of a source as removed.
 UPDATE raw_file
-SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL
+SET removed_at = now(), failure = NULL, failure_class = NULL, attempts = 0, next_retry_at = NULL
 WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s) AND removed_at IS NULL;
 
 -- name: remove_files_of_removed_sources
 -- Mark the files of removed sources as removed.
 UPDATE raw_file
-SET removed_at = now(), failure = NULL, attempts = 0, next_retry_at = NULL
+SET removed_at = now(), failure = NULL, failure_class = NULL, attempts = 0, next_retry_at = NULL
 FROM source
 WHERE source.id = raw_file.source_id AND source.collection = %(collection)s AND source.removed_at IS NOT NULL
   AND raw_file.removed_at IS NULL;
@@ -99,7 +110,8 @@ WHERE source.id = raw_file.source_id AND source.collection = %(collection)s AND 
 -- name: record_listing
 -- Record when a source was listed, or why it could not be listed completely.
 UPDATE source
-SET listed_at = CASE WHEN %(error)s::text IS NULL THEN now() ELSE listed_at END, listing_error = %(error)s
+SET listed_at = CASE WHEN %(error)s::text IS NULL THEN now() ELSE listed_at END, listing_error = %(error)s,
+    listing_error_class = %(failure_class)s
 WHERE id = %(source_id)s;
 
 -- name: analyze_raw_files

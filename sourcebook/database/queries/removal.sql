@@ -41,7 +41,8 @@ RETURNING source.collection;
 -- name: remove_excluded_document
 -- Mark a document as removed, with the attachments of a message, and return their ids.
 UPDATE document
-SET removed_at = coalesce(document.removed_at, now()), failure = NULL, attempts = 0, next_retry_at = NULL, updated_at = now()
+SET removed_at = coalesce(document.removed_at, now()), failure = NULL, failure_class = NULL,
+    attempts = 0, next_retry_at = NULL, updated_at = now()
 WHERE collection = %(collection)s
   AND uri IN (
       SELECT %(uri)s
@@ -57,6 +58,25 @@ RETURNING document.id;
 -- Return the message that an attachment belongs to.
 SELECT container FROM present_attachment
 WHERE uri = ANY(%(uris)s) AND (%(collection)s::text IS NULL OR collection = %(collection)s)
+LIMIT 1;
+
+-- name: takers_of
+-- Return collections, and those that have the document at a URI from one of them by a membership rule, or by several.
+WITH RECURSIVE taker AS (
+    SELECT unnest(%(collections)s::text[]) AS name
+    UNION
+    SELECT rule.collection
+    FROM taker
+    JOIN source rule ON rule.kind = 'collection' AND rule.location = taker.name
+    JOIN document ON document.source_id = rule.id AND document.uri = %(uri)s
+)
+SELECT name FROM taker ORDER BY name;
+
+-- name: giver_of
+-- Return the collection that a collection has a document from, by a membership rule.
+SELECT rule.location
+FROM document JOIN source rule ON rule.id = document.source_id AND rule.kind = 'collection'
+WHERE document.collection = %(collection)s AND document.uri = ANY(%(uris)s)
 LIMIT 1;
 
 -- name: document_at
@@ -81,45 +101,45 @@ ORDER BY document.id IS NULL, document.removed_at IS NOT NULL, array_position(%(
 LIMIT 1;
 
 -- name: count_purgeable
--- Return how many rows of each kind a purge would delete: removed ones, and those that only they need.
+-- Return how many rows of each kind a purge would delete: those removed before a time, and those that only they need.
 WITH kept_document AS (
     SELECT document.id, document.source_id, document.content_sha256, document.content_parser
     FROM document
-    JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
-    WHERE document.removed_at IS NULL
+    JOIN collection ON collection.name = document.collection AND (collection.removed_at < %(before)s) IS NOT TRUE
+    WHERE (document.removed_at < %(before)s) IS NOT TRUE
 ), kept_text AS (
     SELECT DISTINCT generation.model, chunk.embedding_hash
     FROM chunk
     JOIN generation ON generation.id = chunk.generation_id
-    JOIN document ON document.id = chunk.document_id AND document.removed_at IS NULL
-    JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
+    JOIN document ON document.id = chunk.document_id AND (document.removed_at < %(before)s) IS NOT TRUE
+    JOIN collection ON collection.name = document.collection AND (collection.removed_at < %(before)s) IS NOT TRUE
 ), doomed_source AS (
     SELECT source.id
     FROM source JOIN collection ON collection.name = source.collection
-    WHERE collection.removed_at IS NOT NULL
-       OR (source.removed_at IS NOT NULL AND source.id NOT IN (SELECT source_id FROM kept_document))
+    WHERE collection.removed_at < %(before)s
+       OR (source.removed_at < %(before)s AND source.id NOT IN (SELECT source_id FROM kept_document))
 ), kept_file AS (
     SELECT source_id, uri, sha256 FROM raw_file
-    WHERE removed_at IS NULL AND source_id NOT IN (SELECT id FROM doomed_source)
+    WHERE (removed_at < %(before)s) IS NOT TRUE AND source_id NOT IN (SELECT id FROM doomed_source)
 )
 SELECT
-    (SELECT count(*) FROM collection WHERE removed_at IS NOT NULL) AS collections,
+    (SELECT count(*) FROM collection WHERE removed_at < %(before)s) AS collections,
     (SELECT count(*) FROM doomed_source) AS sources,
     (SELECT count(*) FROM raw_file
-     WHERE removed_at IS NOT NULL OR source_id IN (SELECT id FROM doomed_source)) AS files,
+     WHERE removed_at < %(before)s OR source_id IN (SELECT id FROM doomed_source)) AS files,
     (SELECT count(*) FROM crawled_page
-     WHERE removed_at IS NOT NULL OR source_id IN (SELECT id FROM doomed_source)) AS pages,
+     WHERE removed_at < %(before)s OR source_id IN (SELECT id FROM doomed_source)) AS pages,
     (SELECT count(*) FROM document JOIN collection ON collection.name = document.collection
-     WHERE document.removed_at IS NOT NULL OR collection.removed_at IS NOT NULL) AS documents,
+     WHERE document.removed_at < %(before)s OR collection.removed_at < %(before)s) AS documents,
     (SELECT count(*) FROM chunk
      JOIN document ON document.id = chunk.document_id
      JOIN collection ON collection.name = document.collection
-     WHERE document.removed_at IS NOT NULL OR collection.removed_at IS NOT NULL) AS chunks,
+     WHERE document.removed_at < %(before)s OR collection.removed_at < %(before)s) AS chunks,
     (SELECT count(*) FROM parsed_content) - (SELECT count(*) FROM (
         SELECT content_sha256, content_parser FROM kept_document WHERE content_sha256 IS NOT NULL
         UNION
         SELECT sha256, parser FROM crawled_page
-        WHERE parser IS NOT NULL AND removed_at IS NULL AND source_id NOT IN (SELECT id FROM doomed_source)
+        WHERE parser IS NOT NULL AND (removed_at < %(before)s) IS NOT TRUE AND source_id NOT IN (SELECT id FROM doomed_source)
     ) kept_content) AS parsed_contents,
     (SELECT count(*) FROM transcript
      WHERE NOT EXISTS (
@@ -137,34 +157,43 @@ SELECT
     ) AS embeddings;
 
 -- name: generations_of_removed_collections
--- Return the generations of removed collections.
+-- Return the generations of collections that were removed before a time.
 SELECT generation.id, generation.collection, generation.chunking, generation.embedding, generation.model,
        generation.dimensions
 FROM generation
 JOIN collection ON collection.name = generation.collection
-WHERE collection.removed_at IS NOT NULL
+WHERE collection.removed_at < %(before)s AND (%(collection)s::text IS NULL OR collection.name = %(collection)s)
 ORDER BY generation.id;
 
 -- name: delete_removed_collections
--- Delete removed collections.
-DELETE FROM collection WHERE removed_at IS NOT NULL;
+-- Delete collections that were removed before a time.
+DELETE FROM collection
+WHERE removed_at < %(before)s AND (%(collection)s::text IS NULL OR name = %(collection)s);
 
 -- name: delete_removed_documents
--- Delete removed documents.
-DELETE FROM document WHERE removed_at IS NOT NULL;
+-- Delete documents that were removed before a time.
+DELETE FROM document
+WHERE removed_at < %(before)s AND (%(collection)s::text IS NULL OR collection = %(collection)s);
 
 -- name: delete_removed_sources
--- Delete removed sources; one that still has documents waits for the ingest that removes them.
+-- Delete sources that were removed before a time; one that still has documents waits for the ingest that removes them.
 DELETE FROM source
-WHERE removed_at IS NOT NULL AND NOT EXISTS (SELECT FROM document WHERE document.source_id = source.id);
+WHERE removed_at < %(before)s AND (%(collection)s::text IS NULL OR collection = %(collection)s)
+  AND NOT EXISTS (SELECT FROM document WHERE document.source_id = source.id);
 
 -- name: delete_removed_files
--- Delete removed files. An excluded file that its source still has keeps its row: it must not return.
-DELETE FROM raw_file WHERE removed_at IS NOT NULL;
+-- Delete files that were removed before a time.
+-- An excluded file that its source still has keeps its row: it must not return.
+DELETE FROM raw_file
+WHERE removed_at < %(before)s
+  AND (%(collection)s::text IS NULL OR source_id IN (SELECT id FROM source WHERE collection = %(collection)s));
 
 -- name: delete_removed_pages
--- Delete removed pages. Their URLs stay in the frontier, so that links to them are not requested each time.
-DELETE FROM crawled_page WHERE removed_at IS NOT NULL;
+-- Delete pages that were removed before a time.
+-- Their URLs stay in the frontier, so that links to them are not requested each time.
+DELETE FROM crawled_page
+WHERE removed_at < %(before)s
+  AND (%(collection)s::text IS NULL OR source_id IN (SELECT id FROM source WHERE collection = %(collection)s));
 
 -- name: delete_unreferenced_contents
 -- Delete parsed contents that no document and no page uses.
@@ -203,6 +232,24 @@ WHERE NOT EXISTS (
 -- name: every_collection
 -- Return the names of all collections, also removed ones.
 SELECT name FROM collection ORDER BY name;
+
+-- name: record_retention_night
+-- Record that retention looks for old rows tonight, and forget nights that a clock that was ahead has recorded.
+WITH ahead AS (
+    DELETE FROM retention_night WHERE night > current_date + 1 OR night < current_date - 30
+)
+INSERT INTO retention_night (night) VALUES (current_date) ON CONFLICT DO NOTHING;
+
+-- name: retention_ages
+-- Return each collection with the age in seconds of its setting `retention.removed`; NULL where it has none.
+SELECT name, (settings #>> '{retention,removed}')::double precision FROM collection ORDER BY name;
+
+-- name: forgotten_before
+-- Return the time before which a row must have been removed to be deleted at an age; NULL where too few nights are known.
+SELECT CASE WHEN %(nights)s = 0 THEN now() - make_interval(secs => %(seconds)s) ELSE (
+    SELECT least(now() - make_interval(secs => %(seconds)s), night::timestamptz)
+    FROM retention_night WHERE night < current_date
+    ORDER BY night DESC OFFSET greatest(%(nights)s - 1, 0) LIMIT 1) END;
 
 -- name: drop_partition
 -- Drop the partition of a removed collection.

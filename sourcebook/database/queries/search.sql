@@ -1,12 +1,29 @@
 -- name: search_scope
--- Return each requested collection with its active generation; every collection where none is named.
+-- Return each requested collection with its active generation.
+-- Where none is named, these are all but those that only take documents of others.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations
 FROM collection
 LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL
-  AND (%(collections)s::text[] IS NULL OR collection.name = ANY(%(collections)s))
+  AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)
+      ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ? 'repositories'
+                AND (collection.settings -> 'files', collection.settings -> 'sites') = ('[]', '[]')) END
+ORDER BY collection.name;
+
+-- name: chosen_scope
+-- Return each requested collection with the chosen one of its generations, or else with its active one.
+-- Where no collection is named, those of the chosen generations are meant.
+SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
+       ARRAY(SELECT known.name FROM text_configuration known
+             WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations
+FROM collection
+LEFT JOIN generation chosen
+    ON chosen.collection = collection.name AND chosen.id = ANY(%(generations)s) AND chosen.retired_at IS NULL
+LEFT JOIN generation ON generation.id = coalesce(chosen.id, collection.active_generation_id)
+WHERE collection.removed_at IS NULL
+  AND (collection.name = ANY(%(collections)s) OR (%(collections)s::text[] IS NULL AND chosen.id IS NOT NULL))
 ORDER BY collection.name;
 
 -- name: passages
@@ -14,6 +31,7 @@ ORDER BY collection.name;
 SELECT chunk.id AS chunk_id, chunk.generation_id, document.id AS document_id, document.collection, document.uri,
        indexed.published_title AS title, indexed.published_language AS language, indexed.published_version AS version,
        document.kind, document.media_type, document.tags, document.metadata,
+       web_link(document.uri, document.source_id) AS link,
        chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
        chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text
 FROM search_entry entry
@@ -60,10 +78,10 @@ FROM search_entry
 WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
 
 -- name: candidate_vectors
--- Return the vector of each published chunk.
+-- Return the vector of each published chunk that has one.
 SELECT chunk_id, generation_id, vector
 FROM search_entry
-WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
+WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s) AND vector IS NOT NULL;
 
 -- name: read_one_snapshot
 -- Let all statements of this transaction read one snapshot of the index.

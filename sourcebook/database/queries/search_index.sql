@@ -13,7 +13,7 @@ WITH gone AS (
 ), withdrawn AS (
     UPDATE indexed_document indexed
     SET published_hash = NULL, published_config = NULL, published_version = NULL, published_title = NULL,
-        published_language = NULL, published_at = NULL
+        published_language = NULL, published_at = NULL, published_chunks = NULL, published_digest = NULL
     FROM gone
     WHERE indexed.document_id = gone.document_id AND indexed.generation_id = %(generation)s
 )
@@ -24,9 +24,12 @@ RETURNING entry.chunk_id, gone.newest;
 
 -- name: documents_to_publish
 -- Return documents whose chunks are cut from their newest content, are embedded and are not published yet.
+-- Columns: the document; whether it has new chunks; whether the lexemes of kept ones change with its title or language.
 SELECT indexed.document_id,
        indexed.published_hash IS DISTINCT FROM indexed.input_hash
-       OR indexed.published_config IS DISTINCT FROM indexed.config_hash AS new_chunks
+       OR indexed.published_config IS DISTINCT FROM indexed.config_hash,
+       indexed.published_hash IS NOT NULL
+       AND (indexed.published_title, indexed.published_language) IS DISTINCT FROM (document.title, document.language)
 FROM indexed_document indexed
 JOIN document ON document.id = indexed.document_id
 WHERE indexed.generation_id = %(generation)s
@@ -41,6 +44,7 @@ WHERE indexed.generation_id = %(generation)s
   AND NOT EXISTS (
       SELECT FROM chunk
       WHERE chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
+        AND chunk.embedding_hash IS NOT NULL
         AND NOT EXISTS (
             SELECT FROM search_entry entry
             WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id)
@@ -51,7 +55,8 @@ ORDER BY indexed.document_id;
 
 -- name: keep_chunks
 -- Keep the published row of each chunk whose text is unchanged, and return the ids of these rows.
--- The kept row takes the position of the prepared chunk, which is deleted.
+-- The kept row takes the position of the prepared chunk, which is deleted. Nothing is kept of a damaged document, nor
+-- where a passage gets a vector or loses it.
 WITH numbered AS (
     SELECT chunk.*, entry.chunk_id IS NOT NULL AS published,
            row_number() OVER (
@@ -59,12 +64,17 @@ WITH numbered AS (
     FROM chunk
     LEFT JOIN search_entry entry ON entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
     WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
+      AND NOT EXISTS (
+          SELECT FROM indexed_document indexed
+          WHERE indexed.generation_id = %(generation)s AND indexed.document_id = chunk.document_id
+            AND indexed.damage IS NOT NULL)
 ), pair AS (
     SELECT published.id AS published_id, prepared.id AS prepared_id, prepared.ordinal, prepared.page,
            prepared.start_char, prepared.end_char, prepared.start_seconds, prepared.end_seconds
     FROM numbered published
     JOIN numbered prepared USING (document_id, hash, nth)
     WHERE published.published AND NOT prepared.published
+      AND (published.embedding_hash IS NULL) = (prepared.embedding_hash IS NULL)
 ), moved AS (
     UPDATE chunk
     SET ordinal = pair.ordinal, page = pair.page, start_char = pair.start_char, end_char = pair.end_char,
@@ -86,17 +96,19 @@ RETURNING chunk_id;
 DELETE FROM chunk WHERE id = ANY(%(chunks)s);
 
 -- name: insert_entries
--- Insert the entries of the chunks that have none.
-INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes, configuration)
+-- Insert the entries of the chunks that have none; in a partition itself, no trigger of `search_entry` follows.
+INSERT INTO {table} (generation_id, chunk_id, document_id, vector, lexemes, configuration)
 SELECT chunk.generation_id, chunk.id, chunk.document_id, embedding.vector,
        entry_lexemes(text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text),
        text_search_configuration(document.language)::text
 FROM chunk
 JOIN document ON document.id = chunk.document_id
-JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
+LEFT JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
 WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
+  AND (embedding.vector IS NOT NULL OR chunk.embedding_hash IS NULL)
   AND NOT EXISTS (
-      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
+      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id)
+ORDER BY chunk.id;
 
 -- name: refresh_entry_lexemes
 -- Update the lexemes of kept entries where the title or language of their document changed.
@@ -114,12 +126,21 @@ WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
   AND (indexed.published_title, indexed.published_language) IS DISTINCT FROM (document.title, document.language);
 
 -- name: record_published_documents
--- Mark documents as published in their current version.
+-- Mark documents as published in their current version, with the sums of their entries.
 UPDATE indexed_document indexed
 SET published_hash = indexed.input_hash, published_config = indexed.config_hash,
     published_version = document.version, published_title = document.title,
-    published_language = document.language, published_at = now()
+    published_language = document.language, published_at = now(), damage = NULL,
+    published_chunks = coalesce(published.entries, 0), published_digest = coalesce(published.digest, 0),
+    prepared_digest = coalesce(published.prepared, 0)  -- a kept row is not the one that was cut in its place
 FROM document
+LEFT JOIN (
+    SELECT entry.document_id, count(*) AS entries, sum(entry_seal(entry, chunk)) AS digest,
+           sum(chunk_seal(chunk)) AS prepared
+    FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
+    WHERE entry.generation_id = %(generation)s AND entry.document_id = ANY(%(documents)s)
+    GROUP BY 1
+) published ON published.document_id = document.id
 WHERE document.id = indexed.document_id
   AND indexed.generation_id = %(generation)s AND indexed.document_id = ANY(%(documents)s);
 

@@ -1,5 +1,6 @@
 -- name: collection_status
 -- Return the kept counts of each collection: documents, entries, distinct texts among them, and removed documents.
+-- Also the generated indexes among the documents, whose passages have no vectors, with the number of these.
 SELECT collection.name,
        (SELECT coalesce(sum(items), 0)::bigint FROM tally
         WHERE tally.collection = collection.name AND kind = 'documents') AS documents,
@@ -8,8 +9,14 @@ SELECT collection.name,
        (SELECT coalesce(sum(items), 0)::bigint FROM tally
         WHERE tally.collection = collection.name AND kind = 'removed') AS removed,
        generation.id AS generation,
-       generation.embedding ->> 'model' AS embedding_model
+       generation.embedding ->> 'model' AS embedding_model,
+       indexes.documents AS generated_indexes, indexes.passages AS passages_without_vector
 FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
+CROSS JOIN LATERAL (
+    SELECT count(DISTINCT entry.document_id) AS documents, count(*) AS passages
+    FROM chunk JOIN search_entry entry ON entry.generation_id = chunk.generation_id AND entry.chunk_id = chunk.id
+    WHERE chunk.generation_id = generation.id AND chunk.embedding_hash IS NULL
+) indexes
 WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
 ORDER BY collection.name;
 
@@ -40,10 +47,10 @@ WHERE document.collection = %(collection)s AND attachment.skip_reason IS NOT NUL
 
 -- name: collection_problems
 -- Return the items and sources of a collection that are not searchable, with the reason.
-SELECT uri, state, error, attempts, next_retry_at FROM item
+SELECT uri, state, error, attempts, next_retry_at, failure_class, parked FROM item
 WHERE collection = %(collection)s AND uri = ANY(%(uris)s) AND state IN ('failed', 'skipped')
 UNION ALL
-SELECT location, 'failed', listing_error, 0, NULL FROM source
+SELECT location, 'failed', listing_error, 0, NULL, coalesce(listing_error_class, 'other'), false FROM source
 WHERE collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL
 ORDER BY uri;
 
@@ -55,7 +62,12 @@ SELECT kind, location, listed_at, listing_error, next_crawl_at,
        CASE WHEN kind = 'site' THEN (
            SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND state IN ('queued', 'fetching')) END AS queued,
        CASE WHEN kind = 'site' THEN (
-           SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND state = 'beyond') END AS beyond
+           SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND state = 'beyond') END AS beyond,
+       CASE WHEN kind = 'collection' THEN (
+           SELECT count(*) FROM document
+           WHERE document.source_id = source.id AND document.removed_at IS NULL) END AS taken,
+       CASE WHEN kind = 'site' THEN left_out END AS left_out,
+       git_commit AS commit, next_fetch_at
 FROM source
 WHERE collection = %(collection)s AND removed_at IS NULL
 ORDER BY id;
@@ -112,7 +124,6 @@ SELECT collection, location, since, listing_error FROM (
            ELSE %(folder_seconds)s::double precision END AS seconds
     FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
     WHERE source.removed_at IS NULL AND source.kind = %(kind)s
-      AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
 ) source
 WHERE since < now() - seconds * interval '1 second'
 ORDER BY collection, location;

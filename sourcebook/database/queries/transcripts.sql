@@ -27,7 +27,7 @@ WHERE source.collection = %(collection)s AND source.removed_at IS NULL
           OR transcribed.input_hash <> file.sha256
           OR transcribed.config_hash <> %(engine)s
           OR (transcribed.engine IS NOT NULL AND transcript.finished_at IS NULL)  -- it is being made again
-          OR (transcribed.failure IS NOT NULL AND transcribed.next_retry_at <= now())
+          OR (transcribed.failure IS NOT NULL AND is_due(transcribed.next_retry_at))
           OR %(force)s
   END
 ORDER BY file.uri, file.source_id;
@@ -35,7 +35,7 @@ ORDER BY file.uri, file.source_id;
 -- name: recordings
 -- Return what is known of recordings by the hashes of their files.
 SELECT sha256, sound_sha256, duration, title, metadata FROM recording
-WHERE sha256 = ANY(%(sha256s)s) AND probe = %(probe)s;
+WHERE sha256 = ANY(%(sha256s)s) AND probe = %(probe)s AND seal = recording_seal(recording);
 
 -- name: record_recording
 -- Insert or update the duration, title and metadata of a recording.
@@ -50,11 +50,15 @@ ON CONFLICT (sha256) DO UPDATE SET
 WITH forgotten AS (
     DELETE FROM transcript_window WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s
 )
-UPDATE transcript SET finished_at = NULL WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
+UPDATE transcript
+SET finished_at = NULL, windows = NULL,
+    language = CASE WHEN %(with_language)s THEN NULL ELSE language END,
+    language_probability = CASE WHEN %(with_language)s THEN NULL ELSE language_probability END
+WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
 
 -- name: transcript_state
 -- Return how far a transcript has come, in seconds of sound, and its language.
-SELECT transcript.finished_at IS NOT NULL AS finished, transcript.language, transcript.language_probability,
+SELECT transcript.finished_at IS NOT NULL AS finished, NOT transcript_is_whole(transcript) AS damaged, transcript.language, transcript.language_probability,
        coalesce((SELECT max(ends_at) FROM transcript_window part
                  WHERE part.sound_sha256 = transcript.sound_sha256 AND part.engine = transcript.engine), 0) AS heard
 FROM transcript
@@ -75,7 +79,10 @@ ON CONFLICT (sound_sha256, engine, starts_at) DO UPDATE SET ends_at = excluded.e
 
 -- name: finish_transcript
 -- Mark a transcript as finished.
-UPDATE transcript SET finished_at = now() WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
+UPDATE transcript SET finished_at = now(), windows = (
+    SELECT count(*) FROM transcript_window part
+    WHERE part.sound_sha256 = transcript.sound_sha256 AND part.engine = transcript.engine)
+WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
 
 -- name: transcript_segments
 -- Return the segments of a transcript, one array per window, in order of time.
@@ -91,16 +98,24 @@ VALUES (%(source_id)s, %(uri)s, %(sha256)s, %(engine)s, %(sha256)s, %(sound_sha2
 ON CONFLICT (source_id, uri) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash, sha256 = excluded.sha256,
     sound_sha256 = excluded.sound_sha256, engine = excluded.engine, content_hash = excluded.content_hash,
-    failure = NULL, attempts = 0, next_retry_at = NULL;
+    failure = NULL, failure_class = NULL, attempts = 0, next_retry_at = NULL;
 
 -- name: record_transcription_failure
 -- Record a failed attempt; an earlier transcript stays and stays searchable.
-INSERT INTO transcribed_file AS known (source_id, uri, input_hash, config_hash, failure, attempts, next_retry_at)
-VALUES (%(source_id)s, %(uri)s, %(sha256)s, %(engine)s, %(failure)s, 1, now() + interval '1 minute')
+-- A failure is retried after 1, 2, 4 … minutes, a temporary one first at once, until it is parked.
+INSERT INTO transcribed_file AS known
+    (source_id, uri, input_hash, config_hash, failure, failure_class, attempts, next_retry_at)
+SELECT %(source_id)s, %(uri)s, %(sha256)s, %(engine)s, %(failure)s, %(failure_class)s, 1,
+       next_retry(source.collection, 1, %(most_attempts)s, %(temporary)s)
+FROM source WHERE source.id = %(source_id)s
 ON CONFLICT (source_id, uri) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash, failure = excluded.failure,
-    attempts = known.attempts + 1,
-    next_retry_at = now() + least(interval '1 minute' * power(2, least(known.attempts, 20)), interval '24 hours');
+    failure_class = excluded.failure_class,
+    (attempts, next_retry_at) = (
+        SELECT attempt, next_retry(
+            (SELECT collection FROM source WHERE id = excluded.source_id), attempt, %(most_attempts)s, %(temporary)s)
+        FROM (SELECT CASE WHEN (known.input_hash, known.config_hash) = (excluded.input_hash, excluded.config_hash)
+                          THEN known.attempts + 1 ELSE 1 END AS attempt) counted);
 
 -- name: count_transcribed
 -- Return the number of live recordings of a collection that have a transcript.
@@ -135,11 +150,12 @@ JOIN recording ON recording.sha256 = transcribed.sha256
 JOIN transcript ON transcript.sound_sha256 = transcribed.sound_sha256 AND transcript.engine = transcribed.engine;
 
 -- name: transcript_of_document
--- Return the transcript that a document was made from.
+-- Return the transcript that a document, or the one that it is taken from, was made from.
 SELECT transcribed.sound_sha256, transcribed.engine
 FROM document
-JOIN transcribed_file transcribed ON transcribed.source_id = document.source_id AND transcribed.uri = document.uri
-WHERE document.id = %(document_id)s AND transcribed.content_hash = document.input_hash;
+JOIN transcribed_file transcribed ON transcribed.uri = document.uri AND transcribed.content_hash = document.input_hash
+WHERE document.id = %(document_id)s
+LIMIT 1;
 
 -- name: analyze_transcripts
 -- Analyze the tables of this stage for the planner; see analyze_raw_files.

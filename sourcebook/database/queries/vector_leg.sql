@@ -1,5 +1,6 @@
 -- Vector search. {condition} is a condition on an entry, which the statements call `entry`: columns generation_id,
 -- chunk_id, document_id and lexemes. Vectors have length 1, so the negative inner product orders as the cosine does.
+-- Passages of generated indexes have no vector, and no index of vectors has them.
 
 -- name: vector_indexes
 -- Return the number of entries of each generation, and whether an HNSW index serves it.
@@ -14,7 +15,7 @@ WHERE generation.id = ANY(%(generations)s::bigint[]);
 -- Return the nearest entries by an exact scan: the expression lacks the cast that an HNSW index needs.
 SELECT entry.chunk_id, entry.vector <#> %(vector)s::halfvec AS distance
 FROM search_entry entry
-WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND {condition}
+WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND entry.vector IS NOT NULL AND {condition}
 ORDER BY distance, entry.chunk_id
 LIMIT %(depth)s;
 
@@ -25,7 +26,7 @@ SELECT matching.chunk_id, matching.distance, count(*) OVER () AS entries
 FROM (
     SELECT entry.chunk_id, entry.vector <#> %(vector)s::halfvec AS distance
     FROM search_entry entry
-    WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND {condition}
+    WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND entry.vector IS NOT NULL AND {condition}
     LIMIT %(most)s + 1
 ) matching
 ORDER BY matching.distance, matching.chunk_id
@@ -49,6 +50,6 @@ FROM (
     ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})
     LIMIT %(budget)s
 ) entry
-WHERE {condition}
+WHERE entry.distance IS NOT NULL AND {condition}
 ORDER BY entry.distance
 LIMIT %(depth)s;

@@ -6,7 +6,7 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 
 if TYPE_CHECKING:
     from docling.backend.abstract_backend import DeclarativeDocumentBackend
@@ -47,7 +47,9 @@ def open_backend(content: bytes, backend: type[Backend], *, name: str, docling_f
     except (DocumentLoadError, OSError, RuntimeError):
         loaded = None
     if loaded is None or not loaded.is_valid():
-        raise ParseError(f"it is no readable .{docling_format} file; open it in its program and save it again")
+        raise ParseError(
+            f"it is no readable .{docling_format} file; open it in its program and save it again", FailureClass.CORRUPT
+        )
     return loaded
 
 

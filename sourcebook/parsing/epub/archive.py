@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile
 from zlib import error as ZlibError  # noqa: N812 # zlib names its exception in lower case
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 
 _MOST_READ = 128 << 20
 """Limit on the bytes read of a book; the longest novels have 6 MiB."""
@@ -61,9 +61,9 @@ class EpubArchive:
             with self._archive.open(name) as member:
                 content = member.read(self._left + 1)
         except (BadZipFile, ZlibError, EOFError, OSError, NotImplementedError) as error:
-            raise ParseError("the EPUB file is damaged or cut off; copy it again") from error
+            raise ParseError("the EPUB file is damaged or cut off; copy it again", FailureClass.CORRUPT) from error
         except RuntimeError as error:  # zipfile's error for a missing password
-            raise ParseError(_LOCKED) from error
+            raise ParseError(_LOCKED, FailureClass.PASSWORD) from error
         self._left -= len(content)
         self._check_left(self._left)
         return content
@@ -93,7 +93,7 @@ class EpubArchive:
 
     def _check_left(self, left: int) -> None:
         if left < 0:
-            raise ParseError(f"its text unpacks to more than {_MOST_READ >> 20} MiB; split it")
+            raise ParseError(f"its text unpacks to more than {_MOST_READ >> 20} MiB; split it", FailureClass.TOO_LARGE)
 
     def check_unlocked(self, content_paths: Sequence[str]) -> None:
         """Raise where one of the members is encrypted; obfuscated fonts are ignored.
@@ -111,11 +111,14 @@ class EpubArchive:
                 continue
             for reference in encrypted.iter("{*}CipherReference"):
                 if resolved("", attribute(reference, "URI")).lower() in wanted:
-                    raise ParseError(_LOCKED)
+                    raise ParseError(_LOCKED, FailureClass.PASSWORD)
 
     def refuse_unreadable(self) -> ParseError:
         """Return the error for a book without a readable chapter."""
-        return ParseError(_LOCKED if self.has_rights else "no chapter of the EPUB can be read; copy it again")
+        return ParseError(
+            _LOCKED if self.has_rights else "no chapter of the EPUB can be read; copy it again",
+            FailureClass.PASSWORD if self.has_rights else FailureClass.CORRUPT,
+        )
 
 
 @contextmanager
@@ -129,7 +132,7 @@ def open_epub(content: bytes) -> Iterator[EpubArchive]:
         with ZipFile(BytesIO(content)) as archive:
             yield EpubArchive(archive)
     except (BadZipFile, EOFError, OSError) as error:
-        raise ParseError("the EPUB file is damaged or cut off; copy it again") from error
+        raise ParseError("the EPUB file is damaged or cut off; copy it again", FailureClass.CORRUPT) from error
 
 
 def attribute(element: XmlElement, name: str) -> str:

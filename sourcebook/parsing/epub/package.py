@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.epub.archive import EpubArchive, XmlElement, attribute, resolved
 from sourcebook.parsing.text.decode import clean
@@ -53,15 +53,20 @@ def read_package(archive: EpubArchive) -> Package:
     path = _package_path(archive)
     root = archive.read_xml(path)
     if root is None:
-        raise ParseError("it is a zip archive, but no EPUB: it has no readable package document; check its file name")
+        raise ParseError(
+            "it is a zip archive, but no EPUB: it has no readable package document; check its file name",
+            FailureClass.UNSUPPORTED,
+        )
     items = {attribute(item, "id"): item for item in root.iter("{*}item")}
     places = {name: resolved(path, attribute(item, "href")) for name, item in items.items()}
     spine = (places.get(attribute(reference, "idref"), "") for reference in root.iter("{*}itemref"))
     chapters = tuple(dict.fromkeys(place for place in spine if place))
     if not chapters:
-        raise ParseError("the EPUB names no chapter to read; open and save it in an editor of such books")
+        raise ParseError(
+            "the EPUB names no chapter to read; open and save it in an editor of such books", FailureClass.EMPTY
+        )
     if len(chapters) > _MOST_DOCUMENTS:
-        raise ParseError(f"the EPUB has more than {_MOST_DOCUMENTS:,} parts; split it")
+        raise ParseError(f"the EPUB has more than {_MOST_DOCUMENTS:,} parts; split it", FailureClass.TOO_LARGE)
     nav = {places[name] for name, item in items.items() if "nav" in attribute(item, "properties").split()}
     guide = [
         (attribute(entry, "type"), resolved(path, attribute(entry, "href"))) for entry in root.iter("{*}reference")

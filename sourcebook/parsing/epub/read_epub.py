@@ -69,7 +69,7 @@ def _bodies(archive: EpubArchive, package: Package) -> Iterator[tuple[str, Eleme
         page = archive.read(path)
         if page is None or not looks_like_text(page[:4096]):
             continue
-        body = readable_body(decode_page(page, "application/xhtml+xml").text)
+        body = readable_body(decode_page(page, "application/xhtml+xml").text, xml=True)
         if body is not None:
             yield path, body
 

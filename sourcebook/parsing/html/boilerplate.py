@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 from sourcebook.parsing.html.names import Meaning, meaning
 from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
@@ -17,13 +16,17 @@ UNREADABLE = (
 _NAVIGATION_ROLES = frozenset(
     {"alertdialog", "banner", "complementary", "contentinfo", "dialog", "menu", "menubar", "navigation", "search"}
 )
+_NOTE_ROLES = frozenset({"note", "doc-footnote", "doc-endnote", "doc-endnotes"})
 _SECTIONING = frozenset({"article", "blockquote", "figure", "main", "section"})
 _NAMED_BY_ID = frozenset({"aside", "div", "footer", "form", "header", "ol", "p", "table", "ul"})
 _LISTING = frozenset({"aside", "details", "div", "nav", "ol", "section", "table", "ul"})
 _LONGEST_LABEL = 120
-_NO_WORD = re.compile(r"\W+")
+_NO_WORD = re.compile(r"[\W_]+")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _TAB = re.compile(r"\btab-?(?:content|item|pane|panel)", re.IGNORECASE)
+_FOOTNOTES = re.compile(r"\b(?:foot|end)notes?\b", re.IGNORECASE)
+_SECTION_MARK = re.compile(r"[a-z]{1,2}-")
+"""Beginning of a section's id before its heading's words, such as the `s-` of Django's documentation."""
 _LINK_TO_SOURCE = re.compile(
     r"(?:edit (?:this page|on git(?:hub|lab))|(?:view|show|page) source|suggest (?:an )?edits?"
     r"|improve this (?:page|doc)|(?:report|raise) (?:a bug|an issue)|(?:view|open|source) (?:on|in) git(?:hub|lab)"
@@ -56,7 +59,7 @@ def main_content(body: Element) -> Element:
         found = [
             element
             for element in root.iter("main", "article", "div", "section", "td")
-            if element is not root and wanted(element) and not _is_hidden(dict(element.items()))
+            if element is not root and wanted(element) and not is_hidden(dict(element.items()))
         ]
         if not found:
             continue
@@ -113,6 +116,23 @@ def drop_site_frame(body: Element) -> None:
             drop(element)
 
 
+def demote(content: Element) -> None:
+    """Turn the content of a frame into a plain part of the page around it.
+
+    Without its landmarks and containers, it does not count as the main content of that page; without ids, its headings
+    have no anchors, because a browser would not scroll to them.
+    """
+    for element in content.iter():
+        if element.tag in {"article", "body", "main"}:
+            element.tag = "div"
+        for name in ("id", "name"):
+            element.attrib.pop(name, None)
+        if element.get("role") == "main":
+            element.attrib.pop("role")
+        if not (_SURE_CONTAINERS | _CONTAINERS).isdisjoint((element.get("class") or "").split()):
+            element.attrib.pop("class")
+
+
 def strip_unreadable(tree: Element) -> None:
     """Remove scripts, styles, form controls and embedded objects from a page."""
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
@@ -122,7 +142,7 @@ def strip_unreadable(tree: Element) -> None:
 
 def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool) -> Meaning | None:
     tag = element.tag
-    if attributes and _is_hidden(attributes):
+    if attributes and is_hidden(attributes):
         return "boilerplate"
     said = meaning(attributes["class"]) if "class" in attributes else None
     if said is None and tag in _NAMED_BY_ID and "id" in attributes:
@@ -138,7 +158,7 @@ def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool)
     elif tag == "nav" or attributes.get("role") in _NAVIGATION_ROLES:
         said = said or "boilerplate"
     elif tag == "aside":
-        said = said or ("boilerplate" if _is_mostly_links(element) else None)
+        said = said or ("boilerplate" if _is_mostly_links(element) and not _is_note(attributes) else None)
     elif tag == "form":
         said = said or ("boilerplate" if next(element.iter("p", "pre", "table", *HEADINGS), None) is None else None)
     elif tag in {"header", "footer"}:
@@ -146,7 +166,7 @@ def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool)
     if said == "boilerplate" and len(element) and "sidebar-title" in (element[0].get("class") or ""):
         return None  # the directive `.. sidebar::` of Sphinx and docutils
     if said == "page header":
-        return "boilerplate" if within_body and not _in_section(element) else None
+        return "boilerplate" if within_body and not _in_section(element) and not _begins_page(element) else None
     if said == "page footer":
         return None if _in_section(element) else "boilerplate"
     return said
@@ -160,7 +180,8 @@ def _link_verdict(element: Element, attributes: dict[str, str]) -> Meaning | Non
     return None
 
 
-def _is_hidden(attributes: dict[str, str]) -> bool:
+def is_hidden(attributes: dict[str, str]) -> bool:
+    """Whether the attributes of an element hide it from readers."""
     hidden = (
         ("hidden" in attributes and attributes["hidden"].lower() != "until-found")
         or attributes.get("aria-hidden") == "true"
@@ -175,9 +196,28 @@ def _in_section(element: Element) -> bool:
 
 
 def _is_section_of_its_own(element: Element, name: str) -> bool:
-    """Whether the id repeats the element's heading, as in `<div id="pagination"><h2>Pagination</h2>`."""
+    """Whether the id repeats the element's heading, as in `<div id="s-pagination"><h2>Pagination</h2>`."""
     heading = next(element.iter(*HEADINGS), None)
-    return heading is not None and name.lower() in _NO_WORD.sub("-", plain_text(heading).lower())
+    if heading is None:
+        return False
+    title = _slug(plain_text(heading))
+    return any(part and part in title for part in (_slug(name), _SECTION_MARK.sub("", _slug(name), count=1)))
+
+
+def _slug(text: str) -> str:
+    return _NO_WORD.sub("-", text.lower()).strip("-")
+
+
+def _begins_page(element: Element) -> bool:
+    """Whether a header holds a section below the title of the page, as those of AsciiDoc's manual pages do."""
+    headings = list(element.iter(*HEADINGS))
+    text = headings[1].getnext() if len(headings) > 1 else None
+    return text is not None and text.tag in {"p", "div"} and bool(_prose(text)) and not _is_mostly_links(text)
+
+
+def _is_note(attributes: dict[str, str]) -> bool:
+    """Whether an element is a footnote, or holds footnotes, which may be mostly links."""
+    return attributes.get("role") in _NOTE_ROLES or _FOOTNOTES.search(attributes.get("class", "")) is not None
 
 
 def _is_mostly_links(element: Element) -> bool:
@@ -186,12 +226,18 @@ def _is_mostly_links(element: Element) -> bool:
 
 def _holds_more(element: Element, most: int) -> bool:
     """Whether an element has more than `most` characters of text outside links."""
-    return _measures().length(element) > most and _prose(element) > most
+    return _length()(element) > most and _prose(element) > most
 
 
 def _prose(element: Element) -> int:
     """Count the characters of text outside links."""
-    return int(_measures().length(element)) - sum(map(len, _measures().link_texts(element)))
+    linked = sum(
+        len(text)
+        for link in element.iter("a")
+        if next(link.iterancestors("a"), None) is None
+        for text in link.itertext()
+    )
+    return int(_length()(element)) - linked
 
 
 def _make_label(element: Element) -> None:
@@ -228,17 +274,10 @@ _STEPS: tuple[tuple[Callable[[Element], bool], float], ...] = (
 """Tests for the main content, each within the element found before, with the least share of its text."""
 
 
-class _Measures(NamedTuple):
-    length: Callable[[Element], float]
-    """Number of characters, with white space collapsed."""
-    link_texts: Callable[[Element], list[str]]
-
-
 @cache
-def _measures() -> _Measures:
+def _length() -> Callable[[Element], float]:
+    """Return the function that counts the characters of an element, with white space collapsed."""
     from lxml import etree
 
-    return _Measures(
-        length=etree.XPath("string-length(normalize-space(.))"),
-        link_texts=etree.XPath("descendant-or-self::a/descendant::text()", smart_strings=False),
-    )
+    path: Callable[[Element], float] = etree.XPath("string-length(normalize-space(.))")
+    return path

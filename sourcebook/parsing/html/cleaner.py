@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import islice
+from types import MappingProxyType
 
 from sourcebook.config.parsing import HtmlPart
 from sourcebook.model import revisions
@@ -12,6 +13,8 @@ from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
+from sourcebook.parsing.html.forms import asks_password
+from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
 from sourcebook.parsing.html.links import base_url, links
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
@@ -45,9 +48,51 @@ class CleanedPage:
     """Whether the page asks crawlers not to follow its links (meta robots)."""
     needs_scripts: bool = False
     """Whether the page has scripts but no readable text."""
+    redirect: str | None = None
+    """Absolute URL to which the page leads at once (meta refresh)."""
+    feeds: tuple[str, ...] = ()
+    """Absolute URLs of the RSS and Atom feeds that the page names."""
+    frames: tuple[str, ...] = ()
+    """Absolute URLs of its visible frames, without fragments and repetitions."""
+    own_links: tuple[tuple[int, int], ...] = ()
+    """Spans of the Markdown with the page's own URL, in links to the page itself."""
+    asks_password: bool = False
+    """Whether the page has a field for a password, outside its header, menus and footer."""
 
 
-def clean_page(body: bytes, *, url: str = "", content_type: str = "", keep: HtmlPart = "main") -> CleanedPage:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A decoded page, to be parsed as often as a part of it is written."""
+
+    text: str
+    url: str
+    """URL of the page, "" where it has none."""
+    base: str
+    """Base of its relative URLs."""
+    frames: Mapping[str, Frame]
+    keep: HtmlPart
+    xml: bool = False
+    """Whether it is XHTML for XML parsers."""
+
+    def body(self) -> Element | None:
+        """Return the body with its frames, without scripts and styles; None where there is no element."""
+        tree = parse_page(self.text, xml=self.xml)
+        if tree is None:
+            return None
+        if self.frames:
+            join_frames(tree, self.base, self.frames, self.keep)
+        strip_unreadable(tree)
+        return body_of(tree)
+
+
+def clean_page(
+    body: bytes,
+    *,
+    url: str = "",
+    content_type: str = "",
+    keep: HtmlPart = "main",
+    frames: Mapping[str, Frame] = MappingProxyType({}),
+) -> CleanedPage:
     """Convert an HTML page to Markdown; never fails, whatever the bytes are.
 
     Elements nested more than 256 deep are flattened, so the time stays linear in the size of the page.
@@ -59,25 +104,32 @@ def clean_page(body: bytes, *, url: str = "", content_type: str = "", keep: Html
         content_type: value of the header Content-Type; `text/html; charset=utf-8` for a rendered page.
         keep: the part that is kept. A page whose main content is empty, or only a title, keeps its body; one whose
             body is no more than that is kept whole.
+        frames: frames to join, by their URL in the page.
     """
     text = decode_page(body, content_type).text
-    tree = parse_page(text)
+    xml = "xhtml" in content_type
+    tree = parse_page(text, xml=xml)
     if tree is None:
         return CleanedPage(markdown="", blocks=(), title=None, links=())
-    base = base_url(tree, url or page_address(tree, text))
-    head = read_head(tree, base=base)
-    targets = links(tree, base)
+    url = url or page_address(tree, text)
+    source = _Source(text, url, base_url(tree, url), frames, keep, xml)
+    head = read_head(tree, base=source.base)
+    targets = links(tree, source.base)
+    framed = frame_urls(tree, source.base)
     scripted = has_scripts(tree)
+    has_password = asks_password(tree)
+    if frames:
+        targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
     strip_unreadable(tree)
     page_body = body_of(tree)
     if keep == "main":
-        written = _main_content(page_body, head, base)
+        written = _main_content(page_body, head, source)
         needs_scripts = scripted and lacks_text(page_body, written.markdown)
     else:
-        written = _write_part(page_body, base, keep, split_dates=False)
-        needs_scripts = scripted and _lacks_main_content(text, head, base)
+        written = _write_part(page_body, source, keep, split_dates=False)
+        needs_scripts = scripted and _lacks_main_content(source, head)
     if keep != "everything" and _is_title(written.markdown):
-        written = _write_more(written, text, base, split_dates=keep == "main")
+        written = _write_more(written, source, split_dates=keep == "main")
     blocks = written.blocks()
     return CleanedPage(
         markdown=written.markdown,
@@ -90,6 +142,11 @@ def clean_page(body: bytes, *, url: str = "", content_type: str = "", keep: Html
         noindex=head.noindex,
         nofollow=head.nofollow,
         needs_scripts=needs_scripts,
+        redirect=head.redirect,
+        feeds=head.feeds,
+        frames=framed,
+        own_links=tuple(written.own_links),
+        asks_password=has_password,
     )
 
 
@@ -98,13 +155,9 @@ def cleaner_identity(keep: HtmlPart) -> str:
     return CLEANER if keep == "main" else f"{CLEANER}+{keep}"
 
 
-def readable_body(text: str) -> Element | None:
-    """Parse decoded HTML or XHTML and return its body without scripts and styles, None where there is no element."""
-    tree = parse_page(text)
-    if tree is None:
-        return None
-    strip_unreadable(tree)
-    return body_of(tree)
+def readable_body(text: str, *, xml: bool = False) -> Element | None:
+    """Parse decoded HTML, or XHTML for XML parsers, and return its body without scripts; None without an element."""
+    return _Source(text, "", "", {}, "everything", xml).body()
 
 
 def write_everything(body: Element, *, base_url: str | None) -> WrittenPage:
@@ -117,40 +170,40 @@ def write_everything(body: Element, *, base_url: str | None) -> WrittenPage:
     """
     if base_url is None:
         unwrap_local_links(body)
-    return _write_part(body, base_url or "", "everything", split_dates=False)
+    return _write_part(body, _Source("", "", base_url or "", {}, "everything"), "everything", split_dates=False)
 
 
-def _write_part(body: Element, base: str, part: HtmlPart, *, split_dates: bool) -> WrittenPage:
+def _write_part(body: Element, source: _Source, part: HtmlPart, *, split_dates: bool) -> WrittenPage:
     """Convert a body, without its site frame where only that is wanted."""
     if part == "body":
         drop_site_frame(body)
     flatten_code(body)
-    return write_markdown(body, base_url=base, split_dates=split_dates)
+    return write_markdown(body, base_url=source.base, split_dates=split_dates, page_url=source.url)
 
 
-def _write_more(written: WrittenPage, text: str, base: str, *, split_dates: bool) -> WrittenPage:
+def _write_more(written: WrittenPage, source: _Source, *, split_dates: bool) -> WrittenPage:
     """Return a wider part of a page of which nothing but a title was written, such as a page of navigation.
 
     A page that has no more than its title keeps it; one that has only a date keeps the date.
     """
     parts: tuple[HtmlPart, ...] = ("body", "everything")
     for part in parts:
-        body = readable_body(text)
-        wider = written if body is None else _write_part(body, base, part, split_dates=split_dates)
+        body = source.body()
+        wider = written if body is None else _write_part(body, source, part, split_dates=split_dates)
         if not _is_title(wider.markdown):
             return wider
-    body = None if _has_words(written.markdown) else readable_body(text)
-    return written if body is None else _write_part(body, base, "everything", split_dates=False)
+    body = None if _has_words(written.markdown) else source.body()
+    return written if body is None else _write_part(body, source, "everything", split_dates=False)
 
 
-def _main_content(body: Element, head: PageHead, base: str) -> WrittenPage:
+def _main_content(body: Element, head: PageHead, source: _Source) -> WrittenPage:
     root = main_content(body)
     headings = list(_page_headings(body, head))
     flatten_code(root)
     prune(root)
     if headings and next(root.iter("h1"), None) is None:
         _put_first(root, *headings[0])
-    return write_markdown(root, base_url=base, split_dates=True)
+    return write_markdown(root, base_url=source.base, split_dates=True, page_url=source.url)
 
 
 def _page_headings(body: Element, head: PageHead) -> Iterator[tuple[str, str]]:
@@ -171,10 +224,10 @@ def _put_first(root: Element, text: str, anchor: str) -> None:
         heading.set("id", anchor)
 
 
-def _lacks_main_content(text: str, head: PageHead, base: str) -> bool:
+def _lacks_main_content(source: _Source, head: PageHead) -> bool:
     """Whether the main content is empty; menus around it do not count, even where they are kept."""
-    body = readable_body(text)
-    return body is None or lacks_text(body, _main_content(body, head, base).markdown)
+    body = source.body()
+    return body is None or lacks_text(body, _main_content(body, head, source).markdown)
 
 
 def _is_title(markdown: str) -> bool:

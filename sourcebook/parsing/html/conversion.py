@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from sourcebook.parsing.html.tree import CODE_NEWLINE, Element
+from sourcebook.parsing.fences import unfenced_spans
+from sourcebook.parsing.html.links import OWN_PAGE
+from sourcebook.parsing.html.tree import CODE_NEWLINE, OWN_END, OWN_START, Element
 
 if TYPE_CHECKING:
     from html_to_markdown import ConversionOptions
@@ -16,19 +18,18 @@ _TARGET = re.compile(r"link-target-(\d+)-of-page")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\"$<>\[\]\\^`{|}]")
 """Characters of a link target that Markdown does not take as they are."""
 _UNSAFE_OR_BRACKET = re.compile(rf"{_UNSAFE.pattern}|[()]")
-_FENCE_OR_TAG = re.compile(
-    r"^(?P<indent>[ >]*)(?P<fence>`{3,})[^`\n]*\n(?:.*\n)*?(?P=indent)(?P=fence)[ ]*$"
-    r"|^(?P<before>[ >]*(?:(?:[-*+]|\d+\.)[ ]+)*)(?P<tag><(?=[a-z/!?])(?!https?:|mailto:))",
-    re.MULTILINE | re.IGNORECASE,
+_TAG = re.compile(
+    r"^(?P<before>[ >]*(?:(?:[-*+]|\d+\.)[ ]+)*)<(?=[a-z/!?])(?!https?:|mailto:)", re.MULTILINE | re.IGNORECASE
 )
 
 
-def convert_tree(root: Element, *, base_url: str | None = None) -> str:
+def convert_tree(root: Element, *, base_url: str | None = None, page_url: str = "") -> str:
     """Return the Markdown of a tree, with plain spaces and without invisible characters.
 
     Args:
         root: the readable part of a page, with `CODE_NEWLINE` for line ends within code.
         base_url: base of relative links, which stay relative where None.
+        page_url: URL of the page, which links marked with `OWN_PAGE` get, between `OWN_START` and `OWN_END`.
     """
     from html_to_markdown import convert
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
@@ -41,7 +42,9 @@ def convert_tree(root: Element, *, base_url: str | None = None) -> str:
     markdown = (convert(html, options).content or "").replace("\u00a0", " ")
     if targets:
         markdown = _TARGET.sub(lambda found: _numbered(targets, found), markdown)
-    return _INVISIBLE.sub("", _FENCE_OR_TAG.sub(_escaped_tag, markdown))
+    if page_url and OWN_PAGE in markdown:
+        markdown = markdown.replace(f"]({OWN_PAGE}", f"]({OWN_START}{_written(page_url)}{OWN_END}")
+    return _INVISIBLE.sub("", _with_escaped_tags(markdown))
 
 
 def _take_lettered_targets(root: Element) -> list[str]:
@@ -57,13 +60,28 @@ def _take_lettered_targets(root: Element) -> list[str]:
     return targets
 
 
+@lru_cache(maxsize=16)
+def _written(url: str) -> str:
+    """Return a URL as conversion writes it before the fragment of a relative link."""
+    from html_to_markdown import convert
+
+    markdown = convert('<p><a href="#end">page</a></p>', replace(_options(), base_url=url)).content or ""
+    # A vertical bar would end the cell of a table.
+    return markdown.strip().removeprefix("[page](").removesuffix("#end)").replace("|", "%7C")
+
+
 def _numbered(targets: list[str], found: re.Match[str]) -> str:
     return targets[int(found[1])] if int(found[1]) < len(targets) else found[0]
 
 
-def _escaped_tag(found: re.Match[str]) -> str:
+def _with_escaped_tags(markdown: str) -> str:
     """Escape text such as `<script>` at the start of a line, which would turn the following lines into raw HTML."""
-    return found[0] if found["tag"] is None else f"{found['before']}\\<"
+    pieces: list[str] = []
+    end = 0
+    for start, after in unfenced_spans(markdown):
+        pieces += (markdown[end:start], _TAG.sub(r"\g<before>\\<", markdown[start:after]))
+        end = after
+    return "".join(pieces)
 
 
 @cache

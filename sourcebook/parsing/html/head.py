@@ -17,6 +17,11 @@ _LONGEST_VALUE = 2000
 _LONGEST_DATA = 500_000
 _SEPARATOR = re.compile(r"\s+(?:[-–—|·•»«/]|::|:)\s+")
 _SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)\s*-->", re.IGNORECASE)
+# As browsers read it, who ignore a fraction of a second: `0;url=…`, `0, 'a'`, `0.5 url = a`.
+_REFRESH = re.compile(
+    r"""\s*(?:0+(?:\.[\d.]*)?|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE
+)
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
 _DESCRIPTION = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
 _AUTHOR = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author")
 _PUBLISHED = (
@@ -41,6 +46,10 @@ class PageHead:
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
     noindex: bool = False
     nofollow: bool = False
+    redirect: str | None = None
+    """Absolute URL to which the page leads at once (`<meta http-equiv=refresh>` of 0 seconds)."""
+    feeds: tuple[str, ...] = ()
+    """Absolute URLs of the RSS and Atom feeds that the page names (`<link rel=alternate>`)."""
 
 
 def read_head(tree: Element, *, base: str) -> PageHead:
@@ -64,6 +73,8 @@ def read_head(tree: Element, *, base: str) -> PageHead:
         metadata={name: value for name, value in values.items() if value},
         noindex=not robots.isdisjoint({"noindex", "none"}),
         nofollow=not robots.isdisjoint({"nofollow", "none"}),
+        redirect=_redirect(tree, base),
+        feeds=tuple(_feeds(tree, base)),
     )
 
 
@@ -118,22 +129,23 @@ def _same(one: str, other: str) -> bool:
 def _title(tree: Element) -> str | None:
     for title in tree.iter("title"):
         if next(title.iterancestors("svg"), None) is None and (text := plain_text(title)):
-            return text
+            return text[:_LONGEST_VALUE]
     return None
 
 
 def _meta(tree: Element) -> dict[str, str]:
-    """Return the first value of each <meta> by its name, property, itemprop or http-equiv, in lower case."""
+    """Return the first value of each <meta> by its name, property, itemprop or http-equiv; of `robots` all values."""
     found: dict[str, str] = {}
+    robots: list[str] = []
     for element in tree.iter("meta"):
         content = " ".join((element.get("content") or "").split())[:_LONGEST_VALUE]
         names = (element.get(kind) for kind in ("name", "property", "itemprop", "http-equiv"))
         name = next((name.strip().lower() for name in names if name), None)
-        if name and content:
-            if name == "robots" and name in found:
-                content = f"{found.pop(name)},{content}"
+        if name == "robots":
+            robots.append(content)
+        elif name and content:
             found.setdefault(name, content)
-    return found
+    return {**found, "robots": ",".join(robots)}
 
 
 def _first(meta: Mapping[str, str], names: tuple[str, ...]) -> str | None:
@@ -153,6 +165,28 @@ def _canonical(tree: Element, base: str) -> str | None:
         if "canonical" in (link.get("rel") or "").lower().split() and (href := link.get("href")):
             return absolute(base, href)
     return None
+
+
+def _feeds(tree: Element, base: str) -> Iterator[str]:
+    for link in tree.iter("link"):
+        is_feed = (link.get("type") or "").partition(";")[0].strip().lower() in _FEED_TYPES
+        if is_feed and "alternate" in (link.get("rel") or "").lower().split() and (href := link.get("href")):
+            yield from filter(None, [absolute(base, href)])
+
+
+def _redirect(tree: Element, base: str) -> str | None:
+    """Return the target of the first refresh of a page; one in <noscript> is for browsers without scripts."""
+    for element in tree.iter("meta"):
+        if (element.get("http-equiv") or "").strip().lower() != "refresh" or _is_without_scripts(element):
+            continue
+        found = _REFRESH.match(element.get("content") or "")
+        target = found and (found[1] or found[2] or found[3] or "").strip()
+        return absolute(base, target) if target else None
+    return None
+
+
+def _is_without_scripts(element: Element) -> bool:
+    return next(element.iterancestors("noscript"), None) is not None
 
 
 def _language(tree: Element) -> str | None:

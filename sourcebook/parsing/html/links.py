@@ -1,18 +1,25 @@
 """Links of a page."""
 
 import re
-from urllib.parse import urljoin
+from urllib.parse import quote, urldefrag, urljoin
 
 from sourcebook.parsing.html.tree import Element
 
+OWN_PAGE = "link-of-own-page:"
+"""Scheme that `mark_own_links` gives to links within the page, in place of the page's URL."""
+_LONGEST_BASE = 2000
+_UNSAFE = re.compile(r"""[\s"<>`]""")
 # Browsers remove line ends and tabs from a URL, and white space around it.
 _IGNORED = re.compile(r"[\t\n\r]+|^[\x00-\x20]+|[\x00-\x20]+$")
 
 
 def base_url(tree: Element, url: str) -> str:
-    """Return the base of the page's relative URLs: its first <base href>, else its own URL."""
+    """Return the base of the page's relative URLs: its first <base href>, else its own URL.
+
+    One of more than 2,000 characters does not count, because each link would repeat it.
+    """
     for base in tree.iter("base"):
-        if href := base.get("href"):
+        if (href := base.get("href")) and len(href) <= _LONGEST_BASE:
             return absolute(url, href) or url
     return url
 
@@ -35,6 +42,29 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
         if target is not None:
             found[target] = None
     return tuple(found)
+
+
+def mark_own_links(root: Element, base: str, page_url: str) -> None:
+    """Mark the links below `root` that lead to the page itself: `#part` becomes `OWN_PAGE` and `#part`.
+
+    A link does so where it is written as a bare fragment. Where the page's URL has a query, such as a session id that
+    the server writes into every link, a link that names this URL with a fragment does so, too. `/index.html#part` does
+    not, even on that page, because it is written alike under every URL of the page.
+
+    Args:
+        root: the readable part of a page.
+        base: base of the page's relative URLs.
+        page_url: URL of the page; nothing is marked where it is empty.
+    """
+    own = urldefrag(page_url)[0]
+    is_base = bool(own) and urldefrag(base)[0] == own
+    for link in root.iter("a") if own else ():
+        href = link.get("href")
+        if href is None:
+            continue
+        path, sign, fragment = _IGNORED.sub("", href).partition("#")
+        if is_base if not path else sign and "?" in own and absolute(base, path) == own:
+            link.set("href", f"{OWN_PAGE}{sign}{_UNSAFE.sub(lambda found: quote(found[0]), fragment)}")
 
 
 def absolute(base: str, href: str) -> str | None:

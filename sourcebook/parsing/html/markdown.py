@@ -9,6 +9,7 @@ from sourcebook.model.document import Block
 from sourcebook.parsing.dates import split_date_lines
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.conversion import convert_tree
+from sourcebook.parsing.html.links import mark_own_links
 from sourcebook.parsing.html.tables import tidy_tables
 from sourcebook.parsing.html.tidying import (
     is_permalink,
@@ -22,6 +23,8 @@ from sourcebook.parsing.html.tree import (
     HEADING_END,
     HEADING_START,
     HEADINGS,
+    OWN_END,
+    OWN_START,
     Element,
     drop,
     plain_text,
@@ -31,57 +34,66 @@ from sourcebook.parsing.html.tree import (
 )
 from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.titles import cut_title
 
 _INLINE = ("a", "b", "code", "em", "figcaption", "i", "s", "strong", "summary", "u")
 _NOTE = re.compile(r"(?:^|\s)(?:note|tip|warning|caution|important|danger|hint|admonition)(?:\s|$)", re.IGNORECASE)
-_MARKER = re.compile(f"{HEADING_START}([0-9]+){HEADING_END}")
-_STRAY_MARKER = re.compile(f"[{HEADING_START}{HEADING_END}{CODE_NEWLINE}]")
+_SIGN = re.compile(r"[*_`~<&\[\\]")
+_MARKER = re.compile(f"{HEADING_START}([0-9]+){HEADING_END}|{OWN_START}([^{OWN_START}{OWN_END}]*){OWN_END}")
+_STRAY_MARKER = re.compile(f"[{HEADING_START}{HEADING_END}{CODE_NEWLINE}{OWN_START}{OWN_END}]")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """Markdown of a page, with the positions and anchors of its headings in reading order."""
+    """Markdown of a page, with the positions, anchors and titles of its headings in reading order."""
 
     markdown: str
     dates: Mapping[str, str]
     """`published` and `modified` of the lines that held only a date and are left out of the Markdown."""
     places: Sequence[int]
     anchors: Sequence[str]
+    titles: Sequence[str]
+    """Texts of the headings that Markdown would read otherwise, such as `__add__`; "" for the others."""
+    own_links: Sequence[tuple[int, int]]
+    """Spans of the page's own URL in links to the page itself."""
 
     def blocks(self) -> tuple[Block, ...]:
         """Return the blocks of the Markdown; each heading has its anchor on the page, or ""."""
         return tuple(
-            replace(block, anchor=self._anchor(block)) if block.kind == "heading" else block
-            for block in markdown_blocks(self.markdown)
+            self._heading(block) if block.kind == "heading" else block for block in markdown_blocks(self.markdown)
         )
 
-    def _anchor(self, heading: Block) -> str:
-        nearest = bisect_left(self.places, heading.start)
-        return self.anchors[nearest] if nearest < len(self.places) and self.places[nearest] <= heading.end else ""
+    def _heading(self, block: Block) -> Block:
+        nearest = bisect_left(self.places, block.start)
+        if nearest == len(self.places) or self.places[nearest] > block.end:
+            return block
+        return replace(block, anchor=self.anchors[nearest], title=self.titles[nearest] or block.title)
 
 
-def write_markdown(root: Element, *, base_url: str, split_dates: bool) -> WrittenPage:
+def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url: str = "") -> WrittenPage:
     """Convert the tree below `root`, which is changed on the way.
 
     Args:
         root: the readable part of a page.
         base_url: base of relative links; where empty, they stay relative.
         split_dates: whether lines that hold only a date leave the Markdown and become metadata.
+        page_url: URL of the page, where known.
     """
     tidy_images(root)
     tidy_tables(root)
-    anchors = _mark_headings(root)
+    headings = _mark_headings(root)
     tidy_links(root)
+    mark_own_links(root, base_url, page_url)
     tidy_terms(root)
     tidy_formulas(root)
-    markdown = clean(convert_tree(root, base_url=base_url or None))
+    markdown = clean(convert_tree(root, base_url=base_url or None, page_url=page_url))
     markdown, dates = split_date_lines(markdown) if split_dates else (markdown, {})
-    return _without_markers(markdown, dates, anchors)
+    return _without_markers(markdown, dates, headings)
 
 
-def _mark_headings(root: Element) -> list[str]:
-    """Put a marker with its number before each heading's text, and return the headings' anchors."""
-    anchors: list[str] = []
+def _mark_headings(root: Element) -> list[tuple[str, str]]:
+    """Put a marker with its number before each heading's text, and return the headings' anchors and titles."""
+    found: list[tuple[str, str]] = []
     for heading in list(root.iter(*HEADINGS)):
         parent = heading.getparent()
         if parent is None:
@@ -103,22 +115,36 @@ def _mark_headings(root: Element) -> list[str]:
         else:
             for around in list(heading.iterancestors(*_INLINE)):
                 unwrap(around)
-            heading.text = f"{HEADING_START}{len(anchors)}{HEADING_END}{(heading.text or '').lstrip()}"
-            anchors.append(anchor)
-    return anchors
+            heading.text = f"{HEADING_START}{len(found)}{HEADING_END}{(heading.text or '').lstrip()}"
+            has_signs = _SIGN.search(text) is not None and next(heading.iter("br"), None) is None
+            found.append((anchor, cut_title(clean(text)) if has_signs else ""))
+    return found
 
 
-def _without_markers(markdown: str, dates: Mapping[str, str], anchors: Sequence[str]) -> WrittenPage:
+def _without_markers(markdown: str, dates: Mapping[str, str], headings: Sequence[tuple[str, str]]) -> WrittenPage:
     pieces: list[str] = []
     places: list[int] = []
     numbers: list[int] = []
+    own_links: list[tuple[int, int]] = []
     end = length = 0
     for marker in _MARKER.finditer(markdown):
         pieces.append(markdown[end : marker.start()])
         length += marker.start() - end
         end = marker.end()
+        if (own := marker[2]) is not None:
+            own_links.append((length, length + len(own)))
+            pieces.append(own)
+            length += len(own)
+            continue
         places.append(length)
         numbers.append(int(marker[1]))
     pieces.append(markdown[end:])
     text = _STRAY_MARKER.sub("", "".join(pieces)).rstrip()
-    return WrittenPage(f"{text}\n" if text else "", dates, places, [anchors[number] for number in numbers])
+    return WrittenPage(
+        markdown=f"{text}\n" if text else "",
+        dates=dates,
+        places=places,
+        anchors=[headings[number][0] for number in numbers],
+        titles=[headings[number][1] for number in numbers],
+        own_links=own_links,
+    )

@@ -1,20 +1,25 @@
 """Parsing of HTML of any quality into a tree."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from typing import Protocol
+
+from sourcebook.parsing.html.html5 import as_browsers_read, is_misread
 
 HEADING_START = "\ue000"
 HEADING_END = "\ue001"
 CODE_NEWLINE = "\ue002"
+OWN_START = "\ue003"
+OWN_END = "\ue004"
 """Private-use characters, removed from parsed pages, that mark places during the conversion."""
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _UNWANTED = re.compile(
-    r"[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\ue002]|&#(?:x0*e00[012]|0*5734[456])(?:;|(?![0-9a-f]))", re.IGNORECASE
+    r"[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\ue004]|&#(?:x0*e00[0-4]|0*5734[4-8])(?:;|(?![0-9a-f]))", re.IGNORECASE
 )
 # libxml2 puts content after these tags outside <body> or drops it.
+_DOCTYPE_START = re.compile("<!DOCTYPE", re.IGNORECASE)
 _DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 _PAGE_END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
 _IN_HEAD = frozenset({"base", "link", "meta", "noscript", "object", "script", "style", "template", "title"})
@@ -23,13 +28,18 @@ _KEPT_TAGS = (
     r"html|head|body|title|meta|link|base|script|style|h[1-6]|p|br|hr|pre|li|a|img|main|article|nav"
     r"|header|footer|aside"
 )
-_BLOCK_TAG = re.compile(r"</?(?:main|article|nav|header|footer|aside|h[1-6]|pre|li|a)(?:\s[^>]*|/)?>", re.IGNORECASE)
-_NESTING_TAG = re.compile(rf"</?(?!(?:{_KEPT_TAGS})[\s/>])([a-z][^\s/>]*)(?:\s[^>]*|/)?>", re.IGNORECASE)
+_BLOCK_TAG = re.compile(r"</?(?:main|article|nav|header|footer|aside|h[1-6]|pre|li|a)(?:\s[^<>]*|/)?>", re.IGNORECASE)
+_NESTING_TAG = re.compile(rf"</?(?!(?:{_KEPT_TAGS})[\s/>])([a-z][^\s/<>]*)(?:\s[^<>]*|/)?>", re.IGNORECASE)
 # libxml2 takes quadratic time in the attributes of an element.
 _TAG = re.compile(r"""<([a-z][^\s/>]*+)((?:[^"'>]++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+)(?:>|\Z)""", re.IGNORECASE)
 _DEEPEST = 500
 """Depth of elements that is converted; html-to-markdown drops the text of elements that are more than 1,023 deep."""
 _LONG_PAGE = 100_000
+_MOST_OF_THE_TEXT = 0.9
+_WHOLE = re.compile(
+    r"<(?:a|b|code|dd|div|dt|em|h[1-6]|i|iframe|li|p|pre|script|span|style|t[dhr]|textarea|title)\b[^<>]*/>"
+)
+_RAW = frozenset({"iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"})
 _MOST_ATTRIBUTES = 2000
 _INLINE = re.compile(r"a|b|big|code|em|font|i|small|span|strong|su[bp]|tt|u", re.IGNORECASE)
 
@@ -40,6 +50,7 @@ class Element(Protocol):
     tag: str
     text: str | None
     tail: str | None
+    attrib: MutableMapping[str, str]
 
     def __iter__(self) -> Iterator["Element"]: ...
     def __len__(self) -> int: ...
@@ -60,22 +71,32 @@ class Element(Protocol):
     def set(self, name: str, value: str) -> None: ...
 
 
-def parse_page(text: str) -> Element | None:
+def parse_page(text: str, *, xml: bool = False) -> Element | None:
     """Parse decoded HTML or XHTML; None where there is no element.
+
+    HTML with faults is read as browsers read it: `<h2>…</h1>` is a heading, and what follows is not part of it.
 
     Comments, processing instructions and the document type are dropped. Where elements are nested more than 256 deep,
     as in pages that never close their <font>, elements that only group or format are dropped and their text is kept.
+
+    Args:
+        text: the page, decoded.
+        xml: whether it is XHTML for XML parsers, in which `<title/>` is a whole element; a page with an XML declaration
+            and such elements always is.
     """
-    text = _PAGE_END.sub("", _DOCTYPE.sub("", _UNWANTED.sub("", text), count=1))
+    xml = xml or (text.lstrip().startswith("<?xml") and _WHOLE.search(text) is not None)
+    text = _PAGE_END.sub("", _without_doctype(_UNWANTED.sub("", text)))
     if len(text) > _LONG_PAGE:
         text = _TAG.sub(_without_attributes, text)
-    tree, complete = _parse(text)
+    tree, complete, has_errors = _parse(text)
+    if complete and tree is not None and not xml and (has_errors or is_misread(tree)):
+        tree = _as_browsers_read(text, tree)
     if not complete:
         text = _NESTING_TAG.sub(_flat, text)
-        tree, complete = _parse(text, huge=True)
+        tree, complete, _ = _parse(text, huge=True)
         complete = complete and not _is_deep(tree)
     if not complete:
-        tree, _ = _parse(_BLOCK_TAG.sub("<p>", text), huge=True)
+        tree, *_ = _parse(_BLOCK_TAG.sub("<p>", text), huge=True)
     if tree is not None:
         _empty_head(tree)
     return tree
@@ -126,7 +147,36 @@ def replace_content(element: Element, text: str) -> None:
     element.text = text
 
 
-def _parse(text: str, *, huge: bool = False) -> tuple[Element | None, bool]:
+def _without_doctype(text: str) -> str:
+    """Drop the document type, which is sought once: thousands of them that do not end would take quadratic time."""
+    start = _DOCTYPE_START.search(text)
+    doctype = start and _DOCTYPE.match(text, start.start())
+    return text if doctype is None else text[: doctype.start()] + text[doctype.end() :]
+
+
+def _as_browsers_read(text: str, tree: Element) -> Element:
+    """Return the tree that an HTML5 parser makes of a page, or `tree` where that is too large, too deep, or loses text.
+
+    Browsers take a whole page for a script where `<script/>` does not end.
+    """
+    html = as_browsers_read(text)
+    mended, complete, _ = _parse(html) if html is not None else (None, False, False)
+    if mended is None or not complete or _readable(mended) < _MOST_OF_THE_TEXT * _readable(tree):
+        return tree
+    return mended
+
+
+def _readable(tree: Element) -> int:
+    """Count the characters of a tree outside scripts, styles and form controls, white space aside."""
+    return sum(
+        len("".join(part.split()))
+        for element in tree.iter()
+        for part in ((element.text or "") if element.tag not in _RAW else "", element.tail or "")
+    )
+
+
+def _parse(text: str, *, huge: bool = False) -> tuple[Element | None, bool, bool]:
+    """Return libxml2's tree, whether it is complete, and whether an end tag fits no element that is open."""
     from lxml import etree
 
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=huge)
@@ -136,7 +186,10 @@ def _parse(text: str, *, huge: bool = False) -> tuple[Element | None, bool]:
         tree = None
     # The error log is empty for most pages; an exceeded limit is its last entry.
     log = parser.error_log
-    return tree, not log or log[-1].type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    mismatch = etree.ErrorTypes.ERR_TAG_NAME_MISMATCH
+    complete = not log or log[-1].type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    # An end tag </p> too many is frequent, and changes nothing.
+    return tree, complete, any(entry.type == mismatch and not entry.message.endswith(": p") for entry in log)
 
 
 def _is_deep(tree: Element | None) -> bool:

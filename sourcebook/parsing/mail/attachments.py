@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mimetypes import guess_extension
 from unicodedata import category
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment
 from sourcebook.model.media_types import OUTLOOK, extension_of, media_type_of_name
 from sourcebook.parsing.mail.message import MailFile, MailMessage
@@ -35,7 +35,9 @@ def read_message(content: bytes, *, media_type: str) -> MailMessage:
     try:
         return read_outlook_message(content)
     except (OSError, LookupError, ValueError, TypeError, AttributeError, struct.error) as error:
-        raise ParseError("it is no readable Outlook message; open it in Outlook and save it again") from error
+        raise ParseError(
+            "it is no readable Outlook message; open it in Outlook and save it again", FailureClass.CORRUPT
+        ) from error
 
 
 def attachment_content(content: bytes, *, media_type: str, number: int) -> bytes:
@@ -51,7 +53,10 @@ def attachment_content(content: bytes, *, media_type: str, number: int) -> bytes
     """
     files = read_message(content, media_type=media_type).files
     if not 0 <= number < len(files):
-        raise ParseError(f"the message has {len(files)} attachments, none of the number {number}; read it again")
+        raise ParseError(
+            f"the message has {len(files)} attachments, none of the number {number}; read it again",
+            FailureClass.MISSING,
+        )
     return files[number].read()
 
 

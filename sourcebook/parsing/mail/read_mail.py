@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, Block, BlockKind, JsonValue, ParsedDocument
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
 from sourcebook.parsing.html.tree import plain_text
@@ -41,7 +41,9 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
     """
     message = read_message(content, media_type=media_type)
     if message.sealed:
-        raise ParseError(f"the message is {message.sealed}; save it from the mail program as plain text")
+        raise ParseError(
+            f"the message is {message.sealed}; save it from the mail program as plain text", FailureClass.PASSWORD
+        )
     attachments = tuple(attachments_of(message))
     writer = _Writer()
     subject = _ESCAPED.sub(r"\\\1", message.subject)
@@ -57,7 +59,7 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
     if attachments:
         writer.add(_named(attachments), "paragraph")
     if not writer.blocks:
-        raise ParseError("it holds no message: neither headers nor text; check its file name")
+        raise ParseError("it holds no message: neither headers nor text; check its file name", FailureClass.EMPTY)
     markdown = writer.markdown()
     return ParsedDocument(
         markdown=markdown,

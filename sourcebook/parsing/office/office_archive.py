@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Literal
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 
 OfficeFormat = Literal["docx", "pptx", "xlsx"]
 
@@ -74,11 +74,15 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
             if unpacked > _LARGEST_UNPACKED:
                 raise ParseError(
                     f"it unpacks to more than the {_LARGEST_UNPACKED >> 20} MiB that are read; split it,"
-                    " or save it without its pictures"
+                    " or save it without its pictures",
+                    FailureClass.TOO_LARGE,
                 )
             xml += _checked_xml(archive, member)
             if xml > _LARGEST_XML:
-                raise ParseError(f"it holds more than the {_LARGEST_XML >> 20} MiB of XML that are read; split it")
+                raise ParseError(
+                    f"it holds more than the {_LARGEST_XML >> 20} MiB of XML that are read; split it",
+                    FailureClass.TOO_LARGE,
+                )
         types = archive.read(_CONTENT_TYPES)
         plain_types = _VARIANTS.sub(_plain_type, types)
         if plain_types != types:
@@ -94,12 +98,12 @@ def reading(content: bytes, *, named: str) -> Iterator[ZipFile]:
             yield archive
     except (BadZipFile, EOFError, OSError, zlib.error, KeyError, ValueError, NotImplementedError) as error:
         raise ParseError(
-            f"the .{named} file is damaged or cut off; copy it again, or open and save it",
+            f"the .{named} file is damaged or cut off; copy it again, or open and save it", FailureClass.CORRUPT
         ) from error
     except RuntimeError as error:  # zipfile's for encrypted members
         if "encrypted" not in str(error):
             raise
-        raise ParseError("it is protected by a password; save a copy without one") from error
+        raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
 
 
 def _format(names: set[str], named: str) -> OfficeFormat:
@@ -108,11 +112,11 @@ def _format(names: set[str], named: str) -> OfficeFormat:
         if held:
             return next((office_format for office_format in held if office_format == named), held[0])
         if "xl/workbook.bin" in names:
-            raise ParseError("the binary Excel format is not read; convert it to .xlsx")
+            raise ParseError("the binary Excel format is not read; convert it to .xlsx", FailureClass.UNSUPPORTED)
         # The main part may have another path; docling follows the relationships.
         if named in _MAIN_PARTS.values():
             return named  # type: ignore[return-value] # one of the values it was compared with
-    raise ParseError(f"it is a zip archive, but no .{named} document; check its file name")
+    raise ParseError(f"it is a zip archive, but no .{named} document; check its file name", FailureClass.UNSUPPORTED)
 
 
 def _checked_xml(archive: ZipFile, member: ZipInfo) -> int:
@@ -125,13 +129,16 @@ def _checked_xml(archive: ZipFile, member: ZipInfo) -> int:
             return 0
         encoding = _DECLARATION.search(piece[:1024].replace(b"\x00", b""))
         if encoding and not _ENCODINGS.fullmatch(encoding[1]):
-            raise ParseError(f"its part {member.filename} is in an encoding that office programs do not write")
+            raise ParseError(
+                f"its part {member.filename} is in an encoding that office programs do not write", FailureClass.CORRUPT
+            )
         tail = b""
         while piece:
             if any(doctype in tail + piece for doctype in _DOCTYPES):
                 raise ParseError(
                     f"its part {member.filename} declares XML entities, which no office program does;"
-                    " open and save it in its program"
+                    " open and save it in its program",
+                    FailureClass.CORRUPT,
                 )
             tail = piece[-_LONGEST_DOCTYPE:]
             piece = stream.read(_PIECE)

@@ -10,7 +10,7 @@ from io import BytesIO
 from math import isfinite
 from typing import Any, Protocol
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Box
 
 Point = tuple[float, float]
@@ -85,7 +85,9 @@ def _opened(content: bytes) -> Iterator[tuple[Any, str]]:  # compiled, without s
     except RuntimeError:
         opened = False
     if not opened:
-        raise ParseError("the PDF is damaged; open it in a viewer and save or print it to a new PDF")
+        raise ParseError(
+            "the PDF is damaged; open it in a viewer and save or print it to a new PDF", FailureClass.CORRUPT
+        )
     try:
         yield parser, key
     finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import MissingDependencyError, ParseError, ParserError
+from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError
 from sourcebook.model.document import JsonValue, ParsedDocument
 
 if TYPE_CHECKING:
@@ -154,7 +154,10 @@ def _convert(converter: "DocumentConverter", content: bytes, name: str) -> "Conv
     if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
         reasons = dict.fromkeys(" ".join(error.error_message.split())[:200] for error in result.errors)
         reason = "; ".join(reasons) or result.status.value
-        raise ParseError(f"docling cannot read the PDF ({reason}); open it in a viewer and print it to a new PDF")
+        raise ParseError(
+            f"docling cannot read the PDF ({reason}); open it in a viewer and print it to a new PDF",
+            FailureClass.CORRUPT,
+        )
     return result
 
 

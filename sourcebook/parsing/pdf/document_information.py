@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.pdf.layout.page_parts import OutlineEntry
 from sourcebook.parsing.pdf.nesting import refuse_endless_nesting
@@ -62,8 +62,12 @@ def _opened(content: bytes) -> Iterator[Any]:  # pypdfium2 has no stubs
     except PdfiumError as error:
         # PDFium may report the reason of an earlier failure.
         if b"/Encrypt" in content and "password" in str(error).lower():
-            raise ParseError("the PDF is encrypted and needs a password; save a copy without one") from error
-        raise ParseError("the PDF is damaged or cut off; copy it again, or print it to a new PDF") from error
+            raise ParseError(
+                "the PDF is encrypted and needs a password; save a copy without one", FailureClass.PASSWORD
+            ) from error
+        raise ParseError(
+            "the PDF is damaged or cut off; copy it again, or print it to a new PDF", FailureClass.CORRUPT
+        ) from error
     try:
         yield document
     finally:

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 
 _DEEPEST = 30
 """Nesting depth of drawings at which a file is refused."""
@@ -41,7 +41,10 @@ def refuse_endless_nesting(content: bytes, document: Any) -> None:
         finally:
             page.close()
         if deepest >= _DEEPEST - 1:
-            raise ParseError(f"the drawings on page {index + 1} contain one another endlessly; print it to a new PDF")
+            raise ParseError(
+                f"the drawings on page {index + 1} contain one another endlessly; print it to a new PDF",
+                FailureClass.CORRUPT,
+            )
 
 
 def _may_nest(content: bytes) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Block, JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.pdf.document_information import read_information
@@ -30,7 +30,9 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
 
     properties = read_information(content)
     if properties.page_count == 0:
-        raise ParseError("the PDF has no pages; it was cut off or written wrongly, so save it again")
+        raise ParseError(
+            "the PDF has no pages; it was cut off or written wrongly, so save it again", FailureClass.EMPTY
+        )
     found = list(read_pages(content))
     readable = readable_pages(content, found, ocr=settings.ocr)
     written = write_markdown(build_document(readable.pages, outline=properties.outline), boxes=True)
@@ -38,7 +40,9 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     if empty and (
         any(one.layer == "unreadable" for one in found) or (settings.ocr and "unread_pages" in readable.metadata)
     ):
-        raise ParseError("the PDF's pages are damaged; open it in a viewer and print it to a new PDF")
+        raise ParseError(
+            "the PDF's pages are damaged; open it in a viewer and print it to a new PDF", FailureClass.CORRUPT
+        )
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     return ParsedDocument(
         markdown=written.markdown,

@@ -19,6 +19,11 @@ def plain_title(inline_markdown: str) -> str:
     text = inline_markdown
     if len(text) <= _LONGEST_INLINE and not text.isalnum():
         text = "".join(_text(_inline().parseInline(text)))
+    return cut_title(text)
+
+
+def cut_title(text: str) -> str:
+    """Return a text on one line, cut to 300 characters."""
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1].rstrip() + "…"
 

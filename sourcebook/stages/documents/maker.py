@@ -14,19 +14,21 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
-from sourcebook.errors import ParseError, SourcebookError, TemporaryParseError
+from sourcebook.errors import FailureClass, ParseError, SourcebookError, TemporaryParseError, failure_class_of
 from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
 from sourcebook.model.content_hash import content_hash
 from sourcebook.model.document import Attachment, ParsedDocument
-from sourcebook.model.media_types import is_recording
+from sourcebook.model.media_types import MESSAGES, is_recording
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import Selection
 from sourcebook.model.transcript import Transcript
+from sourcebook.model.work import parsing_work
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import PAGE, parser_for, skip_reason
 from sourcebook.stages.documents.reader import ItemReader, Parse
 from sourcebook.stages.documents.rows import Content, StaleDocument, known_contents, page_contents
+from sourcebook.stages.processing import Processing
 from sourcebook.stages.transcripts.rows import transcripts_of_files
 from sourcebook.telemetry.measurements import CACHE_HITS, CACHE_MISSES, measurements
 
@@ -41,6 +43,8 @@ _NOTHING_TO_READ = {
     "page": "it holds no text",
     "recording": "no speech was recognised in it",
 }
+_NOT_WHOLE = "its parsed content is damaged: an ingest of the collection that it is taken from makes it again"
+"""Failure of a document of another collection: its content is parsed there, never here."""
 
 
 _Started = tuple[StaleDocument, Parse]
@@ -58,6 +62,7 @@ class DocumentMaker:
         parsers: pool of parser processes.
         selection: selection of the run.
         report: counts documents and failures.
+        marks: says which items are being parsed.
     """
 
     def __init__(
@@ -70,7 +75,9 @@ class DocumentMaker:
         parsers: ParserPool,
         selection: Selection,
         report: StageReport,
+        marks: Processing,
     ) -> None:
+        self._marks = marks
         self._connection = connection
         self._collection = collection
         self._sources = sources
@@ -90,8 +97,9 @@ class DocumentMaker:
             yield from self._batch(batch, returned)
 
     def _batch(self, batch: Sequence[StaleDocument], returned: set[str]) -> Iterator[int]:
-        known = {} if self._selection.force else known_contents(self._connection, batch)
-        wanted = [item for item in batch if item.key not in known]
+        known = known_contents(self._connection, [item for item in batch if item.is_taken or not self._selection.force])
+        wanted = [item for item in batch if item.key not in known and not item.is_taken]
+        self._marks.begin({item.uri for item in wanted})
         reader = ItemReader(
             self._sources,
             page_contents(self._connection, wanted),
@@ -109,19 +117,23 @@ class DocumentMaker:
                 self._take(stale, content, outcome, returned, reused=stale.format != PAGE or content.has_document)
                 known[stale.key] = replace(content, has_document=True)
                 continue
+            if stale.is_taken:
+                outcome.fail(stale, _NOT_WHOLE, FailureClass.MISSING, temporary=True)
+                continue
             if stale.key in parses:
                 started.append((stale, parses[stale.key]))
                 continue
             try:
                 item, other, parse = reader.read(stale)
             except FileNotFoundError:
-                outcome.fail(stale, "it vanished between listing and reading", temporary=True)
+                outcome.fail(stale, "it vanished between listing and reading", FailureClass.MISSING, temporary=True)
                 continue
             except OSError as error:
-                outcome.fail(stale, f"it cannot be read: {error.strerror or error}", temporary=True)
+                reason = f"it cannot be read: {error.strerror or error}"
+                outcome.fail(stale, reason, failure_class_of(error), temporary=True)
                 continue
             except ParseError as error:
-                outcome.fail(stale, str(error), temporary=isinstance(error, TemporaryParseError))
+                outcome.fail(stale, str(error), error.failure_class, temporary=isinstance(error, TemporaryParseError))
                 continue
             if other is not None:
                 outcome.moved.append((item, other))
@@ -142,8 +154,11 @@ class DocumentMaker:
             if content is None:
                 try:
                     content = known[item.key] = outcome.add(item, parse())
+                    self._report.work += parsing_work(item.media_type, item.size)
                 except ParseError as error:
-                    outcome.fail(item, str(error), temporary=isinstance(error, TemporaryParseError))
+                    outcome.fail(
+                        item, str(error), error.failure_class, temporary=isinstance(error, TemporaryParseError)
+                    )
                     continue
                 except SourcebookError:  # it concerns every document: record the finished ones and end the run
                     self._record(outcome)
@@ -173,11 +188,12 @@ class DocumentMaker:
     def _record(self, outcome: "_Outcome") -> int:
         with self._connection.transaction(), self._connection.cursor() as cursor:
             outcome.record(cursor)
+            self._marks.end(outcome.uris)
         for item, content in outcome.made:
             if item.content_hash != content.content_hash:
                 self._report.note(content.title or name_as_title(item.uri), item.uri)
-        for item, reason, _ in outcome.failed:
-            self._report.fail(item.uri, reason)
+        for item, reason, failure_class, _ in outcome.failed:
+            self._report.fail(item.uri, reason, failure_class)
         return outcome.done
 
 
@@ -187,14 +203,19 @@ class _Outcome:
     def __init__(self, collection: str) -> None:
         self._collection = collection
         self._parsed: dict[tuple[bytes, str], tuple[ParsedDocument, Content]] = {}
+        self._messages: list[tuple[bytes, str]] = []
         self.made: list[tuple[StaleDocument, Content]] = []
-        self.failed: list[tuple[StaleDocument, str, bool]] = []
-        """Items with the reason, and whether another attempt may succeed."""
+        self.failed: list[tuple[StaleDocument, str, FailureClass, bool]] = []
+        """Items with the reason, its class, and whether another attempt may succeed."""
         self.moved: list[tuple[StaleDocument, dict[str, Any]]] = []
 
     @property
     def done(self) -> int:
         return len(self.made) + len(self.failed)
+
+    @property
+    def uris(self) -> set[str]:
+        return {item.uri for item, _ in self.made} | {item.uri for item, *_ in self.failed}
 
     def add(self, item: StaleDocument, document: ParsedDocument) -> Content:
         content = Content(
@@ -206,10 +227,12 @@ class _Outcome:
             document.nothing_to_read,
         )
         self._parsed[item.key] = document, content
+        if document.attachments or item.media_type in MESSAGES:
+            self._messages.append(item.key)
         return content
 
-    def fail(self, item: StaleDocument, reason: str, *, temporary: bool) -> None:
-        self.failed.append((item, reason, temporary))
+    def fail(self, item: StaleDocument, reason: str, failure_class: FailureClass, *, temporary: bool) -> None:
+        self.failed.append((item, reason, failure_class, temporary))
 
     def record(self, cursor: "Cursor[Any]") -> None:
         for item, other in self.moved:
@@ -221,13 +244,13 @@ class _Outcome:
                 for key, (document, content) in sorted(self._parsed.items(), key=itemgetter(0))
             ]
             cursor.executemany(queries["record_parsed_contents"], rows)
-        for key, (document, _) in self._parsed.items():
-            if document.attachments:
-                _record_attachments(cursor, key, document.attachments)
+        for key in self._messages:
+            _record_attachments(cursor, key, self._parsed[key][0].attachments)
         if self.made:
             cursor.executemany(queries["record_documents"], [_row(self._collection, *pair) for pair in self.made])
-        for item, reason, temporary in self.failed:
-            failure = {"failure": reason, "temporary": temporary}
+        for item, reason, failure_class, temporary in self.failed:
+            most = failure_class.most_attempts if temporary else 1
+            failure = {"failure": reason, "failure_class": failure_class, "most_attempts": most}
             cursor.execute(queries["record_document_failure"], {**_identity(self._collection, item), **failure})
 
 

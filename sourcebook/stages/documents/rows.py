@@ -23,7 +23,7 @@ class StaleDocument:
     sha256: bytes
     media_type: str
     format: str
-    """Key of the parser: the media type, `page` or `transcript`."""
+    """Key of the parser: the media type, `page`, `transcript`, or `taken`."""
     parser: str
     tags: list[str]
     kind: str
@@ -36,6 +36,8 @@ class StaleDocument:
     """Position among the attachments of the message, from 0."""
     document_id: int | None
     content_hash: bytes | None
+    is_taken: bool
+    """Whether it is a document of another collection, whose parsed content it has."""
 
     @property
     def key(self) -> tuple[bytes, str]:

@@ -15,19 +15,20 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.files.reading import name_as_title
-from sourcebook.model.media_types import EMAIL, OUTLOOK
+from sourcebook.indexing.mending import mend_contents
+from sourcebook.indexing.suspicion import find_suspicion, heightened
+from sourcebook.model.media_types import MESSAGES
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import page_identity, parser_identities
-from sourcebook.stages.changes import ChangedItems, changed_items, kept_count, settle_items
+from sourcebook.stages.changes import ChangedItems, changed_items, count_unsettled_items, kept_count, settle_items
 from sourcebook.stages.documents.maker import DocumentMaker
 from sourcebook.stages.documents.rows import parsing_settings, stale_documents
 from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.stages.processing import processing
 from sourcebook.stages.raw_files import collection_sources
-
-_MESSAGES = frozenset({EMAIL, OUTLOOK})
 
 
 @observed_stage("documents")
@@ -54,12 +55,18 @@ def update_documents(
         Counts of added, changed, removed and unchanged documents, and the failures.
     """
     report = StageReport()
+    selection = heightened(selection, find_suspicion(connection, collection))
+    if selection.thorough and (damaged := mend_contents(connection, collection)):
+        report.count("damaged", damaged)
     settings = parsing_settings(connection, collection)
     identities = parser_identities(settings)
     returned, changed = _settle(connection, collection, report, identities, selection)
     stale = stale_documents(connection, collection, settings, selection, changed.uris)
     done = 0
-    with nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers:
+    with (
+        nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers,
+        processing(connection, collection, "documents") as marks,
+    ):
         maker = DocumentMaker(
             connection,
             collection,
@@ -68,8 +75,9 @@ def update_documents(
             parsers=parsers,
             selection=selection,
             report=report,
+            marks=marks,
         )
-        messages = [item for item in stale if item.media_type in _MESSAGES]
+        messages = [item for item in stale if item.media_type in MESSAGES]
         if messages:
             for number in maker.make(messages, returned=returned):
                 done += number
@@ -84,13 +92,24 @@ def update_documents(
             progress(done, len(messages) + len(stale))
     if changed.uris is None:
         connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
-    if not selection.is_partial:
+    if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):
         settle_items(connection, collection, changed)
     live, version = kept_count(connection, collection, "documents", recount=selection.thorough)
     kept_count(connection, collection, "removed", recount=selection.thorough)
     report.unchanged = max(live - report.added - report.changed - report.failed, 0)
     refresh_statistics(connection, queries["analyze_documents"], report)
     return report.finish(version)
+
+
+def _leaves_nothing(
+    connection: Connection, collection: str, identities: Mapping[str, str], changed: ChangedItems
+) -> bool:
+    """Return whether a run over part of a collection has left no changed item out, as most runs of the watch do.
+
+    Otherwise every mark stays: an attachment is found through the mark of its message.
+    """
+    is_marked = changed.uris is not None and bool(changed.marks)
+    return is_marked and not any(count_unsettled_items(connection, collection, identities, changed))
 
 
 def _settle(

@@ -10,7 +10,9 @@ from sourcebook.parsing.registry import is_taken, parsed_media_types
 
 _RACY_NANOSECONDS = 2_000_000_000
 """Nanoseconds between modification and hashing of a file within which a later write may leave its time unchanged."""
-_REVISION = 1
+_LATEST_NANOSECONDS = 2**63 - 1
+"""Largest time of the ledger, in the year 2262; files of a later time are trusted."""
+_REVISION = 2
 """Number to be counted up when a change of this module leads to another result for the same files and rows."""
 
 
@@ -89,7 +91,29 @@ def _same(entry: FileEntry, known: KnownFile) -> bool:
 
 
 def is_racy(entry: FileEntry, known: KnownFile) -> bool:
-    """Return whether a file was hashed so soon after its modification that a later write may have kept its time."""
+    """Return whether a file was hashed so soon after its modification that a later write may have kept its time.
+
+    That includes a modification in the future: the clock of the file, or that of this machine, was wrong.
+    """
     if known.hashed_ns is None or not known.live or known.failed or not entry.modified.isdigit():
         return False
-    return abs(int(entry.modified) - known.hashed_ns) < _RACY_NANOSECONDS
+    modified = int(entry.modified)
+    return known.hashed_ns - _RACY_NANOSECONDS < modified < _LATEST_NANOSECONDS - 2 * _RACY_NANOSECONDS
+
+
+def confirmed_time(entry: FileEntry, known: KnownFile, now_ns: int) -> int:
+    """Return the time of hashing to record for a racy file whose content is unchanged at a second look.
+
+    A file from the future is trusted once two looks agree that are further apart than a file system's times are: a
+    write between them would have had a later time by any clock that runs. Its recorded time is later than the file's.
+
+    Args:
+        entry: the file as listed.
+        known: its row, with the time of the first look.
+        now_ns: the time at which the second look began, in nanoseconds.
+    """
+    modified = int(entry.modified)
+    first = known.hashed_ns or 0
+    if modified <= now_ns - _RACY_NANOSECONDS or first > now_ns:
+        return now_ns
+    return modified + 2 * _RACY_NANOSECONDS if now_ns - first >= _RACY_NANOSECONDS else first

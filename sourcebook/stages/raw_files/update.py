@@ -17,20 +17,31 @@ from operator import attrgetter
 
 from psycopg import Connection
 
-from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.batches import batched, batched_by_size
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
+from sourcebook.errors import FailureClass
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
-from sourcebook.files.reading import digest_file, has_hash
+from sourcebook.files.reading import has_hash
 from sourcebook.files.source import Source
+from sourcebook.indexing.mending import mend_files
+from sourcebook.indexing.suspicion import find_suspicion, heightened, note_comparison
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.parsing.registry import file_type
+from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
-from sourcebook.stages.raw_files.rules import KnownFile, is_racy, is_settled, settings_digest, wants_reading
+from sourcebook.stages.raw_files.read import ReadFile, read_files
+from sourcebook.stages.raw_files.rules import (
+    KnownFile,
+    confirmed_time,
+    is_racy,
+    is_settled,
+    settings_digest,
+    wants_reading,
+)
+from sourcebook.stages.raw_files.sources import collection_sources
 
 BATCH = 256
 """Files per transaction."""
@@ -47,6 +58,8 @@ class Difference:
     source: Source
     error: str | None
     """Reason why the listing is incomplete; None where it is complete."""
+    failure_class: FailureClass | None
+    """Class of the error; None where the listing is complete."""
     files: int
     """Number of files in the listing."""
     to_read: list[FileEntry]
@@ -57,34 +70,6 @@ class Difference:
     """URIs of files that are gone; empty where the listing is incomplete."""
     new_folders: list[ListedFolder]
     """Folders of which every file is to be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """A file after reading: its hash and type, or why it was skipped or failed."""
-
-    entry: FileEntry
-    sha256: bytes | None = None
-    media_type: str | None = None
-    skip_reason: str | None = None
-    failure: str | None = None
-    hashed_at: float | None = None
-
-
-def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:
-    """Return the live folders of a collection, or those that the selection names."""
-    rows = connection.execute(
-        queries["collection_sources"],
-        {
-            "collection": collection,
-            "locations": list(selection.sources),
-            "max_recording_bytes": SpeechSettings().max_bytes,
-        },
-    )
-    return [
-        Source(number, place, tuple(include), tuple(exclude), most, most_of_recordings, error, follow_links)
-        for number, place, include, exclude, most, most_of_recordings, error, follow_links in rows
-    ]
 
 
 @observed_stage("raw_files")
@@ -108,15 +93,23 @@ def update_raw_files(
         differences: of the sources, as `compare` has just found them; by default the sources are compared here.
     """
     report = StageReport()
+    suspicion = find_suspicion(connection, collection)
+    selection = heightened(selection, suspicion)
+    if selection.thorough and (damaged := mend_files(connection, collection)):
+        report.count("damaged", damaged)
+        differences = None  # they were found before
     connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
     if differences is None:
         sources = collection_sources(connection, collection, selection)
         differences = (compare(connection, source, selection) for source in sources)
     for difference in differences:
         source = difference.source
-        connection.execute(queries["record_listing"], {"source_id": source.id, "error": difference.error})
-        if difference.error:
-            report.fail(source.location, difference.error)
+        connection.execute(
+            queries["record_listing"],
+            {"source_id": source.id, "error": difference.error, "failure_class": difference.failure_class},
+        )
+        if difference.error and difference.failure_class:
+            report.fail(source.location, difference.error, difference.failure_class)
         done = 0
         for batch in batched(read_files(source, difference.to_read), BATCH):
             _record(connection, source, batch)
@@ -127,10 +120,13 @@ def update_raw_files(
         for uris in batched(difference.gone, 1000):
             connection.execute(queries["remove_files"], {"source_id": source.id, "uris": list(uris)})
         report.removed += len(difference.gone)
+        report.work += reading_work(done, sum(entry.size or 0 for entry in difference.to_read))
         report.unchanged += difference.files - len(difference.to_read)
         settle(connection, source, difference.new_folders)
     refresh_statistics(connection, queries["analyze_raw_files"], report)
     _, version = kept_count(connection, collection, "raw_files", recount=selection.thorough)
+    if not selection.is_partial:
+        note_comparison(connection, suspicion)
     return report.finish(version)
 
 
@@ -170,10 +166,18 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
         for uris in batched(left, _FOLDERS):
             comparison.compare_absent(uris)
     if comparison.confirmed:
-        connection.execute(queries["confirm_files"], {"source_id": source.id, "uris": comparison.confirmed})
+        connection.execute(
+            queries["confirm_files"],
+            {
+                "source_id": source.id,
+                "uris": list(comparison.confirmed),
+                "hashed_at": list(comparison.confirmed.values()),
+            },
+        )
     return Difference(
         source,
         listing.error,
+        listing.failure_class if listing.error else None,
         files,
         comparison.to_read,
         comparison.known,
@@ -207,8 +211,8 @@ class _Comparison:
         self.to_read: list[FileEntry] = []
         self.known: dict[str, KnownFile] = {}
         self.gone: list[str] = []
-        self.confirmed: list[str] = []
-        """URIs of files whose content was hashed again and is unchanged."""
+        self.confirmed: dict[str, float] = {}
+        """Times of hashing in seconds, by the URIs of files whose content was hashed again and is unchanged."""
         self.new_folders: list[ListedFolder] = []
 
     def compare(self, folders: Sequence[ListedFolder]) -> None:
@@ -216,26 +220,31 @@ class _Comparison:
         entries = {entry.uri: entry for folder in folders for entry in folder.entries or ()}
         wanted: set[str] = set()
         differing: set[str] = set()
+        racy: list[tuple[FileEntry, KnownFile]] = []
         for file in self._rows([folder.uri for folder in folders]):
             entry = entries.pop(file.uri, None)
             if entry is None:
                 if not file.live:
                     continue
                 self.gone.append(file.uri)
-            elif self.settles and is_settled(entry, file, self._source):
+            elif self.settles and not self._selection.deep and is_settled(entry, file, self._source):
                 continue
             elif wants_reading(entry, file, self._source, self._selection):
                 wanted.add(file.uri)
                 self.known[file.uri] = file
-            elif is_racy(entry, file):
-                if self._reads and has_hash(self._source, entry.uri, entry.size, file.sha256):
-                    self.confirmed.append(file.uri)
-                else:
-                    wanted.add(file.uri)
-                    self.known[file.uri] = file
+            elif is_racy(entry, file) or (self._selection.deep and file.sha256 is not None):
+                racy.append((entry, file))
             elif not file.failed:
                 continue
             differing.add(folder_uri(file.uri))
+        for entry, file in racy:  # after the rows: no transaction is open while a remote file is read
+            now_ns = time.time_ns()
+            if self._reads and has_hash(self._source, entry.uri, entry.size, file.sha256):
+                if is_racy(entry, file):
+                    self.confirmed[file.uri] = confirmed_time(entry, file, now_ns) / 1e9
+            else:
+                wanted.add(file.uri)
+                self.known[file.uri] = file
         wanted.update(
             uri for uri, entry in entries.items() if wants_reading(entry, None, self._source, self._selection)
         )
@@ -292,30 +301,6 @@ class _Comparison:
         )
 
 
-def read_files(source: Source, entries: Iterable[FileEntry]) -> Iterator[ReadFile]:
-    """Hash files one by one, as the caller asks for them."""
-    for entry in entries:
-        yield _read_one(source, entry)
-
-
-def _read_one(source: Source, entry: FileEntry) -> ReadFile:
-    if entry.skip_reason is not None:
-        return ReadFile(entry, skip_reason=entry.skip_reason)
-    most = source.most_bytes(entry.path)
-    if entry.size > most:
-        setting = "max_bytes of its source" if most == source.max_bytes else "speech.max_bytes of its collection"
-        return ReadFile(entry, skip_reason=f"{entry.size:,} bytes, more than {setting} allows ({most:,})")
-    hashed_at = time.time()
-    try:
-        found = digest_file(source, entry.uri, entry.size)
-    except FileNotFoundError:
-        return ReadFile(entry, failure="it vanished between listing and reading")
-    except OSError as error:
-        return ReadFile(entry, failure=f"it cannot be read: {error.strerror or error}")
-    file = file_type(entry.path, found.head)
-    return ReadFile(entry, found.sha256, file.media_type, file.skip_reason, None, hashed_at)
-
-
 def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
     connection.execute(
         queries["record_files"],
@@ -329,13 +314,14 @@ def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...])
             "hashed_at": [file.hashed_at for file in files],
             "skip_reasons": [file.skip_reason for file in files],
             "failures": [file.failure for file in files],
+            "failure_classes": [file.failure_class for file in files],
         },
     )
 
 
 def _count(report: StageReport, file: ReadFile, known: KnownFile | None) -> None:
     if file.failure is not None:
-        report.fail(file.entry.uri, file.failure)
+        report.fail(file.entry.uri, file.failure, file.failure_class or FailureClass.OTHER)
     elif known is None or not known.live:
         report.added += 1
     elif (file.sha256, file.skip_reason) == (known.sha256, known.skip_reason) and not known.failed:

@@ -39,6 +39,8 @@ class TranscriptState:
     """Progress of a transcript."""
 
     finished: bool
+    damaged: bool
+    """Whether somebody else than the library changed it."""
     heard: float
     """Seconds from the beginning that are transcribed."""
     language: str | None
@@ -115,11 +117,11 @@ class TranscriptLedger:
         """Return how far it is."""
         with self._connection.cursor(row_factory=class_row(TranscriptState)) as cursor:
             found = cursor.execute(queries["transcript_state"], self._key).fetchone()
-        return found or TranscriptState(False, 0.0, None, None)
+        return found or TranscriptState(False, False, 0.0, None, None)
 
-    def forget(self) -> None:
-        """Delete the windows, so that the sound is transcribed again."""
-        self._connection.execute(queries["forget_transcript"], self._key)
+    def forget(self, *, with_language: bool = False) -> None:
+        """Delete the windows, so that the sound is transcribed again, and the language where it was changed."""
+        self._connection.execute(queries["forget_transcript"], {**self._key, "with_language": with_language})
 
     def add(self, start: float, window: Window) -> None:
         """Keep a window, in one transaction.

@@ -3,8 +3,8 @@
 Reads: `raw_file` rows of sound and video, the files themselves, and the collection's speech settings.
 Writes: `recording` (description by the file's SHA-256), `transcript` and its windows (by the sound's SHA-256 and the
 engine's identity), and the transcript or failure of each file.
-Stale: a file whose present bytes have no finished transcript by the present engine, model and language, or whose last
-try failed and is due again.
+Stale: a file whose present bytes have no finished transcript by the present engine, model and language, whose last try
+failed and is due again, or whose rows somebody else has changed.
 
 A transcript belongs to the sound, not to the file: a recording that was renamed, copied or given other tags is not
 transcribed again. It is written window by window, so a killed run resumes after its last window.
@@ -18,18 +18,23 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
-from sourcebook.errors import RecordingError, SpeechError
+from sourcebook.errors import FailureClass, RecordingError, SpeechError, TemporaryRecordingError, failure_class_of
 from sourcebook.files.confinement import open_confined
 from sourcebook.files.reading import local_path
 from sourcebook.files.source import Source
+from sourcebook.indexing.mending import mend_recordings
+from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording
+from sourcebook.model.work import transcribing_work
 from sourcebook.speech.engine import engine_identity
 from sourcebook.speech.process import SpeechProcess
 from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.stages.processing import Processing, processing
 from sourcebook.stages.raw_files import collection_sources
+from sourcebook.stages.transcripts.place import place_of
 from sourcebook.stages.transcripts.rows import (
     StaleRecording,
     TranscriptLedger,
@@ -65,12 +70,15 @@ def update_transcripts(
     report = StageReport()
     scope = {"collection": collection}
     if has_recordings(connection, collection):
+        selection = heightened(selection, find_suspicion(connection, collection))
+        if selection.thorough and (damaged := mend_recordings(connection, collection)):
+            report.count("damaged", damaged)
         settings = speech_settings(connection, collection)
         engine = engine_identity(settings)
         stale = stale_recordings(connection, collection, engine, selection)
         sources = {source.id: source for source in collection_sources(connection, collection)}
-        with SpeechProcess(settings, home) as speech:
-            _Stage(connection, engine, sources, speech, selection, report, progress).run(stale)
+        with SpeechProcess(settings, home) as speech, processing(connection, collection, "transcripts") as marks:
+            _Stage(connection, engine, sources, speech, selection, report, progress, marks).run(stale)
     row = connection.execute(queries["count_transcribed"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
     refresh_statistics(connection, queries["analyze_transcripts"], report)
@@ -90,6 +98,7 @@ class _Stage:
         selection: Selection,
         report: StageReport,
         progress: Progress,
+        marks: Processing,
     ) -> None:
         self._connection = connection
         self._engine = engine
@@ -98,6 +107,7 @@ class _Stage:
         self._selection = selection
         self._report = report
         self._progress = progress
+        self._marks = marks
         self._heard = 0.0
         self._total = 0.0
 
@@ -113,20 +123,23 @@ class _Stage:
         self._total = sum(sounds.values())
         done: set[bytes] = set()
         for file, recording in ready:
+            self._marks.end()
+            self._marks.begin([file.uri])
             try:
                 content_hash = self._transcribe(file, recording, is_first=recording.sound_sha256 not in done)
             except (RecordingError, SpeechError) as error:
-                self._fail(file, str(error))
+                self._fail(file, error)
                 continue
             done.add(recording.sound_sha256)
             self._record(file, recording, content_hash)
 
     def _probe(self, file: StaleRecording) -> Recording | None:
         try:
-            recording = self._speech.probe(_place(file.uri))
+            with place_of(self._sources, file.source_id, file.uri) as place:
+                recording = self._speech.probe(place)
             self._check_unchanged(file)
         except (RecordingError, SpeechError) as error:
-            self._fail(file, str(error))
+            self._fail(file, error)
             return None
         record_recording(self._connection, file.sha256, recording)
         return recording
@@ -136,6 +149,8 @@ class _Stage:
         ledger = TranscriptLedger(self._connection, recording, self._engine)
         if self._selection.force and is_first:
             ledger.forget()
+        if ledger.state().damaged:
+            ledger.forget(with_language=True)
         state = ledger.state()
         if state.finished:
             self._report.count("reused")
@@ -146,10 +161,11 @@ class _Stage:
         )
         start = state.heard
         self._advance(start)
-        for window in self._speech.transcribe(_place(file.uri), start=start, language=language):
-            ledger.add(start, window)
-            self._advance(window.end - start)
-            start, language = window.end, window.language
+        with place_of(self._sources, file.source_id, file.uri) as place:
+            for window in self._speech.transcribe(place, start=start, language=language):
+                ledger.add(start, window)
+                self._advance(window.end - start)
+                start, language = window.end, window.language
         try:
             self._check_unchanged(file)
         except RecordingError:
@@ -157,6 +173,7 @@ class _Stage:
             raise
         ledger.finish(language)
         self._report.count("seconds_of_sound", round(recording.duration))
+        self._report.work += transcribing_work(recording.duration)
         return ledger.content_hash()
 
     def _check_unchanged(self, file: StaleRecording) -> None:
@@ -167,11 +184,13 @@ class _Stage:
             with open_confined(self._sources[file.source_id], local_path(file.uri)) as opened:
                 status = os.fstat(opened.fileno())
         except FileNotFoundError:
-            raise RecordingError("it vanished while it was read") from None
+            raise RecordingError("it vanished while it was read", FailureClass.MISSING) from None
         except OSError as error:
-            raise RecordingError(f"it cannot be read: {error.strerror}") from None
+            raise RecordingError(f"it cannot be read: {error.strerror}", failure_class_of(error)) from None
         if (status.st_size, str(status.st_mtime_ns)) != (file.size, file.modified):
-            raise RecordingError("it changed while it was read; the next run takes it as it is then")
+            raise RecordingError(
+                "it changed while it was read; the next run takes it as it is then", FailureClass.MISSING
+            )
 
     def _advance(self, seconds: float) -> None:
         self._heard += seconds
@@ -194,7 +213,7 @@ class _Stage:
         elif file.content_hash != content_hash:
             self._report.changed += 1
 
-    def _fail(self, file: StaleRecording, reason: str) -> None:
+    def _fail(self, file: StaleRecording, error: RecordingError | SpeechError) -> None:
         self._connection.execute(
             queries["record_transcription_failure"],
             {
@@ -202,12 +221,10 @@ class _Stage:
                 "uri": file.uri,
                 "sha256": file.sha256,
                 "engine": self._engine,
-                "failure": reason,
+                "failure": str(error),
+                "failure_class": error.failure_class,
+                "most_attempts": error.failure_class.most_attempts,
+                "temporary": isinstance(error, TemporaryRecordingError),
             },
         )
-        self._report.fail(file.uri, reason)
-
-
-def _place(uri: str) -> str:
-    """Return the place of a recording: a local path, or the URL."""
-    return local_path(uri) if uri.startswith("file://") else uri
+        self._report.fail(file.uri, str(error), error.failure_class)

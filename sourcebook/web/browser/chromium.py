@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from sourcebook.errors import FailureClass
 from sourcebook.processes.environment import child_environment
 from sourcebook.web.http_types import FetchError
 
@@ -72,7 +73,8 @@ _SWITCHES: Final = (
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--dns-prefetch-disable",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # its name in earlier Chromiums
 )
 
 # Chromium replaces the shell. A background part of the shell waits for the end of its input, which comes when this
@@ -151,9 +153,15 @@ class Browser:
         """
         executable = find_chromium()
         if executable is None:
-            raise FetchError(f"no browser was found that could render the page: {REMEDY}", transient=True)
+            raise FetchError(
+                f"no browser was found that could render the page: {REMEDY}",
+                transient=True,
+                failure_class=FailureClass.MODEL,
+            )
         if not os.access(executable, os.X_OK):
-            raise FetchError(f"there is no browser at {executable}: {REMEDY}", transient=True)
+            raise FetchError(
+                f"there is no browser at {executable}: {REMEDY}", transient=True, failure_class=FailureClass.MODEL
+            )
         try:
             async with asyncio.timeout(_START_SECONDS):
                 return await self._start(executable)
@@ -161,7 +169,9 @@ class Browser:
             await self.close()
             said = b" ".join(self._said).decode(errors="replace").strip()
             reason = said[-500:] or str(error) or f"it was not ready after {_START_SECONDS:.0f} s"
-            raise FetchError(f"the browser {executable} does not start: {reason}", transient=True) from error
+            raise FetchError(
+                f"the browser {executable} does not start: {reason}", transient=True, failure_class=FailureClass.MODEL
+            ) from error
         except BaseException:
             await self.close()
             raise

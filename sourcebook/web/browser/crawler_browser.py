@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.sites import SiteSource
-from sourcebook.errors import MissingDependencyError
+from sourcebook.errors import FailureClass, MissingDependencyError
 from sourcebook.installation import install_command
 from sourcebook.web.browser.chromium import Browser
 from sourcebook.web.browser.page_traffic import OwnHeaders
 from sourcebook.web.browser.page_visit import PageVisit
 from sourcebook.web.browser.proxy import BrowserProxy
 from sourcebook.web.browser.time_limit import abandon, within
-from sourcebook.web.fetching.fetcher import filled_in
+from sourcebook.web.fetching.site_headers import site_headers
 from sourcebook.web.http_types import FetchError, Response
+from sourcebook.web.login_state import LoginState, cookies_for_browser
 
 if TYPE_CHECKING:
     from crawl4ai import BrowserConfig, CrawlerRunConfig  # type: ignore[import-untyped]
@@ -55,11 +57,12 @@ class _Tab:
 class CrawlerBrowser:
     """A Chromium that renders several pages concurrently."""
 
-    def __init__(self, settings: SiteSource) -> None:
-        """Create a browser without starting it."""
+    def __init__(self, settings: SiteSource, login: LoginState) -> None:
+        """Create a browser without starting it; `login` is the session that it begins with."""
         self.pages_begun = 0
         self.pages_open = 0
         self._settings = settings
+        self._login = login
         self._chromium: Browser | None = None
         self._strategy: Any = None
         self._stuck = False
@@ -87,20 +90,27 @@ class CrawlerBrowser:
             raise
         except Exception as error:  # crawl4ai and Playwright raise many types
             await self.close()
-            raise FetchError(f"the browser takes no commands: {_first_line(error)}", transient=True) from error
+            raise FetchError(
+                f"the browser takes no commands: {_first_line(error)}", transient=True, failure_class=FailureClass.CRASH
+            ) from error
         except BaseException:
             await self.close()
             raise
         return urlsplit(endpoint).port or 0
 
     async def _connect(self, endpoint: str) -> None:
-        self._strategy = _strategy(_browser_config(endpoint, self._settings.user_agent))
+        self._strategy = _strategy(_browser_config(endpoint, self._settings))
         self._strategy.set_hook("on_page_context_created", _begin)
         self._strategy.set_hook("after_goto", _check_document)
         self._strategy.set_hook("before_retrieve_html", _settle)
+        self._strategy.set_hook("on_execution_ended", _end_scripts)
         await self._strategy.start()
         # The first page creates the shared context; without a URL, it gets no cookie from crawl4ai.
-        page, _ = await self._strategy.browser_manager.get_page(_run_config())
+        page, _ = await self._strategy.browser_manager.get_page(_run_config(self._settings.browser, _START_SECONDS))
+        if self._login.cookies:
+            await page.context.add_cookies(cookies_for_browser(self._login.cookies))
+        if (script := self._login.as_script()) is not None:
+            await page.context.add_init_script(script)
         await self._strategy.browser_manager.release_page_with_context(page)
         await page.close()
 
@@ -111,16 +121,13 @@ class CrawlerBrowser:
             BrowserGoneError: Chromium has ended.
             FetchError: The page cannot be loaded.
         """
-        seconds = self._settings.timeout.total_seconds()
-        deadline = asyncio.get_running_loop().time() + seconds
+        seconds = self._settings.page_seconds
         # Substituted for every page, as in the fetcher: an unset variable fails the page, not the crawl.
-        headers = {name: filled_in(name, value) for name, value in self._settings.headers.items()}
-        own = OwnHeaders.of_site(self._settings.url, headers)
-        visit = PageVisit(url, proxy, max_bytes=self._settings.max_bytes, deadline=deadline, own=own)
+        own = OwnHeaders.of_site(self._settings.url, site_headers(self._settings))
+        limit, browser = self._settings.max_bytes, self._settings.browser
+        visit = PageVisit(url, proxy, max_bytes=limit, seconds=seconds, own=own, browser=browser)
         tab = self._idle_tabs.pop() if self._idle_tabs else _Tab(f"tab {self.pages_begun} {id(visit)}")
-        config = _run_config(
-            page_timeout=max(1, int(seconds * 1000)), shared_data={"visit": visit, "tab": tab}, session_id=tab.session
-        )
+        config = _run_config(browser, seconds, shared_data={"visit": visit, "tab": tab}, session_id=tab.session)
         crawl = asyncio.create_task(self._strategy.crawl(url, config))
         watch = asyncio.create_task(visit.watch())
         try:
@@ -138,7 +145,7 @@ class CrawlerBrowser:
             watch.cancel()
             abandon(watch)
             abandon(crawl)
-            left = deadline + GRACE_SECONDS + _LEAVE_SECONDS - asyncio.get_running_loop().time()
+            left = visit.deadline + GRACE_SECONDS + _LEAVE_SECONDS - asyncio.get_running_loop().time()
             try:
                 await within(min(left, _LONGEST_LEAVE_SECONDS), self._leave(visit, crawl, tab))
             except TimeoutError:
@@ -220,11 +227,26 @@ async def _begin(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> No
 
 
 async def _check_document(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
-    await _visit(config).check_document()
+    visit = _visit(config)
+    await visit.check_document()
+    if visit.actions is not None:
+        await visit.actions.before_waiting()
 
 
 async def _settle(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
-    await _visit(config).settle()
+    visit = _visit(config)
+    if visit.actions is not None:
+        await visit.actions.after_waiting()
+    await visit.settle()
+    if visit.actions is not None:
+        await visit.actions.before_scripts()
+
+
+async def _end_scripts(page: "Page", *, config: "CrawlerRunConfig", result: dict[str, Any], **_: object) -> None:
+    visit = _visit(config)
+    if visit.actions is not None:
+        await visit.actions.after_scripts(result)
+        await visit.settle()
 
 
 def _first_line(error: Exception) -> str:
@@ -246,16 +268,19 @@ def _import_crawl4ai(folder: Path) -> None:
         raise MissingDependencyError(f"Rendering pages needs crawl4ai: {install_command('web')}") from error
 
 
-def _browser_config(endpoint: str, user_agent: str) -> "BrowserConfig":
+def _browser_config(endpoint: str, settings: SiteSource) -> "BrowserConfig":
     from crawl4ai import BrowserConfig
 
+    width, height = (settings.browser or BrowserSettings()).viewport
     return BrowserConfig(
         browser_mode="custom",
         cdp_url=endpoint,
         cdp_cleanup_on_close=True,
         cdp_close_delay=0,
         create_isolated_context=True,  # otherwise it loads a page into the tab of another
-        user_agent=user_agent,
+        user_agent=settings.user_agent,
+        viewport_width=width,
+        viewport_height=height,
         accept_downloads=False,
         ignore_https_errors=False,
         init_scripts=[_NO_SERVICE_WORKERS],
@@ -263,10 +288,16 @@ def _browser_config(endpoint: str, user_agent: str) -> "BrowserConfig":
     )
 
 
-def _run_config(**settings: Any) -> "CrawlerRunConfig":
+def _run_config(browser: BrowserSettings | None, seconds: float, **settings: Any) -> "CrawlerRunConfig":
     from crawl4ai import CrawlerRunConfig
 
+    own = browser or BrowserSettings()
     return CrawlerRunConfig(
+        page_timeout=max(1, int(seconds * 1000)),
+        # Otherwise it waits for the first element that matches, and not for one that is visible.
+        wait_for=f"css:{own.wait_for} >> visible=true" if own.wait_for else None,
+        js_code=list(own.js_code) or None,
+        locale=own.locale,
         wait_until="domcontentloaded",
         delay_before_return_html=0,
         body_visibility_timeout=1,  # milliseconds; hidden pages are read, too

@@ -1,15 +1,19 @@
 """A visit of a browser to a page: its events, its readiness, and its result."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urlsplit
 
+from sourcebook.config.browser import BrowserSettings
+from sourcebook.errors import FailureClass
+from sourcebook.web.browser.isolated_world import IsolatedWorld
+from sourcebook.web.browser.page_actions import PageActions
+from sourcebook.web.browser.page_errors import NET_ERROR, net_error, no_page, timed_out, too_large, unknown
 from sourcebook.web.browser.page_traffic import OwnHeaders, PageTraffic
 from sourcebook.web.browser.proxy import BrowserProxy
-from sourcebook.web.http_types import FetchError, NotAPageError, Response
+from sourcebook.web.http_types import FetchError, Response
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Page, Request
@@ -33,9 +37,6 @@ _PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _OF_THE_TRANSFER: Final = frozenset(
     {"content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"}
 )
-_NET_ERROR: Final = re.compile(r"net::(ERR_\w+)")
-_LASTING: Final = ("ERR_CERT", "ERR_SSL", "ERR_TOO_MANY_REDIRECTS", "ERR_UNSAFE", "ERR_BLOCKED", "ERR_CONTENT_DECODING")
-_OF_THE_HOST: Final = ("ERR_CERT", "ERR_SSL", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_TIMED_OUT")
 
 # The layout of a page that is too large can take long, so its text is measured first.
 _SHOWN_TEXT: Final = """(most => {
@@ -49,26 +50,38 @@ _IS_FRAMESET: Final = "document.body instanceof HTMLFrameSetElement"
 class PageVisit:
     """State of a page during a visit."""
 
-    def __init__(self, url: str, proxy: BrowserProxy, *, max_bytes: int, deadline: float, own: OwnHeaders) -> None:
-        """Prepare a visit.
+    def __init__(
+        self,
+        url: str,
+        proxy: BrowserProxy,
+        *,
+        max_bytes: int,
+        seconds: float,
+        own: OwnHeaders,
+        browser: BrowserSettings | None = None,
+    ) -> None:
+        """Prepare a visit, whose time begins now.
 
         Args:
             url: URL of the page.
             proxy: Proxy of the browser, which knows the reasons of failed connections.
             max_bytes: Limit on the serialized page.
-            deadline: Time of the event loop at which the page is read, ready or not.
+            seconds: Seconds after which the page is read, ready or not.
             own: Headers for requests to the site.
+            browser: What is done on the page before it is read.
         """
         self.page: Page | None = None
         self.crashed = False
         self._url = url
         self._proxy = proxy
         self._max_bytes = max_bytes
-        self._deadline = deadline
+        self._seconds = seconds
+        self.deadline = asyncio.get_running_loop().time() + seconds
+        self.actions: PageActions | None = None
         self._own = own
+        self._browser = browser
         self._devtools: CDPSession | None = None
-        self._frame_id = ""
-        self._world: int | None = None
+        self._world: IsolatedWorld | None = None
         self._answers: dict[str, Answer] = {}
         self._document: Answer | None = None
         self._last_target = url
@@ -85,9 +98,13 @@ class PageVisit:
         for name, listener in self._listeners().items():
             page.on(name, listener)  # type: ignore[call-overload] # Playwright has an overload for each name
         self._devtools = await page.context.new_cdp_session(page)
-        self._frame_id = (await self._send("Page.getFrameTree", {}))["frameTree"]["frame"]["id"]
+        frames = await self._devtools.send("Page.getFrameTree")
+        self._world = IsolatedWorld(self._devtools, frames["frameTree"]["frame"]["id"])
         self._traffic = PageTraffic(page, self._devtools, self._own)
         await self._traffic.begin()
+        if self._browser is not None and self._browser.changes_pages:
+            still, seconds = self._until_still, self._seconds
+            self.actions = PageActions(self._browser, page, self._world, self._traffic, still, seconds=seconds)
 
     async def check_document(self) -> None:
         """Check the loaded document before waiting for its scripts.
@@ -99,9 +116,9 @@ class PageVisit:
         self._raise_if_refused()
         media_type = self._headers().get("content-type", "").partition(";")[0].strip().lower()
         if media_type not in _PAGES:
-            raise NotAPageError(f"the browser was given {media_type}, not a page", transient=False)
+            raise no_page(f"the browser was given {media_type}, not a page")
         if await self._evaluate(_IS_FRAMESET):
-            raise NotAPageError("it is a set of frames, which has no text of its own", transient=False)
+            raise no_page("it is a set of frames, which has no text of its own")
 
     async def settle(self) -> None:
         """Wait until text and network are still, at most until the deadline.
@@ -109,27 +126,31 @@ class PageVisit:
         Raises:
             FetchError: The page exceeds the size limit.
         """
+        await self._until_still()
+        await self._check_size()
+
+    async def _until_still(self, least_seconds: float = 0) -> None:
         clock = asyncio.get_running_loop().time
         begun = text_moved = clock()
-        end = min(begun + LONGEST_SECONDS, self._deadline)
+        end = min(begun + LONGEST_SECONDS, self.deadline)
         shown: int | None = None
         while clock() < end and not (self.page is None or self.page.is_closed()):
             self._raise_if_lost()
             found = await self._evaluate(_SHOWN_TEXT % self._max_bytes)
             now = clock()
             if found == -1:
-                raise self._too_large()
+                raise too_large(self._max_bytes)
             if found is None or found != shown:
                 shown, text_moved = found, now
             network_still = 0.0 if self._awaited else now - self._network_moved
             text_still = now - text_moved
             has_text = (shown or 0) > _LITTLE_TEXT
-            if min(text_still, network_still) >= (QUIET_SECONDS if has_text else EMPTY_SECONDS):
+            quiet = max(QUIET_SECONDS if has_text else EMPTY_SECONDS, least_seconds)
+            if min(text_still, network_still) >= quiet:
                 break
             if has_text and max(text_still, network_still) >= RESTLESS_SECONDS:
                 break
             await asyncio.sleep(POLL_SECONDS)
-        await self._check_size()
 
     async def watch(self) -> None:
         """Wait for an event that makes the page unreadable.
@@ -155,10 +176,14 @@ class PageVisit:
         self._raise_if_lost()
         body = html.encode("utf-8", "replace")
         if len(body) > self._max_bytes:
-            raise self._too_large()
+            raise too_large(self._max_bytes)
         final_url = "" if self.page is None else self.page.url
         if urlsplit(final_url).scheme not in {"http", "https"} or self._document is None:
-            raise FetchError("the page has left the web by a script", transient=False)
+            raise FetchError(
+                "the page has left the web by a script", transient=False, failure_class=FailureClass.UNSUPPORTED
+            )
+        if self.actions is not None:
+            final_url = self.actions.url_of(final_url)
         return self._answer(self._document, body, final_url)
 
     def explain(self, error: BaseException) -> Response:
@@ -180,27 +205,24 @@ class PageVisit:
         last = next(reversed(self._answers.values()), None)
         self.crashed |= "crashed" in message
         self._raise_if_lost()
+        if self.actions is not None:
+            self.actions.explain(error)
         if self._downloads or "Download is starting" in message:
-            raise NotAPageError("the URL starts a download", transient=False) from error
-        code = _NET_ERROR.search(message)
+            raise no_page("the URL starts a download") from error
+        code = NET_ERROR.search(message)
         if code is None and ("Timeout" in message or isinstance(error, TimeoutError)):
             raise self.timed_out() from error
         if last is not None and code and code[1] in {"ERR_HTTP_RESPONSE_CODE_FAILURE", "ERR_ABORTED"}:
             if code[1] == "ERR_HTTP_RESPONSE_CODE_FAILURE" or last.status in {204, 205}:
                 return self._answer(last, b"", last.url)
-            raise NotAPageError("the URL leads to no page", transient=False) from error
+            raise no_page("the URL leads to no page") from error
         if code is not None:
-            raise self._net_error(code[1]) from error
-        if "navigating" in message or "context was destroyed" in message:
-            raise FetchError("the page keeps navigating to other pages", transient=True) from error
-        said = message.strip().splitlines() or [type(error).__name__]
-        raise FetchError(f"the browser failed: {said[0][:300]}", transient=True) from error
+            raise net_error(self._last_target, code[1]) from error
+        raise unknown(message or type(error).__name__) from error
 
     def timed_out(self) -> FetchError:
         """Return the error for a page that took too long."""
-        if not self._answers:
-            return FetchError("the server did not answer in time", transient=True, host_failed=True)
-        return FetchError("the page did not load in time", transient=True)
+        return timed_out(answered=bool(self._answers))
 
     @property
     def uneventful(self) -> bool:
@@ -266,47 +288,20 @@ class PageVisit:
 
     def _raise_if_lost(self) -> None:
         if self.crashed:
-            raise FetchError("the page crashed in the browser", transient=True)
+            raise FetchError("the page crashed in the browser", transient=True, failure_class=FailureClass.CRASH)
         if self._broken and self._document is not None:
-            raise self._net_error(self._broken)
+            raise net_error(self._last_target, self._broken)
         if self._navigations > _MOST_NAVIGATIONS:
-            raise FetchError("the page navigates to other pages endlessly", transient=False)
-
-    def _net_error(self, code: str) -> FetchError:
-        where = urlsplit(self._last_target).hostname
-        said = code.removeprefix("ERR_").replace("_", " ").lower()
-        return FetchError(
-            f"the browser could not load it from {where}: {said}",
-            transient=not code.startswith(_LASTING),
-            host_failed=code.startswith(_OF_THE_HOST),
-        )
-
-    def _too_large(self) -> FetchError:
-        return FetchError(f"the page is larger than {self._max_bytes:,} bytes", transient=False)
+            raise FetchError(
+                "the page navigates to other pages endlessly", transient=False, failure_class=FailureClass.SERVER
+            )
 
     async def _check_size(self) -> None:
         if (await self._evaluate(_SIZE) or 0) > self._max_bytes:
-            raise self._too_large()
+            raise too_large(self._max_bytes)
 
     async def _evaluate(self, expression: str) -> Any:
-        """Evaluate in an isolated world, whose functions the page cannot replace; None during navigation."""
-        from playwright.async_api import Error
-
-        if not self._frame_id or self.crashed:
-            return None
-        try:
-            if self._world is None:
-                world = {"frameId": self._frame_id, "worldName": "sourcebook"}
-                self._world = (await self._send("Page.createIsolatedWorld", world))["executionContextId"]
-            how = {"expression": expression, "contextId": self._world, "returnByValue": True}
-            return (await self._send("Runtime.evaluate", how))["result"].get("value")
-        except Error:
-            self._world = None  # it ended with its document
-            return None
-
-    async def _send(self, method: str, parameters: dict[str, Any]) -> Any:
-        assert self._devtools is not None  # noqa: S101 - `begin` comes first
-        return await self._devtools.send(method, parameters)
+        return None if self._world is None or self.crashed else await self._world.evaluate(expression)
 
     def _is_main(self, request: "Request") -> bool:
         from playwright.async_api import Error

@@ -5,27 +5,33 @@ this proxy it resolves nothing: the proxy does, checks the addresses, and connec
 """
 
 import asyncio
-import socket
-import struct
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Final, Protocol, Self
 from urllib.parse import SplitResult, urlsplit
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.browser.proxy_head import Head, read_head
+from sourcebook.web.browser.proxy_streams import (
+    closing,
+    copy,
+    copy_exactly,
+    read_to_end,
+    reset,
+    until_first,
+    while_connected,
+)
+from sourcebook.web.browser.upstream import Streams, open_proxy, open_tunnel, proxy_fields
+from sourcebook.web.fetching.proxies import Proxies, Proxy
 from sourcebook.web.http_types import FetchError
 
 BeforeRequest = Callable[[str], Awaitable[None]]
 """Called with a host before each connection: returns when it is allowed, raises FetchError where it is refused."""
 
-_CHUNK_BYTES: Final = 64 * 1024
 _REMEMBERED_FAILURES: Final = 1000
-_END_SECONDS: Final = 5.0
-_LISTEN_SECONDS: Final = 0.25
 _PHRASES: Final = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Service Unavailable"}
 
 
@@ -37,6 +43,13 @@ class Guard(Protocol):
 
         Raises:
             FetchError: The host has no allowed address.
+        """
+
+    async def check_behind_proxy(self, host: str, port: int) -> None:
+        """Check a host that a further proxy connects to.
+
+        Raises:
+            FetchError: The host is refused.
         """
 
 
@@ -68,7 +81,11 @@ class BrowserProxy:
     """A forward proxy on 127.0.0.1 for http in absolute form with one request per connection, and for CONNECT."""
 
     def __init__(
-        self, guard: Guard, before_request: BeforeRequest | None = None, limits: ProxyLimits | None = None
+        self,
+        guard: Guard,
+        before_request: BeforeRequest | None = None,
+        limits: ProxyLimits | None = None,
+        proxies: Proxies | None = None,
     ) -> None:
         """Create a proxy; `start` opens its port.
 
@@ -76,7 +93,9 @@ class BrowserProxy:
             guard: Address check of connections.
             before_request: Awaited before every plain request and every CONNECT.
             limits: Limits on the traffic.
+            proxies: Choice of a further proxy for each host; without it, connections are direct.
         """
+        self._proxies = proxies
         self._guard = guard
         self._before_request = before_request
         self._limits = limits or ProxyLimits()
@@ -99,7 +118,11 @@ class BrowserProxy:
             return None
         # A new exception for each page, because a raised exception keeps its traceback.
         return FetchError(
-            str(found), transient=found.transient, retry_after=found.retry_after, host_failed=found.host_failed
+            str(found),
+            transient=found.transient,
+            retry_after=found.retry_after,
+            host_failed=found.host_failed,
+            failure_class=found.failure_class,
         )
 
     def close_port(self, port: int) -> None:
@@ -139,7 +162,7 @@ class BrowserProxy:
         connection.add_done_callback(self._connections.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with _closing(writer):
+        async with closing(writer):
             try:
                 await self._answer(reader, writer)
             except _RefusedError as refused:
@@ -147,7 +170,7 @@ class BrowserProxy:
             except ValueError as error:
                 writer.write(_message(400, str(error)))
             except (OSError, EOFError):
-                _reset(writer)  # an orderly end might be taken for the end of a response
+                reset(writer)  # an orderly end might be taken for the end of a response
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._connections) > self._limits.connections:
@@ -170,13 +193,13 @@ class BrowserProxy:
             raise ConnectionRefusedError from refused
 
     async def _tunnel(self, target: SplitResult, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        from_server, to_server = await self._connect(target, 443, reader)
-        async with _closing(to_server), asyncio.timeout(self._limits.idle_seconds) as idle:
+        from_server, to_server, _ = await self._connect(target, 443, reader)
+        async with closing(to_server), asyncio.timeout(self._limits.idle_seconds) as idle:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             limit = self._limits.tunnel_bytes
-            await _until_first(
-                _pump(reader, to_server, limit, self._keep_alive(idle)),
-                _pump(from_server, writer, limit, self._keep_alive(idle)),
+            await until_first(
+                copy(reader, to_server, limit, self._keep_alive(idle)),
+                copy(from_server, writer, limit, self._keep_alive(idle)),
             )
 
     async def _forward(
@@ -192,19 +215,24 @@ class BrowserProxy:
             raise ValueError("only http and https are let through")
         length = head.body_length()
         path = "/" + "".join(url.split("/", 3)[3:])
-        from_server, to_server = await self._connect(target, 80, reader)
-        async with _closing(to_server), asyncio.timeout(self._limits.idle_seconds) as idle:
-            to_server.write(head.for_one_message(f"{method} {path} HTTP/1.1"))
-            await _pump_exactly(reader, to_server, length, self._keep_alive(idle))
+        from_server, to_server, proxy = await self._connect(target, 80, reader)
+        async with closing(to_server), asyncio.timeout(self._limits.idle_seconds) as idle:
+            first = f"{method} {path} HTTP/1.1"
+            if proxy is not None:
+                first = "\r\n".join([f"{method} {url} HTTP/1.1", *proxy_fields(proxy)])
+            to_server.write(head.for_one_message(first))
+            await copy_exactly(reader, to_server, length, self._keep_alive(idle))
             try:
                 answer = await _final_head(from_server)
             except ValueError as error:
-                unreadable = FetchError(f"the server's answer cannot be read: {error}", transient=True)
+                unreadable = FetchError(
+                    f"the server's answer cannot be read: {error}", transient=True, failure_class=FailureClass.SERVER
+                )
                 raise self._refused(502, str(target.hostname), target.port or 80, unreadable) from error
             writer.write(answer.for_one_message(answer.first))
             # No further request is read, because it might be for another server.
-            await _until_first(
-                _pump(from_server, writer, self._limits.response_bytes, self._keep_alive(idle)), _end(reader)
+            await until_first(
+                copy(from_server, writer, self._limits.response_bytes, self._keep_alive(idle)), read_to_end(reader)
             )
 
     def _keep_alive(self, idle: asyncio.Timeout) -> Callable[[], None]:
@@ -213,14 +241,22 @@ class BrowserProxy:
 
     async def _connect(
         self, target: SplitResult, default_port: int, client: asyncio.StreamReader
-    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Proxy | None]:
+        """Return a connection to a host, with the further proxy that it ends at; a tunnel ends at the host."""
         host, port = target.hostname, target.port or default_port
         if not host:
             raise ValueError("no host is named")
+        is_tunnel = default_port == 443
         try:
-            addresses = await self._permitted(host, port, client)
+            proxy = self._proxies.of("https" if is_tunnel else "http", host, port) if self._proxies else None
+            addresses = [] if proxy is not None else await self._guard.resolve(host, port)
+            await self._permit(host, port, addresses, client)
         except FetchError as error:
             raise self._refused(403, host, port, error) from error
+        if proxy is not None:
+            streams = await self._connect_by(proxy, host, port, is_tunnel=is_tunnel)
+            self._failures.pop((host, port), None)
+            return *streams, proxy
         reasons = []
         for address in addresses:
             try:
@@ -230,17 +266,34 @@ class BrowserProxy:
                 reasons.append(f"{address}: {_reason(error)}")
             else:
                 self._failures.pop((host, port), None)
-                return connection
+                return *connection, None
         reason = f"{host}, port {port}, cannot be reached ({'; '.join(reasons)})"
-        raise self._refused(502, host, port, FetchError(reason, transient=True, host_failed=True))
+        raise self._refused(
+            502, host, port, FetchError(reason, transient=True, host_failed=True, failure_class=FailureClass.NETWORK)
+        )
 
-    async def _permitted(self, host: str, port: int, client: asyncio.StreamReader) -> list[str]:
-        addresses = await self._guard.resolve(host, port)
+    async def _connect_by(self, proxy: Proxy, host: str, port: int, *, is_tunnel: bool) -> Streams:
+        try:
+            async with asyncio.timeout(self._limits.connect_seconds):
+                return await (open_tunnel(proxy, host, port) if is_tunnel else open_proxy(proxy))
+        except FetchError as error:
+            raise self._refused(502, host, port, error) from error
+        except OSError as error:
+            reason = f"the proxy {proxy.host}:{proxy.port} could not be reached: {_reason(error)}"
+            failure = FetchError(reason, transient=True, host_failed=True, failure_class=FailureClass.NETWORK)
+            raise self._refused(502, host, port, failure) from error
+
+    async def _permit(self, host: str, port: int, addresses: list[str], client: asyncio.StreamReader) -> None:
+        if not addresses:
+            await self._guard.check_behind_proxy(host, port)
         if port in self._closed_ports and any(ip_address(address).is_loopback for address in addresses):
-            raise FetchError(f"port {port} of this machine is the browser's own", transient=False)
+            raise FetchError(
+                f"port {port} of this machine is the browser's own",
+                transient=False,
+                failure_class=FailureClass.FORBIDDEN,
+            )
         if self._before_request is not None:
-            await _while_listening(self._before_request(host), client)
-        return addresses
+            await while_connected(self._before_request(host), client)
 
     def _refused(self, status: int, host: str, port: int, error: FetchError) -> _RefusedError:
         """Store the error of a connection, and return the refusal for the browser."""
@@ -257,84 +310,6 @@ async def _final_head(server: asyncio.StreamReader) -> Head:
         head = await read_head(server)
         if not head.is_interim():
             return head
-
-
-async def _pump(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int, keep_alive: Callable[[], None]
-) -> None:
-    """Copy a stream to its end; exceeding the limit is an error."""
-    while chunk := await reader.read(_CHUNK_BYTES):
-        limit -= len(chunk)
-        if limit < 0:
-            raise ConnectionAbortedError("more bytes than a connection may take")
-        writer.write(chunk)
-        await writer.drain()
-        keep_alive()
-
-
-async def _pump_exactly(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int, keep_alive: Callable[[], None]
-) -> None:
-    while length > 0:
-        chunk = await reader.read(min(length, _CHUNK_BYTES))
-        if not chunk:
-            raise EOFError
-        length -= len(chunk)
-        writer.write(chunk)
-        await writer.drain()
-        keep_alive()
-
-
-async def _end(reader: asyncio.StreamReader) -> None:
-    while await reader.read(_CHUNK_BYTES):
-        pass
-
-
-async def _until_first(*work: Coroutine[Any, Any, None]) -> None:
-    """Run coroutines until one of them ends; then cancel the others."""
-    tasks = [asyncio.ensure_future(each) for each in work]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()
-
-
-async def _while_listening(permission: Awaitable[None], client: asyncio.StreamReader) -> None:
-    """Wait for a permission while the client stays connected."""
-    waiting = asyncio.ensure_future(permission)
-    try:
-        while not (await asyncio.wait([waiting], timeout=_LISTEN_SECONDS))[0]:
-            if client.at_eof() or client.exception() is not None:
-                raise EOFError
-        waiting.result()
-    finally:
-        waiting.cancel()
-
-
-@asynccontextmanager
-async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
-    """Close a connection at the end, after its buffer is flushed."""
-    try:
-        yield
-    finally:
-        writer.close()
-        try:
-            with suppress(OSError):
-                async with asyncio.timeout(_END_SECONDS):
-                    await writer.wait_closed()
-        finally:
-            writer.transport.abort()
-
-
-def _reset(writer: asyncio.StreamWriter) -> None:
-    """Reset a connection, so that the other side sees an error."""
-    with suppress(OSError):
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()
 
 
 def _reason(error: OSError) -> str:

@@ -1,16 +1,19 @@
 """Rendering of pages by crawl4ai in a Chromium that this module starts and ends."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from sourcebook.config.sites import SiteSource
+from sourcebook.errors import FailureClass
 from sourcebook.web.browser.crawler_browser import BrowserGoneError, CrawlerBrowser
 from sourcebook.web.browser.proxy import BeforeRequest, BrowserProxy, Guard, ProxyLimits
+from sourcebook.web.fetching.proxies import Proxies
 from sourcebook.web.http_types import FetchError, Response
+from sourcebook.web.login_state import LoginState
 
 PAGES_PER_BROWSER: Final = 200
 
@@ -32,34 +35,38 @@ class Renderer:
         before_request: BeforeRequest | None = None,
         *,
         pages_per_browser: int = PAGES_PER_BROWSER,
+        login: Callable[[], LoginState] = LoginState,
     ) -> None:
         """Create a renderer, whose browser starts with the first page.
 
         Args:
-            settings: Settings of the site; concurrency, timeout, max_bytes, user_agent and headers are used.
+            settings: Settings of the site; concurrency, timeout, max_bytes, user_agent, headers and browser are used.
             guard: Address check of connections.
             folder: Folder for crawl4ai's files, in place of HOME.
             before_request: Awaited with the host before every plain http request, and every CONNECT for https.
             pages_per_browser: Pages after which a browser is replaced.
+            login: Returns the session that a browser begins with.
         """
         self._settings = settings
+        self._login = login
         self._folder = folder
         self._pages_per_browser = pages_per_browser
         # The size of a page is checked during the visit; these limits concern its other traffic.
         limits = ProxyLimits(response_bytes=5 * settings.max_bytes, tunnel_bytes=100 * settings.max_bytes)
-        self._proxy = BrowserProxy(guard, before_request, limits)
+        self._proxy = BrowserProxy(guard, before_request, limits, Proxies(settings))
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._starting = asyncio.Lock()
         self._current: CrawlerBrowser | None = None
+        self._outdated: CrawlerBrowser | None = None
         self._browsers: set[CrawlerBrowser] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     async def render(self, url: str) -> Response:
         """Open a page, run its scripts, and return the rendered page.
 
-        Status and headers are those of the main document, the body is the serialized DOM. A page is ready when text and
-        network are still, at the latest after 10 s. A status without a body, such as 204 or an empty 500, is a
-        response as well.
+        Status and headers are those of the main document, the body is the serialized DOM. A page is ready when what the
+        settings do on it is done, and text and network are still, at the latest 10 s later. A status without a body,
+        such as 204 or an empty 500, is a response as well.
 
         Raises:
             NotAPageError: The URL leads to a download, a PDF or another file: fetch it without a browser.
@@ -74,8 +81,16 @@ class Renderer:
                         return await browser.visit(url, self._proxy)
                     except BrowserGoneError as error:
                         if last_try:
-                            raise FetchError("the browser ended while it showed the page", transient=True) from error
+                            raise FetchError(
+                                "the browser ended while it showed the page",
+                                transient=True,
+                                failure_class=FailureClass.CRASH,
+                            ) from error
         raise AssertionError("the second try returns or raises")
+
+    def begin_again(self) -> None:
+        """Replace the browser before the next page: the session that it began with has ended."""
+        self._outdated = self._current
 
     async def __aenter__(self) -> Self:
         """Open the port of the proxy."""
@@ -97,7 +112,7 @@ class Renderer:
         """Yield a browser for another page; end an old browser after its last page."""
         async with self._starting:
             browser = self._current
-            if browser is None or browser.pages_begun >= self._pages_per_browser or not browser.healthy:
+            if browser is None or browser is self._outdated or self._is_used_up(browser):
                 browser = await self._replace(browser)
             browser.pages_begun += 1
             browser.pages_open += 1
@@ -108,11 +123,14 @@ class Renderer:
             if browser is not self._current:
                 self._end_if_idle(browser)
 
+    def _is_used_up(self, browser: CrawlerBrowser) -> bool:
+        return browser.pages_begun >= self._pages_per_browser or not browser.healthy
+
     async def _replace(self, old: CrawlerBrowser | None) -> CrawlerBrowser:
         self._current = None
         if old is not None:
             self._end_if_idle(old)
-        browser = CrawlerBrowser(self._settings)
+        browser = CrawlerBrowser(self._settings, self._login())
         self._browsers.add(browser)
         try:
             self._proxy.close_port(await browser.start(self._proxy.port, self._folder))

@@ -1,6 +1,7 @@
 """The browser of a crawl, started for the first page that needs it."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +11,7 @@ from sourcebook.config.sites import SiteSource
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.http_types import Response
+from sourcebook.web.login_state import LoginState
 
 if TYPE_CHECKING:
     from sourcebook.web.browser.rendering import Renderer
@@ -18,7 +20,15 @@ if TYPE_CHECKING:
 class SiteRenderer:
     """Renders pages at the request rate of their hosts. An asynchronous context manager for one event loop."""
 
-    def __init__(self, settings: SiteSource, guard: AddressGuard, limiter: HostLimiter, folder: Path) -> None:
+    def __init__(
+        self,
+        settings: SiteSource,
+        guard: AddressGuard,
+        limiter: HostLimiter,
+        folder: Path,
+        login: Callable[[], LoginState] = LoginState,
+    ) -> None:
+        self._login = login
         self._settings = settings
         self._guard = guard
         self._limiter = limiter
@@ -46,7 +56,12 @@ class SiteRenderer:
                 self._renderer = await self._running.enter_async_context(self._start())
         return await self._renderer.render(url)
 
+    def begin_again(self) -> None:
+        """Let a new browser render the next pages, with the session of now; open pages are not disturbed."""
+        if self._renderer is not None:
+            self._renderer.begin_again()
+
     def _start(self) -> "Renderer":
         from sourcebook.web.browser.rendering import Renderer
 
-        return Renderer(self._settings, self._guard, self._folder, self._limiter.acquire)
+        return Renderer(self._settings, self._guard, self._folder, self._limiter.acquire, login=self._login)

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from yarl import URL
 
 from sourcebook.config.sites import SiteSource
+from sourcebook.errors import FailureClass
 from sourcebook.web.http_types import FetchError
 
 Address = IPv4Address | IPv6Address
@@ -16,6 +17,8 @@ Lookup = Callable[[str, int], Awaitable[list[str]]]
 """Resolve a host and port to addresses; raises OSError where there are none."""
 
 _MOST_REMEMBERED = 4096
+_LOOKUP_SECONDS = 3.0
+"""Seconds for the lookup of a name that a proxy connects to; behind a proxy there may be no DNS."""
 _METADATA = {IPv4Address("169.254.169.254"), IPv6Address("fd00:ec2::254")}
 _SHARED = ip_network("100.64.0.0/10")
 _PUBLIC_IPV6 = IPv6Network("2000::/3")
@@ -34,6 +37,7 @@ class AddressGuard:
         self._networks = settings.private_networks
         url = URL(settings.url)
         self._named = (_plain_host(url.host or ""), url.port)
+        self._left_to_proxy: set[str] = set()
         self._refusals: dict[tuple[str, str, int], str | None] = {}
 
     def refusal(self, host: str, address: str, port: int) -> str | None:
@@ -88,8 +92,30 @@ class AddressGuard:
         refusals = {address: self.refusal(host, address, port) for address in addresses}
         allowed = [address for address, refusal in refusals.items() if refusal is None]
         if not allowed:
-            raise FetchError(str(next(iter(refusals.values()))), transient=False)
+            raise FetchError(str(next(iter(refusals.values()))), transient=False, failure_class=FailureClass.FORBIDDEN)
         return allowed
+
+    async def check_behind_proxy(self, host: str, port: int) -> None:
+        """Check a host that a proxy connects to: what this machine resolves to refused addresses alone is refused.
+
+        The proxy does its own lookup. A name that this machine cannot resolve is left to it.
+
+        Raises:
+            FetchError: the host is refused.
+        """
+        if host in self._left_to_proxy:
+            return
+        try:
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                await self.resolve(host, port)
+        except TimeoutError:
+            pass
+        except FetchError as error:
+            if error.failure_class is FailureClass.FORBIDDEN:
+                raise
+        else:
+            return
+        self._left_to_proxy.add(host)
 
     def _is_named(self, host: str, address: Address, port: int) -> bool:
         # The name `localhost` must not lead to other machines of the network.
@@ -119,7 +145,11 @@ def literal_address(host: str) -> str | None:
         meant = socket.inet_ntoa(socket.inet_aton(plain))
     except (OSError, UnicodeError):
         return None
-    raise FetchError(f"the host {host} is an odd spelling of {meant}; write the address plainly", transient=False)
+    raise FetchError(
+        f"the host {host} is an odd spelling of {meant}; write the address plainly",
+        transient=False,
+        failure_class=FailureClass.FORBIDDEN,
+    )
 
 
 def _plain_host(host: str) -> str:
@@ -168,4 +198,5 @@ def _not_found(host: str, error: Exception) -> FetchError:
         f"the name {host} could not be looked up ({reason}); check its spelling and this machine's DNS",
         transient=True,
         host_failed=True,
+        failure_class=FailureClass.NETWORK,
     )

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.http_types import FetchError
 
 
@@ -50,6 +51,7 @@ class CircuitBreaker:
             transient=True,
             retry_after=timedelta(seconds=left),
             host_failed=True,
+            failure_class=FailureClass.NETWORK,
         )
 
     @contextmanager

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from yarl import URL
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.http_types import FetchError
 
 _JITTER = 0.05
@@ -130,4 +131,9 @@ def _nothing() -> None:
 
 def _paused(host: str, seconds: float) -> FetchError:
     wait = timedelta(seconds=math.ceil(seconds))
-    return FetchError(f"{host} asked for a pause of another {wait}", transient=True, retry_after=wait)
+    return FetchError(
+        f"{host} asked for a pause of another {wait}",
+        transient=True,
+        retry_after=wait,
+        failure_class=FailureClass.SERVER,
+    )

@@ -10,6 +10,7 @@ from typing import Protocol
 import stamina
 import stamina.instrumentation
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.politeness import HostLimiter, host_name
 from sourcebook.web.http_types import FetchError, Request, Response
@@ -136,4 +137,10 @@ def _obey(response: Response, limiter: HostLimiter, host: str) -> None:
             limiter.pause(host, time.monotonic() + pause.total_seconds())
         asks = f"{host} asks for fewer requests" if response.status == 429 else f"{host} is unavailable for now"
         again = f" and asks for a pause of {pause}" if pause is not None else ""
-        raise FetchError(f"{asks} (status {response.status}){again}", transient=True, retry_after=pause)
+        raise FetchError(
+            f"{asks} (status {response.status}){again}",
+            transient=True,
+            retry_after=pause,
+            failure_class=FailureClass.SERVER,
+            answered=True,
+        )

@@ -10,6 +10,8 @@ MOST_BYTES = 500 * 1024
 """Bytes of a robots.txt that are read: the minimum of RFC 9309."""
 
 _TOO_MANY_REQUESTS = 429
+_LONGEST_INTERVAL = 10**9
+"""Seconds of a Request-rate that count: its numbers may be larger than any float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def rules_of(status: int, body: bytes, user_agent: str) -> RobotsRules:
     agent = user_agent.partition("/")[0].strip()
     delays = [] if (delay := parsed.crawl_delay(agent)) is None else [delay]
     if (rate := parsed.request_rate(agent)) is not None:
-        delays.append(rate.seconds / rate.requests)
+        delays.append(min(rate.seconds, _LONGEST_INTERVAL) / rate.requests)
     return RobotsRules(
         crawl_delay=max(delays, default=None),
         sitemaps=tuple(dict.fromkeys(parsed.sitemaps)),

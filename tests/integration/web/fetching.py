@@ -1,8 +1,6 @@
 """How tests fetch one URL of their server."""
 
 import asyncio
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +19,7 @@ def settings_of(server: WebServer, **settings: Any) -> SiteSource:
 
 
 def fetcher_of(settings: SiteSource, **options: Any) -> HttpFetcher:
-    return HttpFetcher(settings, base_directory=Path(os.environ["CRAWL4_AI_BASE_DIRECTORY"]), **options)
+    return HttpFetcher(settings, **options)
 
 
 def fetch(server: WebServer, path: str, *, request: Request | None = None, **settings: Any) -> Response:

@@ -73,6 +73,6 @@ def test_names_may_lead_into_private_networks_that_the_site_lists(server: WebSer
     ["file:///etc/passwd", "raw:<p>x", "ftp://h/", "http://", "http://u:p@h/", "http://h:99999/", "javascript:1", ""],
 )
 def test_only_plain_http_urls_are_fetched(server: WebServer, url: str) -> None:
-    """crawl4ai would also read files."""
+    """No file, no script, and no password in a URL."""
     with pytest.raises(FetchError, match="only URLs of http and https"):
         fetch_all(settings_of(server), [Request(url)])

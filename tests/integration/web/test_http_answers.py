@@ -75,7 +75,7 @@ def test_what_a_request_says_of_us(server: WebServer) -> None:
     fetch(server, "/a", user_agent="Reader/2 (+https://example.com)")
     headers = server.requests[0].headers
     assert headers["user-agent"] == "Reader/2 (+https://example.com)"
-    assert headers["accept-encoding"] == "gzip, deflate"
+    assert headers["accept-encoding"] == "gzip, deflate, br, zstd"
     assert "text/html" in headers["accept"]
 
 
@@ -134,15 +134,16 @@ def test_a_value_that_is_no_header_is_refused_unseen(server: WebServer, monkeypa
 
 
 def test_nothing_is_written_or_printed(server: WebServer, tmp_path: Path) -> None:
-    """crawl4ai keeps to the folder it was given, saves no downloads, and says nothing."""
+    """No download is saved, nothing is said, and neither crawl4ai nor a browser is loaded for plain HTTP."""
     server.page("/a", b"%PDF-1.7", content_type="application/pdf")
     program = f"""
-import asyncio, pathlib
+import asyncio, sys
 from sourcebook.config.sites import SiteSource
 from sourcebook.web.http_types import FetchError, Request
 from sourcebook.web.fetching.fetcher import HttpFetcher
+from sourcebook.web.site_crawl import crawl_site
 async def main():
-    async with HttpFetcher(SiteSource(url={server.url!r}), base_directory=pathlib.Path("base").resolve()) as fetcher:
+    async with HttpFetcher(SiteSource(url={server.url!r})) as fetcher:
         assert (await fetcher.fetch(Request({server.url + "/a"!r}))).body == b"%PDF-1.7"
         assert (await fetcher.fetch(Request({server.url + "/gone"!r}))).status == 404
         try:
@@ -150,11 +151,11 @@ async def main():
         except FetchError:
             pass
 asyncio.run(main())
+assert not {{"crawl4ai", "litellm", "playwright"}} & sys.modules.keys()
 """
     home = tmp_path / "home"
     home.mkdir()
     environment = {**os.environ, "HOME": str(home), "PYTHONPATH": str(Path.cwd())}
-    environment.pop("CRAWL4_AI_BASE_DIRECTORY", None)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, env=environment, capture_output=True, check=False
     )

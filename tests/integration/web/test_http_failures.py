@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.http_types import FetchError, Request
 from tests.integration.web.fetching import PAGE, failure, fetch, fetcher_of, flags, settings_of
 from tests.web_certificate import certificate
@@ -44,7 +45,6 @@ def test_a_body_that_ends_early_is_no_page(server: WebServer, answer: bytes) -> 
         b"HTTP/1.1 200 OK\r\nno colon here\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000 + b"\r\n\r\n",
     ],
 )
 def test_what_is_not_http_is_told(server: WebServer, answer: bytes) -> None:
@@ -149,3 +149,18 @@ def test_tls_to_a_server_without_it_is_told(server: WebServer) -> None:
     error = failure(server, f"https://127.0.0.1:{server.port}/a")
     assert "could not agree on TLS" in str(error)
     assert flags(error) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b"X: " + b"x" * 200_000 + b"\r\n", "a header of more than 65,536 bytes"),
+        (b"X-One: 1\r\n" * 5_000, "too many headers"),
+    ],
+)
+def test_headers_that_are_too_large_are_named_so(server: WebServer, head: bytes, told: str) -> None:
+    """One header, or all of them together."""
+    server.raw("/a", b"HTTP/1.1 200 OK\r\n" + head + b"Content-Length: 2\r\n\r\nhi")
+    error = failure(server, "/a")
+    assert told in str(error)
+    assert (error.failure_class, flags(error)) == (FailureClass.TOO_LARGE, (False, False))

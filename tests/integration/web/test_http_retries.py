@@ -5,7 +5,6 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -27,16 +26,15 @@ HOST = "127.0.0.1"
 class Visit:
     """What one crawl of the server would share: a limiter and a breaker."""
 
-    def __init__(self, server: WebServer, folder: Path, *, rate: float | None = None, patience: float = 30) -> None:
+    def __init__(self, server: WebServer, *, rate: float | None = None, patience: float = 30) -> None:
         self.settings = SiteSource.model_validate({"url": server.url, "timeout": "5s"})
         self.server = server
-        self.folder = folder
         self.limiter = HostLimiter(rate, patience=patience)
         self.breaker = CircuitBreaker()
 
     def run(self, work: Callable[[Fetch], Awaitable[T]]) -> T:
         async def with_fetcher() -> T:
-            async with HttpFetcher(self.settings, base_directory=self.folder) as fetcher:
+            async with HttpFetcher(self.settings) as fetcher:
 
                 async def fetch(path: str) -> Response:
                     request = Request(f"{self.server.url}{path}")
@@ -52,42 +50,42 @@ class Visit:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_trouble_that_passes_is_sat_out(server: WebServer, tmp_path: Path, status: int) -> None:
+def test_trouble_that_passes_is_sat_out(server: WebServer, status: int) -> None:
     """Twice an error of the server, then the page: that is a page, after growing waits."""
     server.failing("/a", "<p>up again</p>", times=2, status=status)
-    assert Visit(server, tmp_path).fetch("/a").body == b"<p>up again</p>"
+    assert Visit(server).fetch("/a").body == b"<p>up again</p>"
     first, second, third = server.times("/a")
     assert 0.5 <= second - first < 1.5
     assert 1.0 <= third - second < 2.0
 
 
-def test_trouble_that_stays_is_the_answer(server: WebServer, tmp_path: Path) -> None:
+def test_trouble_that_stays_is_the_answer(server: WebServer) -> None:
     """After three attempts the status is what there is to say, and counts once for the breaker."""
     server.page("/a", "", status=500)
-    visit = Visit(server, tmp_path)
+    visit = Visit(server)
     assert visit.fetch("/a").status == 500
     assert server.count("/a") == 3
     assert visit.breaker.refusal(HOST) is None
 
 
 @pytest.mark.parametrize("status", [404, 410, 403, 501])
-def test_an_answer_that_will_not_change_is_asked_for_once(server: WebServer, tmp_path: Path, status: int) -> None:
+def test_an_answer_that_will_not_change_is_asked_for_once(server: WebServer, status: int) -> None:
     """A page that is gone is gone."""
     server.page("/a", "", status=status)
-    assert Visit(server, tmp_path).fetch("/a").status == status
+    assert Visit(server).fetch("/a").status == status
     assert server.count("/a") == 1
 
 
-def test_an_error_that_will_not_pass_is_raised_at_once(server: WebServer, tmp_path: Path) -> None:
+def test_an_error_that_will_not_pass_is_raised_at_once(server: WebServer) -> None:
     """An encoding that lies will lie again."""
     server.packed("/a", b"no gzip")
     with pytest.raises(FetchError, match="not valid gzip"):
-        Visit(server, tmp_path).fetch("/a")
+        Visit(server).fetch("/a")
     assert server.count("/a") == 1
 
 
 @pytest.mark.alone
-def test_a_429_is_waited_for_as_told_by_everything(server: WebServer, tmp_path: Path) -> None:
+def test_a_429_is_waited_for_as_told_by_everything(server: WebServer) -> None:
     """After Retry-After the page comes; meanwhile nothing else is sent to that host."""
     server.failing("/a", "<p>now</p>", times=1, status=429, retry_after="1")
     server.page("/b", "<p>b</p>")
@@ -99,7 +97,7 @@ def test_a_429_is_waited_for_as_told_by_everything(server: WebServer, tmp_path: 
         second = await fetch("/b")
         return [(await first).body, second.body]
 
-    visit = Visit(server, tmp_path)
+    visit = Visit(server)
     assert visit.run(both) == [b"<p>now</p>", b"<p>b</p>"]
     told, *later = server.times()
     assert all(1.0 <= at - told < 2.0 for at in later)
@@ -107,10 +105,10 @@ def test_a_429_is_waited_for_as_told_by_everything(server: WebServer, tmp_path: 
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_long_wait_is_told_to_the_caller(server: WebServer, tmp_path: Path, status: int) -> None:
+def test_a_long_wait_is_told_to_the_caller(server: WebServer, status: int) -> None:
     """An hour is not sat out: the caller learns of it, and so does whoever asks that host next."""
     server.failing("/a", "", times=9, status=status, retry_after="3600")
-    visit = Visit(server, tmp_path)
+    visit = Visit(server)
     with pytest.raises(FetchError, match=f"status {status}") as told:
         visit.fetch("/a")
     assert told.value.retry_after == timedelta(hours=1)
@@ -122,10 +120,10 @@ def test_a_long_wait_is_told_to_the_caller(server: WebServer, tmp_path: Path, st
     assert server.paths() == ["/a"]
 
 
-def test_a_429_that_says_nothing_more_is_tried_again(server: WebServer, tmp_path: Path) -> None:
+def test_a_429_that_says_nothing_more_is_tried_again(server: WebServer) -> None:
     """Without Retry-After the usual waits have to do; a host that stays with it has not failed."""
     server.page("/a", "", status=429)
-    visit = Visit(server, tmp_path)
+    visit = Visit(server)
     with pytest.raises(FetchError, match="asks for fewer requests") as told:
         visit.fetch("/a")
     assert server.count("/a") == 3
@@ -133,7 +131,7 @@ def test_a_429_that_says_nothing_more_is_tried_again(server: WebServer, tmp_path
     assert not told.value.host_failed
 
 
-def test_a_connection_that_breaks_is_tried_again(server: WebServer, tmp_path: Path) -> None:
+def test_a_connection_that_breaks_is_tried_again(server: WebServer) -> None:
     """A host that was away for a moment."""
     server.page("/a", "<p>back</p>")
     server.down = True
@@ -144,13 +142,13 @@ def test_a_connection_that_breaks_is_tried_again(server: WebServer, tmp_path: Pa
         server.down = False
         return await page
 
-    assert Visit(server, tmp_path).run(come_back).body == b"<p>back</p>"
+    assert Visit(server).run(come_back).body == b"<p>back</p>"
 
 
-def test_a_host_that_is_down_is_left_alone(server: WebServer, tmp_path: Path) -> None:
+def test_a_host_that_is_down_is_left_alone(server: WebServer) -> None:
     """Of a thousand URLs of a dead host a handful of requests are sent, then all fail at once, saying until when."""
     server.down = True
-    visit = Visit(server, tmp_path)
+    visit = Visit(server)
 
     async def many(fetch: Fetch) -> list[Response | BaseException]:
         return await asyncio.gather(*(fetch(f"/{number}") for number in range(5)), return_exceptions=True)
@@ -165,7 +163,8 @@ def test_a_host_that_is_down_is_left_alone(server: WebServer, tmp_path: Path) ->
     assert len(server.requests) == sent
 
 
-def test_the_rate_holds_over_any_second(server: WebServer, tmp_path: Path) -> None:
+@pytest.mark.alone
+def test_the_rate_holds_over_any_second(server: WebServer) -> None:
     """With 16 at once, retries among them, no window of a second sees more than ten arrivals."""
     server.page("/*", "<p>page</p>")
     server.failing("/3", "<p>page</p>", times=2)
@@ -174,17 +173,17 @@ def test_the_rate_holds_over_any_second(server: WebServer, tmp_path: Path) -> No
     async def many(fetch: Fetch) -> None:
         await asyncio.gather(*(fetch(f"/{number}") for number in range(16)))
 
-    Visit(server, tmp_path, rate=10).run(many)
+    Visit(server, rate=10).run(many)
     times = server.times()
     assert len(times) == 19
     assert all(times[number + 10] - times[number] > 1.0 for number in range(len(times) - 10))
     assert all(after - before > 0.08 for before, after in pairwise(times))
 
 
-def test_retries_say_nothing(server: WebServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_retries_say_nothing(server: WebServer, capfd: pytest.CaptureFixture[str]) -> None:
     """stamina prints each retry where nobody tells it not to."""
     server.failing("/a", "<p>now</p>", times=1)
     begin = time.monotonic()
-    Visit(server, tmp_path).fetch("/a")
+    Visit(server).fetch("/a")
     assert time.monotonic() - begin > 0.5
     assert capfd.readouterr() == ("", "")

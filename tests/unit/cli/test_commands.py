@@ -14,14 +14,26 @@ from sourcebook.cli.errors import GuardedGroup
 from sourcebook.errors import (
     ConfigurationError,
     DatabaseError,
-    ImmutableSettingError,
     ModelError,
     QueryError,
     UnknownDocumentError,
 )
 from tests.checkout import CHECKOUT
 
-COMMANDS = ["apply", "search", "evaluate", "status", "documents", "show", "remove", "purge", "doctor", "ingest", "up"]
+COMMANDS = [
+    "apply",
+    "search",
+    "evaluate",
+    "status",
+    "documents",
+    "show",
+    "remove",
+    "purge",
+    "doctor",
+    "ingest",
+    "crawl",
+    "up",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -44,7 +56,6 @@ def test_outline_names_every_command() -> None:
     ("error", "code"),
     [
         (ConfigurationError("the file is wrong"), 2),
-        (ImmutableSettingError("the file is wrong"), 2),
         (QueryError("the file is wrong"), 2),
         (UnknownDocumentError("the file is wrong"), 2),
         (DatabaseError("the file is wrong"), 1),

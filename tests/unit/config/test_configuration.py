@@ -74,7 +74,7 @@ class TestDefaults:
                     tags: [policy, policy, "2024"]
                     max_bytes: 1.5GiB
                 chunking: {tokens: 512, overlap: 64}
-                embedding: {model: other, precision: bfloat16}
+                embedding: {model: other, precision: bfloat16, generated_indexes: true}
             """
         ).collections["2024.hand-book_x"]
         assert settings.files[0].include == ("**/*.md", "notes/**")
@@ -82,7 +82,11 @@ class TestDefaults:
         assert settings.files[0].tags == ("policy", "2024")
         assert settings.files[0].max_bytes == 3 * 2**29
         assert settings.chunking.model_dump() == {"tokens": 512, "overlap": 64}
-        assert settings.embedding.model_dump() == {"model": "other", "precision": "bfloat16"}
+        assert settings.embedding.model_dump() == {
+            "model": "other",
+            "precision": "bfloat16",
+            "generated_indexes": True,
+        }
 
     def test_settings_cannot_be_changed(self) -> None:
         """Settings are frozen."""
@@ -201,7 +205,7 @@ class TestRoots:
             [
                 "line 5, column 5: collections.handbook.embeding",
                 "did you mean embedding?",
-                "files, sites, chunking, embedding",
+                "files, sites, repositories, from, chunking, embedding",
             ],
             id="misspelt key",
         ),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.config.edit import add_site
+from sourcebook.config.edit import add_site, with_site
 from sourcebook.config.loading import load_configuration
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import ConfigurationError
@@ -71,6 +71,12 @@ class TestReading:
                     tags: [policy]
                     headers: {Authorization: "Bearer ${DOCS_TOKEN}"}
                     private_networks: [10.0.0.0/8]
+                    follow: ["contents/"]
+                    keep: ["/docs/**"]
+                    path_tags: {"/howto/": [howto]}
+                    cookies: true
+                    login: {form: https://docs.example.com/login, fields: {user: ada, password: "${PASSWORD}"}}
+                    proxy: http://proxy.example.com:3128
             """,
         )
         assert site.location == "https://docs.example.com/"
@@ -83,6 +89,8 @@ class TestReading:
         assert (site.max_bytes, site.tags) == (5_000_000, ("policy",))
         assert site.headers == {"Authorization": "Bearer ${DOCS_TOKEN}"}
         assert site.private_networks == (ip_network("10.0.0.0/8"),)
+        assert (site.followed, site.kept) == (("/contents/**",), ("/docs/**",))
+        assert (site.path_tags, site.keeps_cookies) == ({"/howto/**": ("howto",)}, True)
 
     def test_settings_survive_the_ledger(self, path: Path) -> None:
         """What is written to the database as JSON reads back as it was."""
@@ -93,7 +101,7 @@ class TestReading:
         ("text", "parts"),
         [
             (MINIMAL.replace("https://", "ftp://"), ["line 4, column 14", "sites[0].url", "http or https"]),
-            (MINIMAL.replace("docs.", "user:secret@docs."), ["sites[0].url", "names no user"]),
+            (MINIMAL.replace("docs.", "user:s3cr3t@docs."), ["sites[0].url", "names no user"]),
             (MINIMAL.replace(".com/", ".com:99999/"), ["sites[0].url", "port"]),
             (with_setting("refresh: tomorrow"), ["line 5, column 18", "'tomorrow'", "30m, 12h, 1d"]),
             (with_setting("render: yes"), ["sites[0].render", "never, auto or always"]),
@@ -109,6 +117,21 @@ class TestReading:
             (with_setting("headers: {X-Api-Key: s3cr3t}"), ["line 5, column 30", "found a literal value"]),
             (with_setting("headers: {cookie: session=s3cr3t}"), ["sites[0].headers.cookie"]),
             (with_setting("private_networks: [intranet]"), ["'intranet'", "10.0.0.0/8"]),
+            (with_setting("proxy: socks5://a:1080"), ["sites[0].proxy", "or the word none", "found a text of"]),
+            (with_setting("proxy: http://a:s3cr3t@b:1"), ["sites[0].proxy", "found a literal value", "${NAME}"]),
+            (
+                with_setting("login: {}"),
+                ["sites[0].login", "one of form, state and basic", "form, fields, state, basic"],
+            ),
+            (with_setting("login: {stat: x}"), ["sites[0].login.stat", "did you mean state?"]),
+            (with_setting("login: {form: https://a.example/}"), ["sites[0].login", "form and fields belong together"]),
+            (with_setting("login: {basic: ada}"), ["sites[0].login.basic", "a user and a password", "a text of 3"]),
+            (with_setting("login: {basic: ada:s3cr3t}"), ["sites[0].login.basic", "found a literal value"]),
+            (
+                with_setting("login: {form: https://a.example/, fields: {user: ada, Password: s3cr3t}}"),
+                ["sites[0].login.fields.Password", "found a literal value", "${NAME}"],
+            ),
+            (with_setting("follow: []"), ["sites[0].follow", "such as"]),
             (with_setting("timout: 3s"), ["there is no such key (did you mean timeout?)"]),
             (
                 MINIMAL + "      - url: HTTPS://docs.example.com/#top\n",
@@ -126,6 +149,7 @@ class TestReading:
             read(path, text)
         for part in parts:
             assert part in str(caught.value)
+        assert "s3cr3t" not in str(caught.value)
 
 
 class TestAddingASite:
@@ -188,3 +212,24 @@ class TestSecrets:
         """A literal that an earlier version recorded stops no crawl."""
         settings = {"url": "https://docs.example.com/", "headers": {"Authorization": "Bearer s3cr3t"}}
         assert SiteSource.model_validate(settings).headers == settings["headers"]
+
+
+class TestTryingOut:
+    def test_a_path_is_relative_to_the_file(self, path: Path) -> None:
+        """As it is when the file is written."""
+        path.write_text(with_setting("login: {state: ./docs-state.json}"))
+        _, site = with_site(path, None, "https://docs.example.com/", {"max_pages": 5})
+        assert site.login is not None
+        assert site.login.state == str(path.parent.resolve() / "docs-state.json")
+        assert site.max_pages == 5
+
+    def test_the_named_collection_counts(self, path: Path) -> None:
+        """Where two have the site, and where the named one is new; without a name it is the first that has it."""
+        other = (
+            "  manual:\n    parsing: {html: body}\n    sites:\n      - {url: https://docs.example.com/, max_pages: 7}\n"
+        )
+        path.write_text(MINIMAL + other)
+        collection, site = with_site(path, "manual", "https://docs.example.com/", {"max_depth": 1})
+        assert (collection.parsing.html, site.max_pages, site.max_depth) == ("body", 7, 1)
+        assert with_site(path, None, "https://docs.example.com/", {})[1].max_pages == 1000
+        assert with_site(path, "new", "https://docs.example.com/", {})[1].max_pages == 1000

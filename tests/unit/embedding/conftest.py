@@ -10,6 +10,7 @@ from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.onnx.export import export_model
 from sourcebook.embedding.onnx.open import find_export
 from sourcebook.embedding.onnx.record import Export
+from tests.exported import exported_home
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +29,7 @@ def embedder(model: EmbeddingModel) -> Iterator[SentenceTransformerEmbedder]:
 @pytest.fixture(scope="session")
 def minilm_home(model: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A state folder with an export of the bundled model; not to be changed."""
-    home = tmp_path_factory.mktemp("minilm")
-    assert export_model(home, model) is None
-    return home
+    return exported_home(tmp_path_factory, lambda home: export_model(home, model))
 
 
 @pytest.fixture(scope="session")

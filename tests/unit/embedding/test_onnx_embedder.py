@@ -153,7 +153,7 @@ def test_an_export_whose_process_has_died_is_a_reason_and_no_error(tmp_path: Pat
     with EmbedderPool() as pool:
         process = pool.for_texts(settings, tmp_path, texts=1)
         assert isinstance(process, EmbeddingProcess)
-        process.wait_until_ready()
+        process.embed(["ready"])
         (child,) = workers() - others
         os.kill(child, signal.SIGKILL)
         with pytest.raises(ModelError, match="was ended"):

@@ -91,6 +91,13 @@ def test_a_folder_that_cannot_be_watched_is_named(tmp_path: Path) -> None:
         next(changes_at_rest([str(tmp_path / "gone")], threading.Event(), {}))
 
 
+def test_a_folder_that_vanishes_as_the_watch_starts_leaves_the_others(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    with watched(tmp_path / "gone", tmp_path / "here") as rested:
+        (tmp_path / "here" / "a.md").write_text("one")
+        wait_until(lambda: str(tmp_path / "here" / "a.md") in rested(), what="the change is reported")
+
+
 def test_patterns_decide_which_paths_count(tmp_path: Path) -> None:
     handbook = source(tmp_path, include=("**/*.md",), exclude=("drafts",))
     (tmp_path / "drafts").mkdir()

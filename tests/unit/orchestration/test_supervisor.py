@@ -56,6 +56,44 @@ def test_a_service_that_is_killed_is_started_again(
     assert (supervisor.folder / "web_server.log").read_text() == "hello\nhello\n"
 
 
+def test_a_log_that_has_become_large_is_rotated(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service goes on writing; one old file is kept, whose lines come before those of the new one."""
+    monkeypatch.setattr("orchestration.supervisor.MOST_LOG_BYTES", 1_000)
+    count = "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; [ $((i % 50)) = 0 ] && sleep 0.02; done"
+    supervisor.start(service("daemon", f"{count}; exec sleep 600"))  # a shell that forks now would leave a child
+    log, old = (supervisor.folder / name for name in ("daemon.log", "daemon.log.1"))
+
+    def is_done() -> bool:
+        supervisor.check()
+        return "1000\n" in log.read_text()
+
+    wait_until(is_done)
+    lines = [int(line) for line in (old.read_text() + log.read_text()).split()]
+    assert lines == sorted(set(lines))
+    assert lines[-1] == 1_000
+    assert log.stat().st_size <= 1_000
+    assert {file.name for file in supervisor.folder.glob("daemon.log*")} == {log.name, old.name}
+
+
+def test_a_service_is_restarted_on_request(supervisor: Supervisor, file: Path) -> None:
+    """The others go on; a name that is none changes nothing."""
+    supervisor.start(service("daemon", WRITES_ITS_PID.format(file=file)))
+    other = file.with_name("other")
+    supervisor.start(service("web server", WRITES_ITS_PID.format(file=other)))
+    (first,) = wait_until(lambda: pids(file))
+    wait_until(lambda: pids(other))
+    supervisor.restart("none")
+    supervisor.restart("daemon")
+
+    def started_again() -> bool:
+        supervisor.check()
+        return len(pids(file)) == 2
+
+    wait_until(started_again)
+    seconds_until_gone(first)
+    assert len(pids(other)) == 1
+
+
 def test_its_keeper_may_be_killed_too(supervisor: Supervisor, file: Path) -> None:
     """The service has one family at any time."""
     sessions: list[int] = []

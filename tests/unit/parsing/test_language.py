@@ -1,11 +1,13 @@
 """The language of prose is identified where the text is long enough."""
 
 import random
+from pathlib import Path
 
 import pytest
 
 from sourcebook.model.document import Block
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.language_model import load_identifier
 
 ENGLISH = "The committee decided to postpone the meeting until everybody has read the report."
 GERMAN = "Der Ausschuss hat beschlossen, die Sitzung zu verschieben, bis alle den Bericht gelesen haben."
@@ -77,3 +79,32 @@ def test_what_is_in_no_language_is_unknown(kind: str) -> None:
 def test_capitals_and_numbers_do_not_hide_a_language(text: str, language: str) -> None:
     """Headings in capitals and dates are prose all the same."""
     assert detect_language(text, [Block("paragraph", 0, len(text))]) == language
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's cache folder, empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_copy_of_the_model_gives_the_same_languages(cache: Path) -> None:
+    texts = ["The tide is high this morning.", "Das Wasser steht heute hoch.", "El agua está alta hoy.", "水位今天很高"]
+    first = load_identifier()
+    assert list(cache.glob("sourcebook/*/tk_nextmove.npy"))
+    again = load_identifier()
+    assert [again.classify(text) for text in texts] == [first.classify(text) for text in texts]
+
+
+def test_a_damaged_copy_is_made_again(cache: Path) -> None:
+    load_identifier()
+    (damaged,) = cache.glob("sourcebook/*/nb_ptc.npy")
+    size = damaged.stat().st_size
+    damaged.write_bytes(b"\x93NUMPY")
+    assert load_identifier().classify("The tide is high this morning.")[0] == "en"
+    assert damaged.stat().st_size == size
+
+
+def test_a_folder_that_is_not_writable_is_no_obstacle(cache: Path) -> None:
+    (cache / "sourcebook").write_text("a file in the folder's place")
+    assert load_identifier().classify("The tide is high this morning.")[0] == "en"

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -54,6 +56,17 @@ def print_much(size: int) -> None:
 
 def priority() -> int:
     return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def pandas_with_pyarrow() -> tuple[bool, bool]:
+    pandas = import_module("pandas")
+    return pandas.DataFrame({"word": ["tide"]})["word"][0] == "tide", "pyarrow.lib" in sys.modules
+
+
+def test_a_child_does_not_pay_for_pyarrow() -> None:
+    """pandas, which parsers import, works in a child without the package that exports need, installed or not."""
+    with closing(WorkerPool()) as pool:
+        assert pool.schedule(60, pandas_with_pyarrow).result() == (True, False)
 
 
 def test_a_task_past_its_deadline_fails_alone() -> None:
@@ -221,7 +234,7 @@ def test_children_leave_when_their_parent_is_killed(task: str) -> None:
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     assert parent.stdout.readline() == "busy\n"
-    (child,) = workers(psutil.Process(parent.pid))
+    (child,) = wait_until(lambda: workers(psutil.Process(parent.pid)), what="the child runs")
     parent.kill()
     parent.wait()
     assert seconds_until_gone(child) < 3  # asked before its output is read: its end closes that

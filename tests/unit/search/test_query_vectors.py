@@ -37,6 +37,7 @@ class Embedder:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.counted: list[str] = []
         self.closed = False
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -44,6 +45,7 @@ class Embedder:
         return np.array([1, 0], np.float32)
 
     def count_tokens(self, text: str) -> int:
+        self.counted.append(text)
         return len(text) + 2
 
     def close(self) -> None:
@@ -60,6 +62,15 @@ def test_a_query_is_embedded_once_until_it_is_forgotten(tmp_path: Path) -> None:
     vectors.forget()
     vectors.embed(GENERATION, "tide")
     assert embedder.asked == ["tide", "tide"]
+
+
+def test_the_tokens_of_a_query_are_counted_once(tmp_path: Path) -> None:
+    """For the metrics and the language weight together, and not again while the vector is kept."""
+    embedder = Embedder()
+    vectors = QueryVectors(tmp_path, embedder)
+    weights = {vectors.embed(GENERATION, "tide").language_weight for _ in range(2)}
+    assert weights == {0.0}
+    assert embedder.counted == ["tide", ""]
 
 
 def test_an_embedder_that_was_given_stays_its_owners(tmp_path: Path) -> None:

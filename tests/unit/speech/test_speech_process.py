@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.errors import RecordingError, SpeechError
-from sourcebook.model.transcript import SAMPLE_RATE, Window
+from sourcebook.errors import RecordingError, SpeechError, TemporaryRecordingError
+from sourcebook.model.transcript import SAMPLE_RATE, Language, Window
 from sourcebook.speech.process import SpeechProcess
 from tests.sounds import tone, write_sound
 from tests.unit.speech.clips import error_rate, needs_clips, silence, sound, text_of
@@ -54,7 +54,13 @@ def short(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def process(home: Path) -> Iterator[SpeechProcess]:
+def others() -> set[int]:
+    """Processes of other modules' pools, which live as long as the tests."""
+    return workers()
+
+
+@pytest.fixture(scope="module")
+def process(home: Path, others: set[int]) -> Iterator[SpeechProcess]:
     with SpeechProcess(FASTER, home) as started:
         yield started
 
@@ -70,24 +76,26 @@ def run_parent(first: str, then: str, home: Path, path: Path) -> tuple[subproces
     )
     assert parent.stdout is not None
     assert parent.stdout.readline() == "started\n"
-    (child,) = workers(psutil.Process(parent.pid))
+    (child,) = wait_until(lambda: workers(psutil.Process(parent.pid)), what="the child runs")
     return parent, child
 
 
 @needs_clips
-def test_one_child_answers_one_request_after_the_other(process: SpeechProcess, tmp_path: Path) -> None:
+def test_one_child_answers_one_request_after_the_other(
+    process: SpeechProcess, others: set[int], tmp_path: Path
+) -> None:
     """A recording is looked at and transcribed, then another one: the engine is loaded once."""
     for name in ("jfk.flac", "picovoice_en.wav"):
         path = tmp_path / f"{name}.flac"
         write_sound(path, sound(name))
         assert process.probe(str(path)).duration == pytest.approx(len(sound(name)) / SAMPLE_RATE, abs=0.01)
-        (child,) = workers()
+        (child,) = workers() - others
         (window,) = process.transcribe(str(path))
         assert isinstance(window, Window)
         assert window.language is not None
         assert window.language.code == "en"
         assert error_rate(words_of(name), text_of(window.segments)) == 0
-        assert workers() == {child}
+        assert workers() - others == {child}
 
 
 @needs_clips
@@ -102,47 +110,49 @@ def test_the_language_that_is_set_is_told(home: Path, tmp_path: Path) -> None:
     assert (window.language.code, window.language.probability) == ("fr", 1.0)
 
 
-def test_a_recording_that_fails_fails_alone(process: SpeechProcess, short: Path, tmp_path: Path) -> None:
+def test_a_recording_that_fails_fails_alone(
+    process: SpeechProcess, others: set[int], short: Path, tmp_path: Path
+) -> None:
     """A text named .mp3 is an error for its request; the same child serves the next one."""
     text = tmp_path / "notes.mp3"
     text.write_text("No sound at all.\n" * 100)
     with pytest.raises(RecordingError):
         process.probe(str(text))
-    (child,) = workers()
+    (child,) = workers() - others
     with pytest.raises(RecordingError):
         list(process.transcribe(str(text)))
     (window,) = process.transcribe(str(short))
     assert (window.end, window.language, window.segments) == (2.0, None, ())
-    assert workers() == {child}
+    assert workers() - others == {child}
 
 
 @needs_clips
-def test_a_child_that_dies_fails_one_recording(home: Path, recording: Path, short: Path) -> None:
-    """A child killed from outside (out of memory) says by what it ended; the next recording gets another child."""
-    others = workers()
-    with SpeechProcess(FASTER, home) as dying:
-        windows = dying.transcribe(str(recording))
-        next(windows)
-        (child,) = workers() - others
-        Timer(1.0, os.kill, (child, signal.SIGKILL)).start()
-        with pytest.raises(RecordingError, match=r"was ended by SIGKILL \(often a lack of memory: .*smaller"):
-            list(windows)
-        assert dying.probe(str(short)).duration == pytest.approx(2.0)
-        assert len(workers() - others - {child}) == 1
-
-
-@needs_clips
-def test_windows_that_nobody_reads_are_not_computed(home: Path, recording: Path, short: Path) -> None:
+def test_windows_that_nobody_reads_are_not_computed(
+    process: SpeechProcess, others: set[int], recording: Path, short: Path
+) -> None:
     """A child computes a window when it is asked for, and is free for the next recording at once."""
-    others = workers()
-    with SpeechProcess(FASTER, home) as left:
-        next(left.transcribe(str(recording)))
-        (child,) = workers() - others
-        before = psutil.Process(child).cpu_times().user
-        assert left.probe(str(short)).duration == pytest.approx(2.0)
-        time.sleep(0.5)  # in which the next window would be computed
-        assert psutil.Process(child).cpu_times().user - before < 0.5
-        assert workers() - others == {child}
+    next(process.transcribe(str(recording)))
+    (child,) = workers() - others
+    before = psutil.Process(child).cpu_times().user
+    assert process.probe(str(short)).duration == pytest.approx(2.0)
+    time.sleep(0.5)  # in which the next window would be computed
+    assert psutil.Process(child).cpu_times().user - before < 0.5
+    assert workers() - others == {child}
+
+
+@needs_clips
+def test_a_child_that_dies_fails_one_recording(
+    process: SpeechProcess, others: set[int], recording: Path, short: Path
+) -> None:
+    """A child killed from outside (out of memory) says by what it ended; the next recording gets another child."""
+    windows = process.transcribe(str(recording), start=200.0, language=Language("en", 1.0))
+    process.probe(str(short))
+    (child,) = workers() - others
+    Timer(1.0, os.kill, (child, signal.SIGKILL)).start()
+    with pytest.raises(TemporaryRecordingError, match=r"was ended by SIGKILL \(often a lack of memory: .*smaller"):
+        list(windows)
+    assert process.probe(str(short)).duration == pytest.approx(2.0)
+    assert len(workers() - others - {child}) == 1
 
 
 def test_a_child_that_dies_with_nothing_to_do_is_replaced(home: Path, short: Path) -> None:
@@ -170,13 +180,13 @@ def test_closing_ends_the_child_and_may_be_repeated(home: Path, short: Path) -> 
     assert not is_running(child)
 
 
-def test_an_interrupt_does_not_reach_the_child(process: SpeechProcess, short: Path) -> None:
+def test_an_interrupt_does_not_reach_the_child(process: SpeechProcess, others: set[int], short: Path) -> None:
     """The child ignores SIGINT: whether to stop is its parent's to decide."""
     process.probe(str(short))
-    (child,) = workers()
+    (child,) = workers() - others
     os.kill(child, signal.SIGINT)
     process.probe(str(short))
-    assert workers() == {child}
+    assert workers() - others == {child}
 
 
 def test_a_model_that_cannot_be_loaded_is_no_fault_of_the_recording(tmp_path: Path, short: Path) -> None:

@@ -29,14 +29,17 @@ ORIGIN = 7.0
 """Seconds of silence before the first word of `speech`."""
 
 
-def blocks(samples: Samples, seconds: float = 10.0) -> Iterator[Samples]:
+def blocks(samples: Samples, seconds: float) -> Iterator[Samples]:
     size = round(seconds * SAMPLE_RATE)
     return (samples[first : first + size] for first in range(0, len(samples), size))
 
 
-def heard(samples: Samples, engine: Engine, *, start: float = 0.0, language: Language | None = None) -> list[Window]:
+def heard(
+    samples: Samples, engine: Engine, *, start: float = 0.0, language: Language | None = None, block: float = 10.0
+) -> list[Window]:
+    """Transcribe what follows `start`; it comes in blocks of so many seconds."""
     rest = samples[round(start * SAMPLE_RATE) :]
-    return list(transcribe(blocks(rest), engine, start=start, language=language))
+    return list(transcribe(blocks(rest, block), engine, start=start, language=language))
 
 
 def said(windows: list[Window]) -> str:
@@ -80,9 +83,10 @@ def unbroken(load: Load) -> Unbroken:
 
 
 @needs_clips
-def test_several_utterances_are_heard_with_their_times(engine: Engine) -> None:
+@pytest.mark.parametrize(("engine_name", "times"), [("openai-whisper", 1), ("faster-whisper", 2)])
+def test_several_utterances_are_heard_with_their_times(engine: Engine, times: int) -> None:
     """All that is said, though an engine may end a piece early; each segment lies where its words are spoken."""
-    samples, text = speech(2)
+    samples, text = speech(times)
     (window,) = heard(samples, engine)
     assert window.end == len(samples) / SAMPLE_RATE
     assert window.language is not None
@@ -99,7 +103,10 @@ def test_several_utterances_are_heard_with_their_times(engine: Engine) -> None:
 @needs_clips
 @pytest.mark.usefixtures("short_windows")
 def test_windows_follow_each_other_and_can_be_resumed_behind_each(fast: Engine, unbroken: Unbroken) -> None:
-    """Going on from the end of any window gives exactly the windows that an unbroken run gives."""
+    """Going on from the end of any window gives exactly the windows that an unbroken run gives.
+
+    Windows depend on the sound alone: what is resumed comes in other blocks than the unbroken run.
+    """
     samples, text, windows = unbroken.samples, unbroken.text, unbroken.windows
     assert len(windows) >= 3
     assert windows[-1].end == len(samples) / SAMPLE_RATE
@@ -109,15 +116,7 @@ def test_windows_follow_each_other_and_can_be_resumed_behind_each(fast: Engine, 
         assert not after.segments or after.segments[0].start >= before.end
     assert error_rate(text, said(windows)) <= 0.05
     for number, window in enumerate(windows, start=1):
-        assert heard(samples, fast, start=window.end, language=window.language) == windows[number:]
-
-
-@needs_clips
-@pytest.mark.usefixtures("short_windows")
-def test_how_the_sound_is_cut_into_blocks_does_not_matter(fast: Engine, unbroken: Unbroken) -> None:
-    """Windows depend on the sound alone: a run that is resumed gets other blocks than one that was not broken off."""
-    windows = list(transcribe(blocks(unbroken.samples, 3.7), fast, start=0.0, language=None))
-    assert windows == unbroken.windows
+        assert heard(samples, fast, start=window.end, language=window.language, block=3.7) == windows[number:]
 
 
 @needs_clips

@@ -39,6 +39,14 @@ def test_an_error_is_recorded(exporter: InMemorySpanExporter) -> None:
     assert failed.status.status_code == trace.StatusCode.ERROR
 
 
+def test_the_text_of_an_error_stays_out_of_a_confidential_span(exporter: InMemorySpanExporter) -> None:
+    with pytest.raises(ValueError, match="tide"), spans.span("search", is_confidential=True):
+        raise ValueError("tide")
+    (failed,) = exporter.get_finished_spans()
+    assert (failed.status.status_code, failed.status.description) == (trace.StatusCode.ERROR, "ValueError")
+    assert "tide" not in failed.to_json()
+
+
 def test_the_trace_id_is_known_inside_a_span_alone(exporter: InMemorySpanExporter) -> None:
     assert spans.trace_id() is None
     with spans.span("search") as current:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from sourcebook.errors import FailureClass
 from sourcebook.web.browser.proxy import BeforeRequest, BrowserProxy, ProxyLimits
 from sourcebook.web.http_types import FetchError
 
@@ -43,8 +44,12 @@ class Guard:
     async def resolve(self, host: str, port: int) -> list[str]:
         """Return loopback."""
         if not host.endswith(".test"):
-            raise FetchError(f"{host} is not for you", transient=False)
+            raise FetchError(f"{host} is not for you", transient=False, failure_class=FailureClass.FORBIDDEN)
         return ["127.0.0.1"]
+
+    async def check_behind_proxy(self, host: str, port: int) -> None:
+        """Check the same."""
+        await self.resolve(host, port)
 
 
 @asynccontextmanager

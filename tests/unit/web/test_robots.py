@@ -190,3 +190,9 @@ def test_what_is_too_long_is_cut_at_a_line() -> None:
 def test_what_an_x_robots_tag_asks_of_us(header: str, asked: set[str]) -> None:
     """Of what the header says for every agent, and for ours, noindex and nofollow count."""
     assert tag_directives(header, AGENT) == asked
+
+
+def test_an_interval_beyond_all_numbers_is_a_long_one() -> None:
+    """And no error of arithmetic."""
+    found = rules(f"User-agent: *\nRequest-rate: 1/{'9' * 400}s")
+    assert (found.crawl_delay or 0) > 10**8

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.parsing.office.legacy.watch import TOO_LONG
 from sourcebook.processes.environment import child_environment
 
@@ -70,11 +70,18 @@ def convert(content: bytes, *, program: str, ending: str, target: str, seconds: 
         result = results / f"document.{target}"
         if code == 0 and result.is_file():
             if result.stat().st_size > _LARGEST:
-                raise ParseError("LibreOffice makes a file of it that is too large to be read; split it")
+                raise ParseError(
+                    "LibreOffice makes a file of it that is too large to be read; split it", FailureClass.TOO_LARGE
+                )
             return result.read_bytes()
     if code == TOO_LONG:
-        raise ParseError(f"LibreOffice did not convert it within {seconds:g} s; save it as .{target} or split it")
-    raise ParseError(f"LibreOffice cannot convert it; open it in its program and save it as .{target}")
+        raise ParseError(
+            f"LibreOffice did not convert it within {seconds:g} s; save it as .{target} or split it",
+            FailureClass.TIMEOUT,
+        )
+    raise ParseError(
+        f"LibreOffice cannot convert it; open it in its program and save it as .{target}", FailureClass.CORRUPT
+    )
 
 
 def _run(arguments: list[str], *, folder: Path, seconds: float) -> int:

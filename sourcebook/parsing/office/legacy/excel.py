@@ -15,7 +15,7 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # type: ignore[import-unty
 from openpyxl.comments import Comment  # type: ignore[import-untyped]
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH  # type: ignore[import-untyped]
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.text.decode import decode
 
@@ -61,8 +61,10 @@ def xlsx_of_xls(content: bytes) -> bytes:
         written.save(target)
     except (xlrd.XLRDError, xlrd.compdoc.CompDocError, *_DAMAGED) as error:
         if "encrypted" in str(error):
-            raise ParseError("it is protected by a password; save a copy without one") from error
-        raise ParseError("the file is damaged or cut off; copy it again, or open and save it") from error
+            raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
+        raise ParseError(
+            "the file is damaged or cut off; copy it again, or open and save it", FailureClass.CORRUPT
+        ) from error
     return target.getvalue()
 
 

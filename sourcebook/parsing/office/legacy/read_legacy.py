@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import DOC, DOCX, ODP, ODS, ODT, OLE, OUTLOOK, PPT, PPTX, RTF, XLS, XLSX
 from sourcebook.parsing.office.office_archive import OfficeFormat
@@ -70,7 +70,8 @@ def _converted(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     program = libreoffice()
     if program is None:
         raise ParseError(
-            f"{kind.called} is read where LibreOffice is installed; install it, or convert to .{kind.target}"
+            f"{kind.called} is read where LibreOffice is installed; install it, or convert to .{kind.target}",
+            FailureClass.UNSUPPORTED,
         )
     converted = convert(content, program=program, ending=kind.ending, target=kind.target)
     return parse_office(converted, name=name, media_type=_TARGETS[kind.target])
@@ -83,12 +84,12 @@ def _ole_type(content: bytes, named: str) -> str:
     try:
         with olefile.OleFileIO(content) as ole:
             if ole.exists("EncryptedPackage") or ole.exists("EncryptedSummary"):
-                raise ParseError(_PROTECTED)
+                raise ParseError(_PROTECTED, FailureClass.PASSWORD)
             if ole.exists("WordDocument"):
                 with ole.openstream("WordDocument") as stream:
                     head = stream.read(12)
                 if len(head) == 12 and head[11] & 1:  # fEncrypted of the file information block
-                    raise ParseError(_PROTECTED)
+                    raise ParseError(_PROTECTED, FailureClass.PASSWORD)
                 return DOC
             if ole.exists("PowerPoint Document"):
                 return PPT
@@ -97,10 +98,17 @@ def _ole_type(content: bytes, named: str) -> str:
             if ole.exists("__properties_version1.0"):
                 return OUTLOOK
     except (OSError, ValueError, IndexError) as error:  # of olefile, for a damaged file
-        raise ParseError("the file is damaged or cut off; copy it again, or open and save it") from error
+        raise ParseError(
+            "the file is damaged or cut off; copy it again, or open and save it", FailureClass.CORRUPT
+        ) from error
     if named != OLE:
-        raise ParseError("it holds no document of the format in its file name; check that name")
-    raise ParseError("it is an OLE file of a program whose documents are not read; save it as .docx, .xlsx or .pdf")
+        raise ParseError(
+            "it holds no document of the format in its file name; check that name", FailureClass.UNSUPPORTED
+        )
+    raise ParseError(
+        "it is an OLE file of a program whose documents are not read; save it as .docx, .xlsx or .pdf",
+        FailureClass.UNSUPPORTED,
+    )
 
 
 def _refuse_protected_opendocument(content: bytes, ending: str) -> None:
@@ -109,4 +117,4 @@ def _refuse_protected_opendocument(content: bytes, ending: str) -> None:
     with reading(content, named=ending) as archive:
         manifest = "META-INF/manifest.xml"
         if manifest in archive.namelist() and b"encryption-data" in archive.read(manifest):
-            raise ParseError(_PROTECTED)
+            raise ParseError(_PROTECTED, FailureClass.PASSWORD)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.parsing.pdf.layout.page_parts import Page
 from sourcebook.parsing.pdf.ocr.recognise import LONGEST_SIDE, MOST_PIXELS, recognise
 from sourcebook.parsing.pdf.ocr.recognised_page import RecognisedPage, layout_page
@@ -50,7 +50,9 @@ def recognise_pages(content: bytes, numbers: Sequence[int]) -> Iterator[Recognis
     try:
         document = PdfDocument(content)
     except PdfiumError as error:
-        raise ParseError("the PDF does not open; save a copy without a password, or print it to a new PDF") from error
+        raise ParseError(
+            "the PDF does not open; save a copy without a password, or print it to a new PDF", FailureClass.CORRUPT
+        ) from error
     try:
         for number in numbers:
             try:

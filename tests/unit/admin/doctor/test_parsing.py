@@ -8,7 +8,7 @@ from sourcebook.admin.doctor import parsing
 from sourcebook.admin.doctor.check import Check
 from sourcebook.admin.doctor.parsing import check_parsing
 from sourcebook.config.loading import load_configuration
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.parsing.parser_pool import ParserPool
 
 ASKING = "{files: [{root: .}], parsing: {parser: docling, models: ./models}}"
@@ -69,4 +69,4 @@ def test_a_parser_that_reads_something_else() -> None:
 
 
 def _refuse() -> str:
-    raise ParseError("the file is damaged; copy it again")
+    raise ParseError("the file is damaged; copy it again", FailureClass.CORRUPT)

@@ -51,6 +51,8 @@ def root_of(body: str) -> dict[str, str]:
         '<div class="theme-doc-toc-desktop"><a href="#a">EXTRA</a></div>',
         '<aside><a href="/a">EXTRA one</a> <a href="/b">EXTRA two</a></aside>',
         '<table class="navbox"><tr><td>EXTRA</td></tr></table>',
+        '<div id="header"><h2>EXTRA</h2><h3>EXTRA</h3><div><a href="/a">EXTRA</a></div></div>',
+        '<div id="s-sidebar"><div class="sidebar"><h2>EXTRA</h2><p>EXTRA</p></div></div>',
     ],
 )
 def test_goes(extra: str) -> None:
@@ -72,6 +74,10 @@ def test_goes(extra: str) -> None:
         '<aside class="sidebar"><p class="sidebar-title">Aside</p><p>KEPT</p></aside>',
         '<section id="pagination"><h2>Pagination</h2><p>KEPT</p></section>',
         '<div class="section" id="breadcrumbs"><h2>Breadcrumbs</h2><p>KEPT</p></div>',
+        '<div class="section" id="s-a-paginator-in-a-view"><h2>A <b>Paginator</b> in a view¶</h2><p>KEPT</p></div>',
+        '<div class="section" id="s-paginator-page-range"><h2>Paginator.page_range</h2><p>KEPT</p></div>',
+        '<div id="header"><h1>ferry(1)</h1><h2>NAME</h2><div class="sectionbody"><p>ferry - KEPT</p></div></div>',
+        '<aside class="footnote-list"><aside role="note"><a href="#i">1</a><p><a href="/">KEPT</a></p></aside></aside>',
         '<h2><a class="toc-backref" href="#id1">KEPT</a></h2>',
         "<h3><button>KEPT</button></h3>",
         '<div role="tabpanel" hidden><p>KEPT</p></div>',

@@ -336,3 +336,19 @@ def test_a_real_encyclopedia_article() -> None:
     assert (wanted & found).total() / wanted.total() > 0.97
     assert not any(text in page.markdown for text in ("Donate", "Create account", "move to sidebar", "Privacy policy"))
     assert_sound(page)
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("The method __add__", "The method __add__"),
+        ("<code>__add__</code> and *args", "__add__ and *args"),
+        ("A &lt;b&gt; tag [here]", "A <b> tag [here]"),
+        ("One<br>two", "One two"),
+        ('<a href="/x">The <em>linked</em> one</a>', "The linked one"),
+    ],
+)
+def test_a_title_of_a_section_is_what_its_heading_says(heading: str, title: str) -> None:
+    """Signs of Markdown in it are text of the page."""
+    page = clean_page(f"<h2>{heading}</h2><p>Text.</p>".encode(), url=URL)
+    assert [block.title for block in page.blocks if block.kind == "heading"] == [title]

@@ -60,6 +60,9 @@ def test_dates_that_belong_to_the_content_stay() -> None:
     assert "2025-01-01" in releases
     licence = clean("<p>Copyright 1991 One Corp.</p><p>Copyright 2001 Two Corp.</p>").markdown
     assert licence.count("Copyright") == 2
+    mails = clean("".join(f"<p>Date: Fri, {day} Jan 2017 10:00:00 +0100</p><p>Dear all.</p>" for day in (6, 13, 20)))
+    assert mails.markdown.count("Date:") == 3
+    assert not mails.metadata
     code = "```\nLast updated: 21 Nov 2026\n\n\n\nx\n```\n"
     assert clean("<pre>Last updated: 21 Nov 2026\n\n\n\nx</pre><p>Last updated: 21 Nov 2026</p>").markdown == code
 

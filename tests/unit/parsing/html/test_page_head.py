@@ -176,3 +176,32 @@ def test_base() -> None:
     cleaned = page('<base href="/v2/">', '<p>See <a href="guide">the guide</a>.</p>')
     assert cleaned.links == ("https://site.example/v2/guide",)
     assert cleaned.markdown == "See [the guide](https://site.example/v2/guide).\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0; url=/new", "https://site.example/new"),
+        ("0;url=new.html#part", "https://site.example/docs/new.html#part"),
+        (" 0.9 ; URL = 'a b' ", "https://site.example/docs/a b"),
+        ('0,"x', "https://site.example/docs/x"),
+        ("00 //other.example/", "https://other.example/"),
+        ("0;https://site.example/?url=1", "https://site.example/?url=1"),
+        ("0", None),
+        ("0; url=", None),
+        ("1; url=/new", None),
+        ("10;url=/new", None),
+        ("-0; url=/new", None),
+        ("0; url=javascript:alert(1)", None),
+        ("url=/new", None),
+    ],
+)
+def test_a_refresh_of_no_seconds_is_a_redirect(content: str, target: str | None) -> None:
+    """As browsers read it; any longer one leaves time to read the page."""
+    refresh = f"<meta http-equiv=REFRESH content='{content.replace(chr(39), '&#39;')}'>"
+    assert page(refresh).redirect == target
+    assert page(f"<noscript>{refresh}</noscript>").redirect is None, "only without scripts"
+
+
+def test_a_refresh_is_relative_to_the_base() -> None:
+    assert page('<base href="/b/"><meta http-equiv=refresh content="0;url=x">').redirect == "https://site.example/b/x"

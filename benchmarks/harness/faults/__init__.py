@@ -1,0 +1,1 @@
+"""Random faults in the tables of an index, and the comparison with what they were before."""

@@ -1,0 +1,164 @@
+"""The part of the Python interface that says what a knowledge base holds, and what is pending.
+
+A module is imported by the first call that needs it, so that a program that only searches pays for none of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from sourcebook.admin.items import Document, Item
+    from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.status import CollectionStatus
+    from sourcebook.database.database import Database
+    from sourcebook.indexing.generation_states import GenerationState
+
+
+class Contents(ABC):
+    """Documents, states, plans and generations of a knowledge base, from the functions that the commands use."""
+
+    @property
+    @abstractmethod
+    def database(self) -> "Database":
+        """The knowledge base's database."""
+
+    def documents(
+        self,
+        collections: Sequence[str] | str | None = None,
+        *,
+        failed: bool = False,
+        removed: bool = False,
+        failure: str | None = None,
+        processing: bool = False,
+        limit: int | None = None,
+    ) -> "list[Item]":
+        """Return documents with their states, and files and pages that are no documents, by collection and URI.
+
+        Args:
+            collections: names, or one name; every collection where None.
+            failed: only failed and skipped items, with the sources that cannot be listed.
+            removed: removed documents as well.
+            failure: only items that failed in this way, one of `sourcebook.errors.FailureClass`.
+            processing: only items that a process works on now.
+            limit: the most items, the first ones; all where None.
+
+        Raises:
+            QueryError: an argument is not allowed, or a collection does not exist.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.items import list_items
+
+        with self.database.connection() as connection:
+            return list_items(
+                connection,
+                _names(collections),
+                failed=failed,
+                removed=removed,
+                failure_class=failure,
+                processing=processing,
+                limit=limit,
+            )
+
+    def show(self, document: str | int | Path, collection: str | None = None) -> "Document":
+        """Return one document with its text as Markdown, its metadata, its tags and its passages.
+
+        Args:
+            document: its id, its URI, or the path of its file.
+            collection: name of its collection, where several have it.
+
+        Raises:
+            UnknownDocumentError: there is no such document, or several collections have it and none is named.
+            QueryError: the collection does not exist.
+            MissingDependencyError: a path is given, and the extra `parsing` is not installed.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.items import find_document
+
+        name = document if isinstance(document, int) else str(document)
+        with self.database.connection() as connection, _needing("parsing"):
+            return find_document(connection, name, next(iter(_names(collection)), None))
+
+    def status(self, collections: Sequence[str] | str | None = None) -> "list[CollectionStatus]":
+        """Return the state of each collection: its contents, stale items, failures, damage, sources and generations.
+
+        Sources are compared with the ledger by name, size and time: the folders must be those of this machine.
+
+        Args:
+            collections: names, or one name; every collection where None.
+
+        Raises:
+            QueryError: a collection does not exist.
+            MissingDependencyError: the extra `pipeline` is not installed.
+            DatabaseError: the database is out of reach.
+        """
+        with self.database.connection() as connection, _needing("pipeline"):
+            from sourcebook.admin.status import collection_statuses
+
+            return collection_statuses(connection, _names(collections))
+
+    def plan(
+        self, collections: Sequence[str] | str | None = None, *, configuration: str | Path | None = None
+    ) -> "list[CollectionPlan]":
+        """Return what the next ingest of each collection would do and why, how much it would embed, how long it takes.
+
+        Nothing is changed. Of the sources, only files as large as a published one are read, to recognise their content.
+        Numbers of texts and seconds are estimates.
+
+        Args:
+            collections: names, or one name; every collection where None.
+            configuration: path of the `sourcebook.yaml` to plan for; the settings as applied last where None.
+
+        Raises:
+            ConfigurationError: the configuration file is missing or has a mistake.
+            QueryError: a collection does not exist.
+            MissingDependencyError: the extra `pipeline` is not installed.
+            DatabaseError: the database is out of reach.
+        """
+        with self.database.connection() as connection, _needing("pipeline"):
+            from sourcebook.admin.planning.plan import make_plans
+            from sourcebook.config.loading import load_configuration
+
+            settings = None if configuration is None else load_configuration(Path(configuration))
+            return make_plans(connection, settings, _names(collections))
+
+    def generations(self, collections: Sequence[str] | str | None = None) -> "list[GenerationState]":
+        """Return the generations of collections: of each the active one first, then the one being built.
+
+        Args:
+            collections: names, or one name; every collection where None.
+
+        Raises:
+            QueryError: a collection does not exist.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.collections import check_collections
+        from sourcebook.indexing.generation_states import generation_states
+
+        names = _names(collections)
+        with self.database.connection() as connection:
+            check_collections(connection, names)
+            return [state for name in names or (None,) for state in generation_states(connection, name)]
+
+
+def _names(collections: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Return names of collections, each once; none for every collection."""
+    from sourcebook.search.request import checked_names
+
+    return tuple(dict.fromkeys(checked_names(collections) or ()))
+
+
+@contextmanager
+def _needing(extra: str) -> Iterator[None]:
+    """Name the command that installs an extra where a package of it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        from sourcebook.installation import install_command
+
+        message = f"this needs {error.name}, which is not installed: {install_command(extra)}"
+        raise MissingDependencyError(message) from error

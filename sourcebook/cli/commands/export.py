@@ -1,0 +1,72 @@
+"""`sourcebook export`: collections as files."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Collections, Json
+from sourcebook.cli.output import console, counted, print_json, safe
+
+
+class Format(StrEnum):
+    """Formats of an export."""
+
+    MARKDOWN = "markdown"
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("export")(export)
+
+
+def export(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write: empty, or not there yet.")],
+    collections: Collections = None,
+    formats: Annotated[
+        list[Format] | None,
+        typer.Option(
+            "--format", help="Only this format; may be repeated. Default: markdown and parquet, which `import` reads."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write collections as files: Markdown with the original files, and passages with their vectors as Parquet.
+
+    The export shows one moment of the knowledge base; ingests and searches go on meanwhile. The folder appears whole,
+    with the SHA-256 of every file in it, or not at all. pandas, DuckDB and others read the Parquet files.
+
+    **Example:** `sourcebook export ./handbook-2026 -c handbook`
+    """
+    from sourcebook.cli.progress_bar import passage_bar
+    from sourcebook.errors import QueryError
+
+    context = CommandContext.of(ctx)
+    if context.is_empty(collections or ()):
+        raise QueryError("there is nothing to export: nothing was ingested yet")
+    from sourcebook.admin.collections import check_collections, collection_names
+    from sourcebook.transfer.export import DEFAULT_FORMATS, export_collections
+
+    with context.open_database() as database:
+        with database.connection() as connection:
+            check_collections(connection, collections or ())
+            names = collections or collection_names(connection)
+        chosen = [each.value for each in dict.fromkeys(formats or ())] or list(DEFAULT_FORMATS)
+        with passage_bar("exporting", quiet=as_json) as progress:
+            exported = export_collections(database, folder, names, chosen, progress=progress)
+    if as_json:
+        print_json(exported.as_dict())
+        return
+    console().print(
+        safe(
+            f"{exported.folder}: {counted(exported.documents, 'document')}, {counted(exported.originals, 'original')}, "
+            f"{counted(exported.passages, 'passage')} of {', '.join(exported.collections) or 'no collection'}; "
+            f"{counted(exported.files, 'file')}, {exported.bytes / 1_000_000:,.1f} MB"
+        ),
+        soft_wrap=True,
+    )

@@ -1,0 +1,50 @@
+"""`sourcebook import`: collections from files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Json
+from sourcebook.cli.output import console, counted, print_json, safe
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("import")(import_)
+
+
+def import_(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `sourcebook export` wrote.")],
+    as_json: Json = False,
+) -> None:
+    """Take in collections that `sourcebook export` wrote: searchable at once, nothing is parsed or embedded.
+
+    Every file is compared with its SHA-256 before a row is written. All collections appear at one moment; an import
+    that is killed leaves nothing. A collection that exists is never replaced. The next `sourcebook ingest` with the
+    same configuration goes on from there: it takes in what has changed in the sources since the export.
+
+    **Example:** `sourcebook import ./handbook-2026`, then `sourcebook ingest`
+    """
+    from sourcebook.cli.progress_bar import passage_bar
+    from sourcebook.transfer.importing import import_collections
+
+    context = CommandContext.of(ctx)
+    with context.open_database() as database, passage_bar("importing", quiet=as_json) as progress:
+        imported = import_collections(database, folder, progress=progress, waiting=_waiting)
+    if as_json:
+        print_json(imported.as_dict())
+        return
+    console().print(
+        safe(
+            f"{', '.join(imported.collections) or 'no collection'}: {counted(imported.documents, 'document')}, "
+            f"{counted(imported.passages, 'passage')}"
+        ),
+        soft_wrap=True,
+    )
+
+
+def _waiting(collection: str) -> None:
+    typer.echo(f"Waiting for the running ingest of {collection}.", err=True)

@@ -1,0 +1,88 @@
+"""`sourcebook plan`: what the next ingest would do, and why."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Collections, Json, as_text
+from sourcebook.cli.output import console, counted, one_line, print_json, safe
+
+if TYPE_CHECKING:
+    from sourcebook.admin.planning.plan import CollectionPlan
+
+MOST_SHOWN = 20
+"""Items of a collection that are listed without --all."""
+_MINUTE, _HOUR = 60.0, 3600.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plan")(plan)
+
+
+def plan(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[COLLECTION]…", help="Collections; every one by default.")
+    ] = None,
+    collections: Collections = None,
+    every_item: Annotated[bool, typer.Option("--all", help="List every item.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what the next ingest would do and why, how many texts it would embed, and how long it would take.
+
+    The plan is made for the configuration file as it is now, whether it was applied or not. Sources are compared by
+    name, size and time, and nothing is changed. Git repositories are fetched into their mirrors. Texts and seconds are
+    estimates from the documents and the past runs of this machine.
+
+    **Example:** `sourcebook plan handbook`
+    """
+    from sourcebook.admin.planning.plan import make_plans
+
+    context = CommandContext.of(ctx)
+    configuration = context.configuration if context.configuration_path.exists() else None
+    chosen = [*map(as_text, names or ()), *(collections or ())]
+    with context.open_database() as database, database.connection() as connection:
+        plans = make_plans(connection, configuration, chosen, home=context.home)
+    if as_json:
+        print_json({"collections": [each.as_dict() for each in plans]})
+        return
+    if not plans:
+        console().print("There is no collection. Name a folder or a site in sourcebook.yaml.", soft_wrap=True)
+    for each in plans:
+        _show(each, most=None if every_item else MOST_SHOWN)
+
+
+def _show(found: "CollectionPlan", *, most: int | None) -> None:
+    if found.changed_settings:
+        console().print(safe(f"{found.name}: changed settings: {', '.join(found.changed_settings)}"), soft_wrap=True)
+    for reason in found.unlisted:
+        console().print(safe(f"{found.name}: {one_line(reason, 500)}", "red"), soft_wrap=True)
+    if found.givers:
+        names = " and ".join(found.givers)
+        line = f"{found.name}: takes documents of {names}, whose changes come first and are not counted here"
+        console().print(safe(line), soft_wrap=True)
+    if not found.items:
+        console().print(safe(f"{found.name}: nothing to do"), soft_wrap=True)
+        return
+    texts = f"{counted(found.texts_to_embed, 'text')} to embed, {found.texts_cached:,} from the cache"
+    basis = "" if found.has_past_runs else " (no past runs on this machine yet)"
+    summary = f"{found.name}: {counted(len(found.items), 'item')}, {texts}, about {_duration(found.seconds)}{basis}"
+    console().print(safe(summary, "bold"), soft_wrap=True)
+    for reason, number in found.counts.items():
+        console().print(safe(f"  {number:>7,}  {reason}"), soft_wrap=True)
+    for item in found.items[:most]:
+        detail = f" ({one_line(item.detail, 200)})" if item.detail else ""
+        console().print(safe(f"  {item.reason.value:<16} {one_line(item.uri, 500)}{detail}"), soft_wrap=True)
+    more = len(found.items) - (most or len(found.items))
+    if more > 0:
+        console().print(f"  … and {more:,} more: --all lists them", soft_wrap=True)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return f"{seconds:.2g} s" if seconds < 1 else f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds / _MINUTE:.0f} min"
+    return f"{seconds / _HOUR:.1f} h"

@@ -1,0 +1,11 @@
+"""Settings of retention."""
+
+from pydantic import Field
+
+from sourcebook.config.field_types import Duration, Settings
+
+
+class RetentionSettings(Settings):
+    """How long removed rows are kept."""
+
+    removed: Duration | None = Field(default=None, description="a duration such as 12h, 30d or 8w")

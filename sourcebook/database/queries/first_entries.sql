@@ -1,0 +1,49 @@
+-- name: is_unused_generation
+-- Return whether a generation has no entry and no statistics.
+SELECT NOT EXISTS (SELECT FROM search_entry WHERE generation_id = %(generation)s)
+       AND NOT EXISTS (SELECT FROM lexeme WHERE generation_id = %(generation)s)
+       AND NOT EXISTS (SELECT FROM keyword_block_size WHERE generation_id = %(generation)s);
+
+-- name: record_first_entries
+-- Record the numbers of entries and texts of a generation, and return the average length that its weights are computed with.
+-- The length is counted where no average length is recorded yet, as that of an import is.
+WITH counted AS (
+    SELECT count(*) AS entries, count(DISTINCT chunk.embedding_hash) AS texts
+    FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
+    WHERE entry.generation_id = %(generation)s
+), measured AS (
+    SELECT sum(keyword_length(lexemes)) AS length FROM search_entry
+    WHERE generation_id = %(generation)s AND (SELECT average_length IS NULL FROM generation WHERE id = %(generation)s)
+)
+UPDATE generation
+SET entry_count = entries, text_count = texts,
+    average_length = coalesce(average_length, nullif(length, 0)::float8 / entries),
+    averaged_entries = CASE WHEN average_length IS NULL THEN entries ELSE averaged_entries END
+FROM counted, measured WHERE id = %(generation)s
+RETURNING average_length::float8;
+
+-- name: entries_with_words
+-- Return the words of the entries in a partition that have any, in the order of their chunks.
+SELECT chunk_id, lexemes::text FROM {partition} WHERE length(lexemes) > 0 ORDER BY chunk_id;
+
+-- name: copy_keyword_entries
+-- Copy keyword weights into the partition of a generation; each row is sealed.
+COPY {partition} (generation_id, chunk_id, length, weights, block, slot) FROM STDIN (FORMAT binary);
+
+-- name: copy_keyword_blocks
+-- Copy the weights of blocks by lexeme.
+COPY keyword_block (generation_id, lexeme_id, block, weights) FROM STDIN (FORMAT binary);
+
+-- name: copy_lexemes
+-- Copy a vocabulary with the numbers of its lexemes.
+COPY lexeme (generation_id, token, id, entries) FROM STDIN (FORMAT binary);
+
+-- name: record_total_length
+-- Record the length of all entries of a generation.
+UPDATE generation SET total_length = %(total_length)s WHERE id = %(generation)s;
+
+-- name: insert_block_sizes
+-- Insert the sizes of the blocks of a generation, which are full, with their sums.
+INSERT INTO keyword_block_size (generation_id, block, entries, lexemes, digest)
+SELECT %(generation)s, block, %(entries)s, count(*), sum(keyword_block_seal(held))
+FROM keyword_block held WHERE generation_id = %(generation)s GROUP BY block;

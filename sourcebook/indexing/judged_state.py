@@ -1,0 +1,31 @@
+"""The state of the judged questions that a generation is compared with the active one on."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from sourcebook.config.generations import GenerationSettings
+
+
+class _Judged(Protocol):
+    @property
+    def evaluation(self) -> Mapping[str, Any]: ...
+    @property
+    def rules(self) -> GenerationSettings: ...
+
+
+def judged_state(found: _Judged) -> str:
+    """Return the settings of evaluation and gate with size and time of both files, without reading these."""
+    files = [_stamp(found.evaluation.get(name)) for name in ("queries", "qrels")]
+    return json.dumps([dict(found.evaluation), found.rules.model_dump(mode="json"), files], sort_keys=True)
+
+
+def _stamp(path: str | None) -> list[int] | None:
+    if path is None:
+        return None
+    try:
+        stat = os.stat(path)  # noqa: PTH116 - a string, as settings hold it
+    except OSError:
+        return None
+    return [stat.st_size, stat.st_mtime_ns]

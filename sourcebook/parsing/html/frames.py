@@ -1,0 +1,127 @@
+"""Frames of a page, `<iframe>` and `<frame>`: found, read, and joined into the page's tree."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urldefrag
+
+from sourcebook.config.parsing import HtmlPart
+from sourcebook.parsing.html.boilerplate import demote, is_hidden, main_content
+from sourcebook.parsing.html.charset import decode_page
+from sourcebook.parsing.html.head import read_head
+from sourcebook.parsing.html.links import absolute, base_url, links
+from sourcebook.parsing.html.tree import Element, body_of, drop, parse_page
+
+_UNSEEN = frozenset({"0", "1", "0px", "1px"})
+"""Widths and heights of frames that only serve scripts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A page that another page shows in a frame."""
+
+    url: str
+    body: bytes
+    """Decompressed body."""
+    content_type: str = ""
+    """Value of the header Content-Type."""
+    follow: bool = True
+    """Whether its links are links of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameHead:
+    """Head of a frame's page, which decides whether the frame is joined."""
+
+    frames: tuple[str, ...] = ()
+    """Absolute URLs of its own frames, without fragments."""
+    redirect: str | None = None
+    """Absolute URL to which it leads at once (meta refresh)."""
+    noindex: bool = False
+    nofollow: bool = False
+
+
+def read_frame_head(frame: Frame) -> FrameHead:
+    """Return the frames and directives of a frame's page."""
+    tree = parse_page(decode_page(frame.body, frame.content_type).text)
+    if tree is None:
+        return FrameHead()
+    base = base_url(tree, frame.url)
+    head = read_head(tree, base=base)
+    return FrameHead(frame_urls(tree, base), head.redirect, head.noindex, head.nofollow)
+
+
+def frame_urls(tree: Element, base: str) -> tuple[str, ...]:
+    """Return the absolute URLs of a page's visible frames, without fragments, in order and without repetition."""
+    found = (_target(element, base) for element in tree.iter("frame", "iframe"))
+    return tuple(dict.fromkeys(url for url in found if url is not None))
+
+
+def join_frames(tree: Element, base: str, frames: Mapping[str, Frame], keep: HtmlPart) -> tuple[str, ...]:
+    """Put the content of frames in the place of their elements, each once; a frameset becomes a body.
+
+    Args:
+        tree: tree of the page, which is changed.
+        base: base of its relative URLs.
+        frames: frames by the URL that the page or one of the frames gives them.
+        keep: the part of each frame that is kept; `main` leaves out what is around its main content.
+
+    Returns:
+        The links of the joined frames as absolute URLs.
+    """
+    return _join(tree, base, dict(frames), keep)
+
+
+def _join(tree: Element, base: str, left: dict[str, Frame], keep: HtmlPart) -> tuple[str, ...]:
+    found: list[str] = []
+    joined = False
+    for element in list(tree.iter("frame", "iframe")):
+        frame = left.pop(_target(element, base) or "", None)
+        content = None if frame is None else _content(frame, left, keep, found)
+        if content is not None:
+            joined = True
+            element.clear(keep_tail=True)
+            element.tag = "div"
+            element.append(content)
+    if joined:
+        _make_body(tree)
+    return tuple(dict.fromkeys(found))
+
+
+def _content(frame: Frame, left: dict[str, Frame], keep: HtmlPart, found: list[str]) -> Element | None:
+    """Return the content of a frame as an element, and add its links to `found`."""
+    tree = parse_page(decode_page(frame.body, frame.content_type).text)
+    if tree is None:
+        return None
+    base = base_url(tree, frame.url)
+    if frame.follow:
+        found += links(tree, base)
+    found += _join(tree, base, left, keep)
+    body = body_of(tree)
+    content = main_content(body) if keep == "main" else body
+    for link in content.iter("a"):
+        href = link.get("href")
+        if href is not None and (target := absolute(base, href)) is not None:
+            link.set("href", target)
+    demote(content)
+    content.tail = None
+    return content
+
+
+def _make_body(tree: Element) -> None:
+    """Turn the framesets of a page into its body; the text for browsers without frames is dropped."""
+    for element in list(tree.iter("noframes", "frame")):
+        drop(element)
+    for frameset in list(tree.iter("frameset")):
+        frameset.tag = "body" if next(tree.iter("body"), None) is None else "div"
+
+
+def _target(element: Element, base: str) -> str | None:
+    attributes = dict(element.items())
+    source = attributes.get("src", "").strip()
+    is_unseen = element.tag == "iframe" and (
+        is_hidden(attributes) or not _UNSEEN.isdisjoint({attributes.get("width"), attributes.get("height")})
+    )
+    if not source or is_unseen:
+        return None
+    target = absolute(base, source)
+    return urldefrag(target)[0] if target is not None else None

@@ -1,0 +1,60 @@
+"""The folders, stores and repositories of a collection, as the ledger has them."""
+
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.config.speech import SpeechSettings
+from sourcebook.database.queries import queries
+from sourcebook.errors import FailureClass
+from sourcebook.files.source import FetchedRepository, Source
+from sourcebook.git.tree import Tree
+from sourcebook.model.selection import EVERYTHING, Selection
+
+
+def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:
+    """Return the live folders, stores and repositories of a collection, or those that the selection names."""
+    return _sources(connection, collection, selection, with_removed=False)
+
+
+def every_source(connection: Connection, collection: str) -> list[Source]:
+    """Return the folders, stores and repositories of a collection, also those that have left its configuration."""
+    return _sources(connection, collection, EVERYTHING, with_removed=True)
+
+
+def _sources(connection: Connection, collection: str, selection: Selection, *, with_removed: bool) -> list[Source]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            queries["collection_sources"],
+            {
+                "collection": collection,
+                "locations": list(selection.sources),
+                "max_recording_bytes": SpeechSettings().max_bytes,
+                "with_removed": with_removed,
+            },
+        ).fetchall()
+    return [_source(row) for row in rows]
+
+
+def _source(row: dict[str, Any]) -> Source:
+    return Source(
+        row["id"],
+        row["location"],
+        tuple(row["include"]),
+        tuple(row["exclude"]),
+        row["max_bytes"],
+        row["max_recording_bytes"],
+        row["listing_error"],
+        row["follow_links"],
+        _repository(row) if row["is_repository"] else None,
+    )
+
+
+def _repository(row: dict[str, Any]) -> FetchedRepository:
+    mirror, commit = row["git_mirror"], row["git_commit"]
+    return FetchedRepository(
+        Tree(mirror, commit, row["folder"] or "") if mirror and commit else None,
+        row["git_error"],
+        FailureClass(row["git_error_class"]) if row["git_error_class"] else None,
+    )

@@ -1,0 +1,37 @@
+"""The place that FFmpeg opens a recording at."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from tempfile import NamedTemporaryFile
+
+from sourcebook.errors import RecordingError, failure_class_of
+from sourcebook.files.reading import local_path, open_file
+from sourcebook.files.source import Source
+
+
+@contextmanager
+def place_of(sources: Mapping[int, Source], source_id: int, uri: str) -> Iterator[str]:
+    """Lend a local path or a URL that fsspec opens; a recording of a Git repository is copied to a temporary file.
+
+    Args:
+        sources: the sources by their ids.
+        source_id: id of the source of the recording.
+        uri: URI of the recording.
+
+    Raises:
+        RecordingError: it cannot be copied.
+    """
+    source = sources.get(source_id)
+    if source is None or source.repository is None:
+        yield local_path(uri) if uri.startswith("file://") else uri
+        return
+    with NamedTemporaryFile(prefix="sourcebook-") as copy:
+        try:
+            with open_file(source, uri) as content:
+                shutil.copyfileobj(content, copy)
+            copy.flush()
+        except OSError as error:
+            reason = f"it cannot be read: {error.strerror or error}"
+            raise RecordingError(reason, failure_class_of(error)) from None
+        yield copy.name

@@ -1,0 +1,1 @@
+"""Export and import of collections, and backups of the whole database."""

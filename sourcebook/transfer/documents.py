@@ -1,0 +1,184 @@
+"""The documents of an export: Markdown with front matter, original bytes, or lines of JSON."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.database.queries import queries
+from sourcebook.files.reading import open_file
+from sourcebook.files.source import Source
+from sourcebook.stages.raw_files import every_source
+from sourcebook.transfer.file_names import file_name_of
+from sourcebook.transfer.manifest import Checksums
+
+MARKDOWN: Final = "documents"
+ORIGINALS: Final = "originals"
+JSON_LINES: Final = "documents.jsonl"
+_AT_ONCE: Final = 32
+"""Documents that are fetched at once."""
+_PIECE: Final = 1 << 20
+"""Bytes of a file that are copied at once."""
+_UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""Characters that YAML refuses in a text, and JSON does not."""
+
+
+class DocumentsWriter:
+    """Writes the live documents of one collection.
+
+    Args:
+        connection: in a transaction that reads one moment.
+        collection: the name of the collection.
+        folder: its folder in the export.
+        checksums: the list of the export's files.
+    """
+
+    def __init__(self, connection: Connection, collection: str, folder: Path, checksums: Checksums) -> None:
+        self._connection = connection
+        self._collection = collection
+        self._folder = folder
+        self._checksums = checksums
+        self._sources = {source.id: source for source in every_source(connection, collection)}
+
+    def write(self, formats: Sequence[str]) -> tuple[int, int]:
+        """Write every document in each format that holds documents; return the numbers of documents and originals."""
+        documents = originals = 0
+        lines = (self._folder / JSON_LINES).open("x", encoding="utf-8") if "jsonl" in formats else None
+        try:
+            with self._connection.cursor("export_documents", row_factory=dict_row) as cursor:
+                cursor.itersize = _AT_ONCE
+                for row in cursor.execute(queries["export_documents"], {"collection": self._collection}):
+                    documents += 1
+                    facts = _facts(row)
+                    if "markdown" in formats:
+                        facts["original"] = self._write_original(row)
+                        originals += facts["original"] is not None
+                        self._write_markdown(row, facts)
+                    if lines is not None:
+                        lines.write(json.dumps({**facts, "markdown": row["markdown"]}, ensure_ascii=False) + "\n")
+        finally:
+            if lines is not None:
+                lines.close()
+        if lines is not None:
+            self._checksums.add(f"{self._folder.name}/{JSON_LINES}")
+        return documents, originals
+
+    def _write_markdown(self, row: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+        name = f"{MARKDOWN}/{file_name_of(row['uri'], row['source_location'], '.md')}"
+        text = f"{front_matter(facts)}\n{row['markdown']}\n".encode()
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(text)
+        self._checksums.add(f"{self._folder.name}/{name}", hashlib.sha256(text).hexdigest())
+
+    def _write_original(self, row: Mapping[str, Any]) -> str | None:
+        """Copy the bytes that a document was made from; return their path, None where the source has other ones."""
+        if row["bytes_sha256"] is None:
+            return None  # a page, whose Markdown is all that is kept, or an attachment, which is in its message
+        name = f"{ORIGINALS}/{file_name_of(row['uri'], row['source_location'])}"
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as target:
+            digest = self._copy(row, target)
+        if digest is None or digest != row["bytes_sha256"]:
+            path.unlink()
+            return None
+        self._checksums.add(f"{self._folder.name}/{name}", digest.hex())
+        return name
+
+    def _copy(self, row: Mapping[str, Any], target: BinaryIO) -> bytes | None:
+        """Copy the bytes of a document and return their SHA-256; None where the source cannot be read."""
+        if row["is_stored"]:
+            found = self._connection.execute(
+                queries["stored_page"], {"source": row["source_id"], "uri": row["uri"]}
+            ).fetchone()
+            target.write(found[0] if found else b"")
+            return bytes(row["bytes_sha256"])  # the hash of a linked document leaves out what changes at every request
+        source = self._sources.get(row["source_id"])
+        if source is None:
+            return None
+        try:
+            with _errors_of(source):
+                file = open_file(source, row["uri"])
+        except OSError:
+            return None
+        digest = hashlib.sha256()
+        with file:
+            while True:
+                try:
+                    with _errors_of(source):
+                        piece = file.read(_PIECE)
+                except OSError:
+                    return None
+                if not piece:
+                    return digest.digest()
+                digest.update(piece)
+                target.write(piece)
+
+
+@contextmanager
+def _errors_of(source: Source) -> Iterator[None]:
+    """Raise every error of a remote source as an OSError: its file system has errors of its own, or lacks a package."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        if source.is_local:
+            raise
+        raise OSError(str(error)) from error
+
+
+def front_matter(facts: Mapping[str, Any]) -> str:
+    """Return facts as YAML front matter; each value is written as JSON, which YAML includes."""
+    lines = [f"{key}: {_json(value)}" for key, value in facts.items() if value is not None]
+    return "\n".join(["---", *lines, "---", ""])
+
+
+def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return everything that the ledger knows of a document."""
+    return {
+        "uri": row["uri"],
+        "title": row["title"],
+        "collection": row["collection"],
+        "kind": row["kind"],
+        "media_type": row["media_type"],
+        "language": row["language"],
+        "tags": row["tags"],
+        "metadata": row["metadata"],
+        "dated": _moment(row["dated_at"]),
+        "pages": row["page_count"],
+        "version": row["version"],
+        "created": _moment(row["created_at"]),
+        "updated": _moment(row["updated_at"]),
+        "source": {"kind": row["source_kind"], "location": row["source_location"]},
+        "sha256": row["input_hash"].hex(),
+        "content_hash": row["content_hash"].hex() if row["content_hash"] else None,
+        "parser": row["config_hash"],
+        "original": None,
+    }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment is not None else None
+
+
+def _json(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def remove_empty_folders(folder: Path) -> None:
+    """Remove the folders that are left without a file, such as those of originals that have changed."""
+    for path, _, _ in os.walk(folder, topdown=False):
+        with suppress(OSError):  # it is not empty
+            Path(path).rmdir()

@@ -1,0 +1,129 @@
+"""Rows of an export in the tables of the ledger, with new numbers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from psycopg import Connection, sql
+from psycopg.types.json import Jsonb
+
+from sourcebook.database.queries import queries
+from sourcebook.errors import TransferError
+from sourcebook.transfer.column_types import JSONB, is_exportable, parquet_type
+from sourcebook.transfer.ledger_tables import LedgerTable
+from sourcebook.transfer.parquet_files import read_parts
+
+_NUMBERED: Final = {"source": "source_id", "document": "document_id"}
+"""Tables whose numbers other tables refer to, with the column of these."""
+
+
+@dataclass(slots=True)
+class NewNumbers:
+    """The numbers of this base for those of the exported one."""
+
+    collection: str
+    generation: int | None
+    by_column: dict[str, dict[int, int]] = field(default_factory=lambda: {"source_id": {}, "document_id": {}})
+    """New numbers by exported ones, by the column that refers to them."""
+
+    def translate(self, column: str, exported: Sequence[int], path: Path) -> list[int]:
+        """Return the new numbers of exported ones.
+
+        Raises:
+            TransferError: a number stands for no row of the export.
+        """
+        known = self.by_column[column]
+        try:
+            return [known[number] for number in exported]
+        except KeyError as error:
+            raise TransferError(
+                f"{path} refers to the {column} {error}, which the export lacks: export again"
+            ) from None
+
+
+def load_table(connection: Connection, table: LedgerTable, path: Path, numbers: NewNumbers) -> int:
+    """Insert the rows of a file into a table of the ledger, and return their number.
+
+    Args:
+        connection: in the transaction of the import.
+        table: the table.
+        path: the Parquet file with its rows.
+        numbers: the new numbers; those of the table's own rows are added.
+
+    Raises:
+        TransferError: the file is damaged, of another kind, or contradicts itself.
+    """
+    known = {
+        str(name): int(oid) for name, oid in connection.execute(queries["importable_columns"], {"table": table.name})
+    }
+    if table.name not in _NUMBERED:
+        known.pop("id", None)
+    types = {name: parquet_type(oid, name) for name, oid in known.items() if is_exportable(oid)}
+    types.pop("generation_id", None)
+    staging = sql.Identifier(f"imported_{table.name}")
+    rows = 0
+    for part in read_parts(path, types):
+        columns = _columns(connection, table, part, path, numbers)
+        names = sql.SQL(", ").join(sql.Identifier(name) for name in columns)
+        place = {"table": sql.Identifier(table.name), "columns": names}
+        if table.is_shared and not rows:
+            connection.execute(queries["create_staging"].format(staging=staging, **place))
+        target = {**place, "table": staging} if table.is_shared else place
+        oids = [known[name] for name in columns]
+        copy_columns(connection, queries["copy_rows"].format(**target), oids, columns.values())
+        if table.is_shared:
+            connection.execute(queries["keep_new_rows"].format(staging=staging, **place))
+        rows += part.num_rows
+    if table.is_shared and rows:
+        connection.execute(queries["drop_staging"].format(staging=staging))
+    return rows
+
+
+def copy_columns(
+    connection: Connection,
+    statement: sql.SQL | sql.Composed,
+    types: Sequence[int | str],
+    columns: Iterable[Sequence[Any]],
+) -> None:
+    """Copy values, given by column, into a table.
+
+    Args:
+        connection: in a transaction.
+        statement: the COPY statement.
+        types: names or numbers of the columns' types.
+        columns: values of each column; of jsonb its text.
+    """
+    values = [
+        [None if text is None else Jsonb(text, dumps=str) for text in column] if kind == JSONB else column
+        for kind, column in zip(types, columns, strict=True)
+    ]
+    with connection.cursor().copy(statement) as copy:
+        copy.set_types(types)
+        for row in zip(*values, strict=True):
+            copy.write_row(row)
+
+
+def new_numbers(connection: Connection, table: str, rows: int) -> list[int]:
+    """Return numbers for new rows of a table, in order."""
+    return [number for (number,) in connection.execute(queries["new_numbers"], {"table": table, "rows": rows})]
+
+
+def _columns(
+    connection: Connection, table: LedgerTable, part: pa.RecordBatch, path: Path, numbers: NewNumbers
+) -> Mapping[str, list[Any]]:
+    """Return the values of each column, with the names and numbers of this base."""
+    columns = {name: part.column(name).to_pylist() for name in part.schema.names}
+    if "collection" in columns:
+        columns["collection"] = [numbers.collection] * part.num_rows
+    if table.name == "indexed_document":
+        columns["generation_id"] = [numbers.generation] * part.num_rows
+    for column in numbers.by_column:
+        if column in columns:
+            columns[column] = numbers.translate(column, columns[column], path)
+    if table.name in _NUMBERED:
+        own = new_numbers(connection, table.name, part.num_rows)
+        numbers.by_column[_NUMBERED[table.name]].update(zip(columns["id"], own, strict=True))
+        columns["id"] = own
+    return columns

@@ -1,0 +1,214 @@
+"""The manifest of an export: what it holds, and the SHA-256 of each of its files.
+
+`SHA256SUMS` has a line for every file, as `sha256sum --check` reads it; `manifest.json` is written last and has the
+SHA-256 of that list. A folder without a manifest is no export.
+"""
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sourcebook.config.field_types import CollectionName
+from sourcebook.errors import TransferError
+from sourcebook.transfer.file_names import is_safe_path
+
+MANIFEST: Final = "manifest.json"
+CHECKSUMS: Final = "SHA256SUMS"
+FORMAT_VERSION: Final = 1
+"""Version of the folder's layout; a reader refuses a newer one."""
+_MOST_BYTES: Final = 64_000_000
+"""Bytes of a manifest; a larger file is no manifest."""
+_SMALL: Final = 1 << 18
+"""Bytes from which a file is hashed in parts."""
+_LINE: Final = re.compile(r"([0-9a-f]{64})  (.+)\n")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class ExportedGeneration(_Part):
+    """The generation of the exported passages."""
+
+    chunking: dict[str, Any]
+    embedding: dict[str, Any]
+    model: str
+    dimensions: int = Field(gt=0)
+    normalised: bool
+    """Whether every vector has the length 1."""
+    average_length: float | None
+    """Average passage length in words that the keyword weights were computed with."""
+    averaged_entries: int | None
+
+
+class ExportedCollection(_Part):
+    """One collection of an export."""
+
+    name: CollectionName
+    folder: str
+    settings: dict[str, Any]
+    generation: ExportedGeneration | None
+    documents: int
+    passages: int
+
+
+class Manifest(_Part):
+    """The manifest of an export."""
+
+    format: Literal["sourcebook export"] = "sourcebook export"
+    format_version: int = FORMAT_VERSION
+    sourcebook: str
+    """Version of the Sourcebook that wrote it."""
+    schema_version: int
+    """Version of the database's schema, which names the columns of the ledger."""
+    created_at: str
+    formats: list[str]
+    collections: list[ExportedCollection]
+    checksums: str
+    """SHA-256 of SHA256SUMS, in hexadecimal digits."""
+
+
+class Checksums:
+    """The list of the files of an export, which grows with each of them.
+
+    Args:
+        folder: the folder of the export.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = (folder / CHECKSUMS).open("w", encoding="utf-8", newline="\n")
+        self.files = 0
+        self.bytes = 0
+
+    def add(self, path: str, sha256: str | None = None) -> None:
+        """Add a file that is complete.
+
+        Args:
+            path: its path within the folder.
+            sha256: its SHA-256; None where it has to be read.
+        """
+        self._file.write(f"{sha256 or sha256_of(self._folder / path)}  {path}\n")
+        self.files += 1
+        self.bytes += (self._folder / path).stat().st_size
+
+    def finish(self) -> str:
+        """Close the list and return its SHA-256."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        return sha256_of(self._folder / CHECKSUMS)
+
+    def close(self) -> None:
+        """Close the list."""
+        self._file.close()
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest, the last file of an export."""
+    with (folder / MANIFEST).open("w", encoding="utf-8") as file:
+        json.dump(manifest.model_dump(mode="json"), file, ensure_ascii=False, indent=2)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of an export, after comparing every file with its SHA-256.
+
+    Raises:
+        TransferError: the folder is no export, of a newer version, incomplete or damaged.
+    """
+    path = folder / MANIFEST
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise TransferError(
+            f"{folder} is no export of Sourcebook: it has no {MANIFEST}; name the folder that  sourcebook export  wrote"
+        ) from None
+    except OSError as error:
+        raise TransferError(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        found = json.loads(text)
+        version = found.get("format_version") if isinstance(found, dict) else None
+        if isinstance(version, int) and version > FORMAT_VERSION:
+            raise TransferError(
+                f"{folder} has version {version} of the export's format, this Sourcebook reads {FORMAT_VERSION}: "
+                "upgrade Sourcebook"
+            )
+        manifest = Manifest.model_validate(found)
+    except (ValueError, ValidationError) as error:
+        raise TransferError(f"{path} is not a manifest of Sourcebook, or it is damaged: export again") from error
+    _check_names(folder, manifest)
+    _check_files(folder, manifest)
+    return manifest
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as file:
+        head = file.read(_SMALL)
+        if len(head) < _SMALL:  # most files are; hashing in parts costs more than reading them
+            return hashlib.sha256(head).hexdigest()
+        file.seek(0)
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def inside(folder: Path, path: str, known: set[Path] | None = None) -> Path:
+    """Return the path of a regular file within a folder.
+
+    Args:
+        folder: the folder.
+        path: the relative path of the file.
+        known: folders that were found to be within the folder; that of the file is added.
+
+    Raises:
+        TransferError: the path leads out of the folder, by its name or by a symbolic link, or there is no such file.
+    """
+    if not is_safe_path(path):
+        raise TransferError(f"{folder} names the file {path!r}, which is outside of it: nothing was read")
+    found = folder / path
+    if not found.is_file():
+        raise TransferError(f"{folder} is incomplete: the file {path} is missing; copy or export it again")
+    is_link = found.is_symlink()
+    if known is not None and found.parent in known and not is_link:
+        return found
+    if not found.resolve().is_relative_to(folder.resolve()):
+        raise TransferError(f"{folder} has {path} as a link that leads out of it: nothing was read")
+    if known is not None and not is_link:
+        known.add(found.parent)
+    return found
+
+
+def _check_names(folder: Path, manifest: Manifest) -> None:
+    names = [collection.name for collection in manifest.collections]
+    if len(set(names)) != len(names):
+        raise TransferError(f"{folder / MANIFEST} names a collection twice: export again")
+    for collection in manifest.collections:
+        if not is_safe_path(collection.folder) or "/" in collection.folder:
+            raise TransferError(
+                f"{folder} names the folder {collection.folder!r}, which is outside of it: nothing was read"
+            )
+
+
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    """Compare each file with the list."""
+    if sha256_of(inside(folder, CHECKSUMS)) != manifest.checksums:
+        raise TransferError(f"{folder / CHECKSUMS} is damaged: it differs from its SHA-256; copy or export it again")
+    known: set[Path] = set()
+    with (folder / CHECKSUMS).open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            matched = _LINE.fullmatch(line)
+            if matched is None:
+                raise TransferError(f"{folder / CHECKSUMS} is damaged: a line has no SHA-256; export again")
+            digest, path = matched.groups()
+            if sha256_of(inside(folder, path, known)) != digest:
+                raise TransferError(
+                    f"{folder / path} is damaged or was changed: it differs from its SHA-256; copy or export it again"
+                )

@@ -1,0 +1,98 @@
+"""The executor that cleans pages: a thread, and child processes where pages come faster than it cleans them."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from threading import Lock
+from typing import Final, ParamSpec, TypeVar
+
+from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.worker_pool import WorkerPool
+
+CROWDED: Final = 16
+"""Pages that have to wait for two others before child processes are started; a polite crawl needs none."""
+MOST_PROCESSES: Final = 3
+PAGES_A_PROCESS: Final = 5_000
+"""Pages per process before another takes its place."""
+_WAITING: Final = 4
+"""Pages that a process has to itself, so that it never waits; the thread takes more."""
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class Cleaners(Executor):
+    """Calls functions of modules, with arguments that can be pickled, beside the event loop.
+
+    One core is left to the thread and the rest of the crawl. Threads may share the executor.
+
+    Args:
+        processes: Most child processes; by default one less than there are cores.
+    """
+
+    def __init__(self, processes: int | None = None) -> None:
+        self._processes = min(usable_cores() - 1, MOST_PROCESSES) if processes is None else processes
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cleaner")
+        self._starter = ThreadPoolExecutor(1, thread_name_prefix="cleaners")
+        self._lock = Lock()
+        self._crowded = 0
+        self._in_thread = 0
+        self._in_processes = 0
+        self._pool: WorkerPool | None = None
+
+    def submit(
+        self, function: Callable[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> "Future[Result]":
+        """Schedule a call.
+
+        The future raises the function's own errors; `ProcessExpired` or `BrokenProcessPool` where its process ended.
+        """
+        with self._lock:
+            pool = self._pool
+            if pool is not None and pool.is_active and self._in_processes < _WAITING * self._processes:
+                self._in_processes += 1
+            else:
+                pool = None
+                self._count_crowded()
+                self._in_thread += 1
+        if pool is None:
+            future = self._thread.submit(function, *args, **kwargs)
+            future.add_done_callback(self._thread_is_done)
+        else:
+            future = pool.schedule(None, function, *args, **kwargs)
+            future.add_done_callback(self._process_is_done)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes, and the thread after its last call."""
+        self._starter.shutdown(wait=True)
+        self._thread.shutdown(wait=wait, cancel_futures=cancel_futures)
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
+    def _count_crowded(self) -> None:
+        if self._in_thread < 2 or self._crowded >= CROWDED or self._processes < 1:
+            return
+        self._crowded += 1
+        if self._crowded == CROWDED:
+            self._starter.submit(self._start_processes)
+
+    def _start_processes(self) -> None:
+        try:
+            pool = WorkerPool(self._processes, max_tasks=PAGES_A_PROCESS)
+        except OSError:  # no room for another process: the thread goes on alone
+            return
+        for each in [pool.schedule(None, clean_page, b"<p>ready</p>") for _ in range(self._processes)]:
+            each.exception()
+        with self._lock:
+            self._pool = pool
+
+    def _thread_is_done(self, _: "Future[Result]") -> None:
+        with self._lock:
+            self._in_thread -= 1
+
+    def _process_is_done(self, _: "Future[Result]") -> None:
+        with self._lock:
+            self._in_processes -= 1

@@ -1,0 +1,124 @@
+"""What the commands about documents promise: `documents`, `show`, `remove` and `purge`."""
+
+import signal
+from pathlib import Path
+
+from sourcebook.database.database import Database
+from sourcebook.database.lock import collection_lock
+from sourcebook.files.listing import file_uri
+from tests.integration.cli.command import Ingest, configure, run, start
+
+DOCUMENT = [
+    *("document_id", "collection", "uri", "title", "kind", "media_type", "language", "version", "chunks", "state"),
+    *("error", "failure_class", "attempts", "next_retry_at", "parked", "removed_at", "processing_since"),
+    "processing_by",
+    "taken_from",
+    "link",
+]
+
+
+class TestDocuments:
+    def test_one_row_an_item(self, boat: Path) -> None:
+        """Documents and files that did not become one, with exactly the promised keys."""
+        rows = run("documents", "--json").json["documents"]
+        assert all(list(row) == DOCUMENT for row in rows)
+        states = {row["uri"].rpartition("/")[2]: (row["state"], row["chunks"]) for row in rows}
+        assert states["battery.md"] == ("ready", 1)
+        assert states["broken.docx"][0] == "failed"
+        assert states["picture.svg"] == ("skipped", 0)
+        assert next(row["document_id"] for row in rows if row["uri"].endswith("picture.svg")) is None
+
+    def test_failed_has_reasons(self, boat: Path) -> None:
+        """`--failed` lists what is not searchable as it lies there, each with its reason."""
+        rows = run("documents", "--failed", "--json").json["documents"]
+        assert sorted(row["state"] for row in rows) == ["failed", "skipped"]
+        assert all(row["error"] for row in rows)
+        assert "SVG" in run("documents", "--failed").out
+
+    def test_removed_only_on_demand(self, boat: Path) -> None:
+        """Removed documents are listed with `--removed` alone."""
+        assert run("remove", "docs/battery.md").code == 0
+        assert len(run("documents", "--json").json["documents"]) == 3
+        rows = run("documents", "--removed", "--json").json["documents"]
+        assert [row["uri"].rpartition("/")[2] for row in rows if row["state"] == "removed"] == ["battery.md"]
+
+
+class TestShow:
+    def test_by_id_uri_path_and_address(self, boat: Path) -> None:
+        """One document by its id, its URI, its URI with an anchor, or the path of its file."""
+        uri = file_uri(str(boat / "docs" / "battery.md"))
+        by_path = run("show", "docs/battery.md", "--json").json
+        assert list(by_path) == [*DOCUMENT, "text", "metadata", "tags"]
+        for name in (
+            uri,
+            f"{uri}#winter",
+            str(by_path["document_id"]),
+            str(boat / "docs" / ".." / "docs" / "battery.md"),
+        ):
+            assert run("show", name, "--json").json == by_path
+        assert "two winters" in by_path["text"]
+        (chunk,) = by_path["chunks"]
+        assert by_path["text"][chunk["start_char"] : chunk["end_char"]].strip() == chunk["text"].strip()
+        assert {"ordinal", "heading_path", "anchor", "page", "token_count"} <= set(chunk)
+
+    def test_in_several_collections(self, boat: Path, ingest: Ingest) -> None:
+        """Where several collections hold the document, one must be named; the refusal names them."""
+        ingest(configure(boat, "boat", "ship"))
+        ran = run("show", "docs/battery.md", "--json")
+        assert (ran.code, ran.out) == (2, "")
+        assert "boat, ship" in ran.err
+        assert run("show", "docs/battery.md", "-c", "ship", "--json").json["collection"] == "ship"
+
+    def test_what_is_no_document(self, boat: Path) -> None:
+        """A file that is known but no document is refused with its reason."""
+        ran = run("show", "docs/picture.svg")
+        assert ran.code == 2
+        assert "SVG" in ran.err
+        assert run("show", "docs/nowhere.md").code == 2
+
+    def test_for_people(self, boat: Path) -> None:
+        """Facts, text and passages; nothing in the text obeys or is obeyed."""
+        out = run("show", "docs/odd [red]name 'é'.txt").out
+        assert "[bold]always[/bold]" in out
+        assert "\x1b" not in out
+        assert "passage 0:" in out
+
+
+class TestRemoveAndPurge:
+    def test_remove_and_undo(self, boat: Path, ingest: Ingest) -> None:
+        """What is removed is not found any more; undone, the next ingest brings it back."""
+        uri = file_uri(str(boat / "docs" / "battery.md"))
+        (removed,) = run("remove", uri, "--json").json["removed"]
+        assert (removed["collection"], removed["uri"]) == ("boat", uri)
+        assert run("search", "winters", "--mode", "keyword", "--json").json["results"] == []
+        assert run("remove", "--undo", "docs/battery.md", "--json").json == {"restored": [removed]}
+        ingest(boat / "sourcebook.yaml")
+        assert len(run("search", "winters", "--mode", "keyword", "--json").json["results"]) == 1
+        assert run("remove", "docs/nowhere.md").code == 2
+
+    def test_purge_asks(self, boat: Path) -> None:
+        """Nothing is deleted without a yes, and a program must say so."""
+        assert "nothing to delete" in run("purge").out
+        run("remove", "docs/battery.md")
+        assert run("purge", "--json").code == 2
+        assert run("purge", "--dry-run", "--json").json["purged"]["documents"] == 1
+        assert run("purge", stdin="n\n").code == 1
+        assert run("purge", stdin="").code == 1
+        assert "Deleted 1 document" in run("purge", stdin="y\n").out
+        assert run("purge", "--yes", "--json").json == {
+            "purged": dict.fromkeys(run("purge", "--dry-run", "--json").json["purged"], 0),
+            "dry_run": False,
+        }
+
+    def test_interrupted_while_waiting(self, boat: Path, database: Database) -> None:
+        """A purge waits for the ingest that is running and says so; Ctrl-C ends it with 130 and nothing is lost."""
+        run("remove", "docs/battery.md")
+        with collection_lock(database, "boat"):
+            process = start("purge", "--yes")
+            assert process.stderr is not None
+            assert process.stderr.readline() == "Waiting for the running ingest of boat.\n"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in err
+        assert run("purge", "--dry-run", "--json").json["purged"]["documents"] == 1

@@ -1,0 +1,95 @@
+"""The watch over a real folder, in this process."""
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from orchestration.instance import STORAGE_VARIABLE
+from orchestration.watch import MOST_ITEMS, FolderWatch
+from sourcebook.files.source import Source
+from sourcebook.files.watching import WatchedSource
+from tests.integration.stages import Stages
+from tests.waiting import wait_until
+
+LISTED = "SELECT listed_at FROM source WHERE location LIKE 'memory:%'"
+TITLES = "SELECT title FROM document WHERE removed_at IS NULL ORDER BY title"
+
+
+def test_a_change_of_a_folder_lists_no_remote_store(
+    stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
+) -> None:
+    """A store that answers slowly would hold up each change of the folder beside it."""
+    shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link)
+    monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    store = fsspec.filesystem("memory")
+    store.pipe("/watched/far.md", b"# Far\n\nThe light is white.\n")
+    stages.configure(
+        f"collections:\n  handbook:\n    files:\n      - root: ./{stages.root.name}\n      - root: memory://watched\n"
+    )
+    stages.write("near.md", "# Near\n\nThe light is green.\n")
+    stages.run()
+    with stages.database.connection() as connection:
+        listed = connection.execute(LISTED).fetchall()
+        stop = threading.Event()
+        watch = threading.Thread(
+            target=FolderWatch(stages.root.parent / "sourcebook.yaml", stages.database, stop).run, daemon=True
+        )
+        watch.start()
+        try:
+            wait_until(lambda: b"inotify" in watched(), seconds=120, what="the folder is watched")
+            stages.write("new.md", "# New\n\nThe light is red.\n")
+            wait_until(lambda: ("New",) in connection.execute(TITLES).fetchall(), seconds=120, what="it is ingested")
+        finally:
+            stop.set()
+            watch.join(60)
+        assert connection.execute(TITLES).fetchall() == [("Far",), ("Near",), ("New",)]
+        assert connection.execute(LISTED).fetchall() == listed
+    store.rm("/watched", recursive=True)
+
+
+def test_a_collection_that_takes_documents_is_ingested_after_the_one_that_it_takes_them_from(
+    stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own folders are not listed for that."""
+    monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    other = tmp_path / "other"
+    other.mkdir()
+    rule = "{files: [{root: ./other}], from: {collection: handbook, tags: [policy]}}"
+    stages.configure(f"collections:\n  a: {rule}\n  handbook: {{files: [{{root: ./docs}}]}}\n")
+    stages.write("near.md", "# Near\n\nThe light is green.\n")
+    for stages.collection in ("handbook", "a"):
+        stages.run()
+    file = stages.write("near.md", "---\ntags: [policy]\n---\n# Near\n\nThe light is green.\n")
+    other.joinpath("unseen.md").write_text("# Unseen\n\nThe light is white.\n")
+    watch = FolderWatch(tmp_path / "sourcebook.yaml", stages.database, threading.Event())
+    watch._waiting = {"handbook": {file.as_uri(): time.monotonic()}}
+    try:
+        watch._ingest("handbook")
+    finally:
+        watch._embedders.close()
+    found = stages.rows("SELECT collection, title, tags FROM document WHERE removed_at IS NULL ORDER BY 1")
+    assert [tuple(row.values()) for row in found] == [("a", "Near", ["policy"]), ("handbook", "Near", ["policy"])]
+
+
+def test_of_many_changes_the_watch_keeps_no_more_than_it_ingests(stages: Stages, tmp_path: Path) -> None:
+    """A checkout of 10,000 files is left to the sensor; another collection's change beside it is not."""
+    several = [WatchedSource(name, Source(1, str(tmp_path / name), ("**/*",), (), 1_000)) for name in ("many", "few")]
+    watch = FolderWatch(tmp_path / "sourcebook.yaml", stages.database, threading.Event())
+    watch._note(several, [str(tmp_path / "many" / f"{number}.md") for number in range(10_000)])
+    watch._note(several, [str(tmp_path / "few" / "a.md")])
+    assert {name: len(uris) for name, uris in watch._waiting.items()} == {"many": MOST_ITEMS + 1, "few": 1}
+
+
+def watched() -> bytes:
+    """Return the kinds of this process's open files; a watch is one of them."""
+    return b" ".join(bytes(file.readlink()) for file in Path("/proc/self/fd").iterdir() if file.is_symlink())

@@ -1,0 +1,82 @@
+"""The executor of page cleaning: a thread while pages come slowly, child processes where they come fast."""
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+
+import pytest
+from pebble import ProcessExpired
+
+from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.web.cleaners import CROWDED, Cleaners
+from tests.waiting import wait_until, workers
+
+PAGE = b"<title>Ducks</title><main><h1>Ducks</h1><p>Ducks swim on the pond behind the house.</p></main>"
+
+
+@pytest.fixture
+def cleaners() -> Iterator[Cleaners]:
+    with Cleaners(processes=1) as cleaners:
+        yield cleaners
+
+
+def crowd(cleaners: Cleaners) -> None:
+    """Let pages wait until a child process takes them, too."""
+    calls = [cleaners.submit(time.sleep, 0.01) for _ in range(2 * CROWDED)]
+    wait_until(lambda: cleaners.submit(os.getpid).result() != os.getpid(), what="a process cleans", seconds=60)
+    for call in calls:
+        call.result()
+
+
+def test_pages_that_come_one_by_one_are_cleaned_in_a_thread(cleaners: Cleaners) -> None:
+    before = workers()
+    assert {cleaners.submit(os.getpid).result() for _ in range(4 * CROWDED)} == {os.getpid()}
+    assert workers() == before
+
+
+def test_pages_that_wait_are_cleaned_in_a_process(cleaners: Cleaners) -> None:
+    """A page of the process is that of the thread."""
+    crowd(cleaners)
+    cleaned = cleaners.submit(clean_page, PAGE, url="http://example.org/ducks")
+    assert cleaned.result() == clean_page(PAGE, url="http://example.org/ducks")
+
+
+def test_thread_and_process_clean_side_by_side(cleaners: Cleaners) -> None:
+    """More pages than a process has waiting go to the thread."""
+    crowd(cleaners)
+    pages: list[Future[None]] = [cleaners.submit(time.sleep, 0.2) for _ in range(4)]
+    assert cleaners.submit(os.getpid).result() == os.getpid()
+    for page in pages:
+        page.result()
+
+
+def test_a_page_that_ends_its_process_fails_alone(cleaners: Cleaners) -> None:
+    crowd(cleaners)
+    with pytest.raises((ProcessExpired, BrokenProcessPool)):
+        cleaners.submit(os._exit, 3).result()
+
+    def cleaned_in_a_process() -> bool:
+        with suppress(BrokenProcessPool, ProcessExpired):  # the dead process takes waiting pages with it
+            return bool(cleaners.submit(clean_page, PAGE).result().markdown and workers())
+        return False
+
+    wait_until(cleaned_in_a_process, what="another process cleans", seconds=60)
+
+
+def test_the_end_of_a_crawl_ends_the_processes() -> None:
+    before = workers()
+    with Cleaners(processes=2) as cleaners:
+        crowd(cleaners)
+        assert len(workers() - before) == 2
+    wait_until(lambda: workers() <= before, what="the processes are gone")
+
+
+def test_without_a_second_core_no_process_is_started() -> None:
+    before = workers()
+    with Cleaners(processes=0) as cleaners:
+        for call in [cleaners.submit(time.sleep, 0.002) for _ in range(4 * CROWDED)]:
+            call.result()
+        assert workers() == before
