@@ -12,6 +12,7 @@ from sourcebook.embedding.onnx.open import find_export, needs_export, open_expor
 from sourcebook.embedding.onnx.record import Export
 from sourcebook.errors import ModelError
 from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.interrupts import result_of
 
 if TYPE_CHECKING:
     from sourcebook.embedding.process import EmbeddingProcess
@@ -96,7 +97,7 @@ class EmbedderPool:
         while self._exports:
             settings, future = self._exports.popitem()
             try:
-                reason = future.result()
+                reason = result_of(future)
             except ModelError as error:
                 reason = str(error)
             if reason is not None:

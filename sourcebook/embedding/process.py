@@ -17,6 +17,7 @@ from sourcebook.embedding import worker
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
+from sourcebook.processes.interrupts import deferred_interrupts, result_of
 from sourcebook.processes.worker_pool import WorkerPool
 
 Vectors = NDArray[np.float32]
@@ -82,12 +83,12 @@ class EmbeddingProcess:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed passages; see `Embedder.embed`. The first call waits until the model is loaded."""
-        return self.submit(texts).result()
+        return result_of(self.submit(texts))
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question; see `QueryEmbedder.embed_query`."""
         self.start()
-        return self._schedule(worker.embed_query, text).result()
+        return result_of(self._schedule(worker.embed_query, text))
 
     def export(self, home: Path) -> Future[str | None]:
         """Queue the export of the model to ONNX; see `export_model`.
@@ -120,6 +121,7 @@ class EmbeddingProcess:
         """End the child."""
         self.close()
 
+    @deferred_interrupts()
     def _schedule(
         self, function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> "Future[Result]":

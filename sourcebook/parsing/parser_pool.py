@@ -32,6 +32,7 @@ from sourcebook.parsing.worker import (
     seconds_of_pages,
 )
 from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.interrupts import deferred_interrupts, result_of
 from sourcebook.processes.worker_pool import WorkerPool
 
 DOCUMENTS_A_PROCESS: Final = 200
@@ -232,6 +233,7 @@ class Parsing:
                 self._parsers.release(self._place)
                 self._place = None
 
+    @deferred_interrupts()
     def _begin(self, pool: WorkerPool) -> None:
         self._pool = pool
         self._document: Future[_Limited] = Future()
@@ -245,8 +247,8 @@ class Parsing:
     def _wait(self) -> ParsedDocument:
         seconds = self._seconds
         try:
-            seconds, document = self._document.result()
-            return document.result()
+            seconds, document = result_of(self._document)
+            return result_of(document)
         except TimeoutError as error:
             raise TemporaryParseError(
                 f"its parser was not done after {seconds:,.0f} seconds; raise parsing.timeout, or split the file",

@@ -23,6 +23,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from sourcebook.processes.child import enter_child
 from sourcebook.processes.environment import hidden_variables
+from sourcebook.processes.interrupts import deferred_interrupts, result_of
 
 _CHECK_SECONDS: Final = 0.5
 """Seconds between two checks whether the pool still works."""
@@ -91,6 +92,7 @@ class WorkerPool:
         """Whether the pool takes tasks."""
         return bool(self._pool.active)
 
+    @deferred_interrupts()
     def schedule(
         self,
         seconds: float | None,
@@ -164,7 +166,7 @@ class WorkerPool:
         resource_tracker.ensure_running()  # its start would unblock SIGINT
         started: Future[None] = Future()
         Thread(target=self._start_and_watch, args=(started,), daemon=True).start()
-        started.result()
+        result_of(started)
 
     def _start_and_watch(self, started: "Future[None]") -> None:
         """Start the pool; fail the waiting tasks when it breaks: pebble forgets the ones that no child has received."""

@@ -11,6 +11,7 @@ from pebble import ProcessExpired
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import FailureClass, SpeechError, TemporaryRecordingError
 from sourcebook.model.transcript import Language, Recording, Window
+from sourcebook.processes.interrupts import result_of
 from sourcebook.processes.worker_pool import WorkerPool
 from sourcebook.speech import worker
 
@@ -84,7 +85,7 @@ class SpeechProcess:
     ) -> Result:
         pool = self._open_pool()
         try:
-            return pool.schedule(None, function, *args, **kwargs).result()
+            return result_of(pool.schedule(None, function, *args, **kwargs))
         except (ProcessExpired, BrokenProcessPool) as error:
             advice = "free some, or choose a smaller speech.model"
             raise TemporaryRecordingError(

@@ -21,6 +21,7 @@ from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.work import embedding_work
+from sourcebook.processes.interrupts import result_of
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, EMBEDDING_TOKENS, measurements
@@ -94,7 +95,7 @@ def _embed(
 
     def store_oldest() -> None:
         batch, vectors = waiting.pop(0)
-        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], vectors.result())
+        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], result_of(vectors))
         report.count("computed", len(batch))
         tokens = sum(count for _, _, count in batch)
         report.work += embedding_work(tokens)
