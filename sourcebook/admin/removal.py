@@ -1,7 +1,7 @@
 """Removal of single documents, and deletion of everything that was removed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -10,7 +10,7 @@ from psycopg.rows import class_row
 
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.items import other_urls, possible_uris
-from sourcebook.admin.retention import delete_removed, delete_unreferenced
+from sourcebook.admin.retention import delete_removed, delete_unreferenced, retire_removed
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
@@ -116,7 +116,10 @@ def purgeable(connection: Connection, older_than: timedelta | None = None) -> Pu
 def purge(
     database: Database, *, older_than: timedelta | None = None, waiting: Callable[[str], None] = lambda _: None
 ) -> Purged:
-    """Delete removed rows and everything that only they need, in one transaction, once no ingest is running.
+    """Delete removed rows and everything that only they need, once no ingest is running.
+
+    The index of removed collections goes first, so that searches of the others need not wait; all else goes in one
+    transaction.
 
     Args:
         database: the knowledge base.
@@ -125,12 +128,15 @@ def purge(
     """
     with database.connection() as connection:
         names = [name for (name,) in connection.execute(queries["every_collection"])]
-        with collection_locks(database, names, waiting=waiting), connection.transaction():
-            connection.execute(queries["lock_passages"])  # what an import is about to need is not unreferenced
-            counts = purgeable(connection, older_than)
-            delete_removed(connection, _before(older_than))
-            delete_unreferenced(connection)
-    return counts
+        with collection_locks(database, names, waiting=waiting):
+            before, chunks = _before(older_than), purgeable(connection, older_than).chunks
+            retire_removed(connection, before)
+            with connection.transaction():
+                connection.execute(queries["lock_passages"])  # what an import is about to need is not unreferenced
+                counts = purgeable(connection, older_than)
+                delete_removed(connection, before)
+                delete_unreferenced(connection)
+    return replace(counts, chunks=chunks)
 
 
 def _before(older_than: timedelta | None) -> datetime | Literal["infinity"]:

@@ -1,6 +1,7 @@
 """Deletion of removed rows, and of the texts and vectors that only they needed."""
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -10,6 +11,7 @@ from psycopg.rows import class_row
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks, is_locked
 from sourcebook.database.queries import queries
+from sourcebook.indexing.activation import retire
 from sourcebook.model.generation import Generation
 
 _MOST_NIGHTS: Final = 7
@@ -48,16 +50,28 @@ def forget_removed(database: Database, age: timedelta | None) -> dict[str, int] 
         names = [name for (name,) in connection.execute(queries["every_collection"])]
         if any(is_locked(connection, name) for name in names):
             return None
-        with collection_locks(database, names), connection.transaction():
-            connection.execute(queries["lock_passages"])  # what an import is about to need is not unreferenced
-            counts: Counter[str] = Counter()
-            for name, own in connection.execute(queries["retention_ages"]).fetchall():
-                before = _forgotten_before(connection, age if own is None else timedelta(seconds=own))
-                if before is not None:
-                    counts.update(delete_removed(connection, before, name))
-            if any(counts.values()):
-                counts.update(delete_unreferenced(connection))
+        ages: dict[str, datetime] = {}
+        for name, own in connection.execute(queries["retention_ages"]).fetchall():
+            before = _forgotten_before(connection, age if own is None else timedelta(seconds=own))
+            if before is not None:
+                ages[name] = before
+        with collection_locks(database, names):
+            for name, before in ages.items():
+                retire_removed(connection, before, name)
+            counts = _forget(connection, ages)
     return dict(counts)
+
+
+def _forget(connection: Connection, ages: Mapping[str, datetime]) -> Counter[str]:
+    """Delete what was removed from each collection before its time, and return the numbers by kind."""
+    counts: Counter[str] = Counter()
+    with connection.transaction():
+        connection.execute(queries["lock_passages"])  # what an import is about to need is not unreferenced
+        for name, before in ages.items():
+            counts.update(delete_removed(connection, before, name))
+        if any(counts.values()):
+            counts.update(delete_unreferenced(connection))
+    return counts
 
 
 def _forgotten_before(connection: Connection, age: timedelta | None) -> datetime | None:
@@ -66,6 +80,24 @@ def _forgotten_before(connection: Connection, age: timedelta | None) -> datetime
     scope = {"seconds": age.total_seconds(), "nights": min(age.days, _MOST_NIGHTS)}
     row = connection.execute(queries["forgotten_before"], scope).fetchone()
     return row[0] if row else None
+
+
+def retire_removed(
+    connection: Connection, before: datetime | Literal["infinity"], collection: str | None = None
+) -> None:
+    """Delete the generations of collections that were removed before a time, beside the searches of the others.
+
+    In the transaction of a purge, dropping a partition would lock the entries of every collection until its end.
+
+    Args:
+        connection: in autocommit mode; the caller holds the locks of all collections.
+        before: time with zone; `infinity` for all removed collections.
+        collection: the only collection; None for all.
+    """
+    scope = {"before": before, "collection": collection}
+    connection.execute(queries["leave_generations_of_removed_collections"], scope)
+    for number, *_ in connection.execute(queries["generations_of_removed_collections"], scope).fetchall():
+        retire(connection, number)
 
 
 def delete_removed(

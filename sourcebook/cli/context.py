@@ -1,6 +1,7 @@
 """The context of a command: configuration, state folder and database."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -96,3 +97,27 @@ class CommandContext:
         from sourcebook.database.database import Database
 
         return Database(self.location, max_connections=max_connections)
+
+    @contextmanager
+    def open_unchanged(self) -> Iterator["Database"]:
+        """Open the database, or an empty one for the moment where it does not exist: nothing is left of that.
+
+        Raises:
+            ConfigurationError: its location is unknown.
+            DatabaseError: as of `open_database`.
+            MissingDependencyError: the embedded server is not installed.
+        """
+        if not self.is_empty():
+            with self.open_database() as database:
+                yield database
+            return
+        from tempfile import TemporaryDirectory
+
+        from sourcebook.database.database import Database
+        from sourcebook.database.location import DatabaseLocation
+
+        with (
+            TemporaryDirectory(prefix="sourcebook-") as folder,
+            Database(DatabaseLocation(Path(folder) / "home")) as database,
+        ):
+            yield database

@@ -62,7 +62,8 @@ def end_session(session: int, seconds: float, *, spare: Iterable[int] = (), reap
     """End the processes of a session: SIGTERM to its programs, SIGKILL to whatever is left after a while.
 
     SIGTERM goes to the processes without a parent in the session, to the children of the spared ones, and to their
-    children: the program, and what it runs. Deeper ones are ended by their parents.
+    children: the program, and what it runs. Deeper ones are ended by their parents, or have it sent when these have
+    ended; so has a process that its parent starts while SIGTERM is on its way.
 
     Args:
         session: Id of the session, which is the process id of its leader.
@@ -75,8 +76,9 @@ def end_session(session: int, seconds: float, *, spare: Iterable[int] = (), reap
     """
     spared = set(spare)
     members = session_members(session, spared)
-    roots = {pid for pid, parent in members.items() if parent not in members}
-    for pid in roots | {pid for pid, parent in members.items() if parent in roots}:
+    roots = _roots(members)
+    asked = roots | {pid for pid, parent in members.items() if parent in roots}
+    for pid in asked:
         _send(pid, signal.SIGTERM)
     found = bool(members)
     deadline = time.monotonic() + seconds
@@ -85,10 +87,18 @@ def end_session(session: int, seconds: float, *, spare: Iterable[int] = (), reap
         if callable(reap):
             reap()
         members = session_members(session, spared)
+        for pid in _roots(members) - asked:
+            asked.add(pid)
+            _send(pid, signal.SIGTERM)
         if time.monotonic() > deadline:
             for pid in members:
                 _send(pid, signal.SIGKILL)
     return found
+
+
+def _roots(members: dict[int, int]) -> set[int]:
+    """Return the processes whose parent is none of them."""
+    return {pid for pid, parent in members.items() if parent not in members}
 
 
 def session_members(session: int, spare: Iterable[int] = ()) -> dict[int, int]:

@@ -2,8 +2,6 @@
 
 import errno
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -31,6 +29,7 @@ from sourcebook.transfer.manifest import (
     Manifest,
     write_manifest,
 )
+from sourcebook.transfer.partial_folder import partial_folder, remove_abandoned
 from sourcebook.transfer.passages import JSON_LINES, PARQUET, write_passages
 
 FORMATS: Final = ("markdown", "parquet", "jsonl")
@@ -65,7 +64,8 @@ def export_collections(
 ) -> Exported:
     """Write collections as they are at one moment into a folder, which must be empty or not exist.
 
-    Ingests and searches go on meanwhile. Memory stays flat: rows are read and written in parts.
+    Ingests and searches go on meanwhile. Memory stays flat: rows are read and written in parts. What killed exports of
+    that name have left beside it is deleted.
 
     Args:
         database: the knowledge base.
@@ -80,17 +80,15 @@ def export_collections(
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - `resolve` would follow a link in the name itself
     _check_target(target)
     try:
-        work = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.new-", dir=target.parent))
-    except OSError as error:
-        raise TransferError(f"{target} cannot be written: {error.strerror}") from error
-    try:
-        with database.connection() as connection, connection.transaction():
-            connection.execute(queries["begin_export"])
-            exported = _write(connection, work, target, collections, formats, progress)
-        work.chmod(0o777 & ~_umask())
-        if target.is_dir():
-            target.rmdir()
-        work.rename(target)
+        remove_abandoned(target)
+        with partial_folder(target) as work:
+            with database.connection() as connection, connection.transaction():
+                connection.execute(queries["begin_export"])
+                exported = _write(connection, work, target, collections, formats, progress)
+            work.chmod(0o777 & ~_umask())
+            if target.is_dir():
+                target.rmdir()
+            work.rename(target)
     except OSError as error:
         if error.errno in _NO_SPACE:
             raise TransferError(
@@ -98,8 +96,6 @@ def export_collections(
                 "another disk; nothing is left of it"
             ) from error
         raise TransferError(f"{target} was not written: {error.strerror or error}; nothing is left of it") from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return exported
 
 

@@ -184,7 +184,9 @@ class Crawl:
         unwritten = _fetched(self._outcomes) + self._writing
         most = self._site.settings.concurrency
         while self._claims and len(self._visits) + unwritten < most and not self._ends_early:
-            self._visits.add(asyncio.create_task(self._visitor.visit(self._claims.next())))
+            claimed = self._claims.next()
+            self._times.expect(claimed.url)
+            self._visits.add(asyncio.create_task(self._visitor.visit(claimed)))
 
     def _take(self, outcome: Outcome) -> None:
         """Count an outcome and update the state of the crawl."""

@@ -16,14 +16,19 @@ class PageRenderer(Protocol):
 
 
 class FetchTimes:
-    """The longest response of each URL in seconds, until it is taken."""
+    """The longest response of each expected URL in seconds, until it is taken."""
 
     def __init__(self) -> None:
-        self._seconds: dict[str, float] = {}
+        self._seconds: dict[str, float | None] = {}
+
+    def expect(self, url: str) -> None:
+        """Have the times of a URL recorded until they are taken."""
+        self._seconds.setdefault(url, None)
 
     def note(self, url: str, seconds: float) -> None:
-        """Record the time of a response in seconds."""
-        self._seconds[url] = max(seconds, self._seconds.get(url, 0.0))
+        """Record the time of a response in seconds, unless nobody takes it, as that of a robots.txt or a frame."""
+        if url in self._seconds:
+            self._seconds[url] = max(seconds, self._seconds[url] or 0.0)
 
     def take(self, url: str) -> float | None:
         """Return the seconds of a URL and forget them; None where it was not requested."""

@@ -33,17 +33,41 @@ async def host_lock(
         in_database: runs a function where the connection is used.
         waiting: called once where the lock is not free.
     """
+    is_held = False
 
     def run(query: str) -> bool:
         return connection.execute(queries[query], {"host": host}).fetchone() == (True,)
 
+    def lock() -> bool:
+        nonlocal is_held
+        is_held = run("lock_host")
+        return is_held
+
     reported = False
-    while not await in_database(lambda: run("lock_host")):
-        if not reported:
-            waiting()
-            reported = True
-        await asyncio.sleep(_POLL_SECONDS)
     try:
+        while not await _to_its_end(in_database(lock)):
+            if not reported:
+                waiting()
+                reported = True
+            await asyncio.sleep(_POLL_SECONDS)
         yield
     finally:
-        await in_database(lambda: run("unlock_host"))
+        if is_held:
+            await _to_its_end(in_database(lambda: run("unlock_host")))
+
+
+async def _to_its_end(work: Awaitable[T]) -> T:
+    """Return the result of work; a cancellation meanwhile follows its end.
+
+    A statement goes on in its thread, or never begins there, when the task that waits for it is cancelled.
+    """
+    task = asyncio.ensure_future(work)
+    is_cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled:
+        raise asyncio.CancelledError
+    return task.result()

@@ -10,7 +10,12 @@ MOST_WORDS = 120
 _LOGIN_PATH = re.compile(
     r"/(?:log[-_]?in|log[-_]?on|sign[-_]?in|sso|saml2?|oauth2?/authorize)(?=[/.?;]|$)", re.IGNORECASE
 )
-_LOGIN_HOST = re.compile(r"(?:log[-_]?in|sign[-_]?in|sso|accounts?|auth|idp|id)\d*\.", re.IGNORECASE)
+_LOGIN_HOST = re.compile(r"(?:log[-_]?in|sign[-_]?in|sso|accounts?|auth|idp)\d*\.", re.IGNORECASE)
+_ID_HOST = re.compile(r"id\d*\.", re.IGNORECASE)
+"""Host of identities, or of pages in Indonesian: the way back in the query tells them apart."""
+_WAY_BACK = re.compile(
+    r"(?:^|&)(?:client_id|continue|goto|next|redirect\w*|return\w*|samlrequest|service)=", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 
 
@@ -22,8 +27,11 @@ def is_login_url(url: str) -> bool:
 def leads_to_login(url: str, target: str) -> bool:
     """Return whether a redirect leads from a document to a login: by the path, or to a host for logins."""
     before, after = urlsplit(url), urlsplit(target)
-    if before.netloc != after.netloc and _LOGIN_HOST.match(after.netloc):
-        return True
+    if before.netloc != after.netloc:
+        if _LOGIN_HOST.match(after.netloc):
+            return True
+        if _ID_HOST.match(after.netloc) and _WAY_BACK.search(after.query):
+            return True
     return is_login_url(target) and not is_login_url(url)
 
 

