@@ -19,6 +19,9 @@ MESSAGES = frozenset({EMAIL, OUTLOOK})
 """Media types of messages, which may have attachments."""
 ASCIIDOC = "text/asciidoc"
 LATEX = "text/x-tex"
+NOTEBOOK = "application/x-ipynb+json"
+SUBRIP = "application/x-subrip"
+WEBVTT = "text/vtt"
 DOC = "application/msword"
 PPT = "application/vnd.ms-powerpoint"
 XLS = "application/vnd.ms-excel"
@@ -78,14 +81,17 @@ CODE_LANGUAGES = {
 
 _DOCUMENTS = {
     MARKDOWN: ("md", "markdown", "mdown", "mkd", "mdx"),
-    PLAIN_TEXT: ("txt", "text", "log", "rst", "org", "srt", "vtt"),
+    PLAIN_TEXT: ("txt", "text", "log", "rst", "org"),
     HTML: ("html", "htm", "xhtml"),
     CSV: ("csv", "tsv"),
     PDF: ("pdf",),
     DOCX: ("docx", "docm", "dotx", "dotm"),
     PPTX: ("pptx", "pptm", "ppsx", "potx"),
     XLSX: ("xlsx", "xlsm", "xltx"),
-    JSON: ("json", "geojson", "ipynb", "webmanifest"),
+    JSON: ("json", "geojson", "webmanifest"),
+    NOTEBOOK: ("ipynb",),
+    SUBRIP: ("srt",),
+    WEBVTT: ("vtt",),
     JSON_LINES: ("jsonl", "ndjson"),
     YAML: ("yaml", "yml"),
     TOML: ("toml",),
@@ -198,4 +204,6 @@ def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in _TEXTUAL
 
 
-_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, "image/svg+xml"})
+_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, NOTEBOOK, SUBRIP, "image/svg+xml"})
+FORMERLY_TEXT = frozenset({NOTEBOOK, SUBRIP, WEBVTT})
+"""Media types that earlier versions recorded as plain text or JSON."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from sourcebook.files.listing import FileEntry
 from sourcebook.files.source import Source
+from sourcebook.model.media_types import FORMERLY_TEXT, JSON, PLAIN_TEXT, media_type_of_name
 from sourcebook.model.selection import Selection
 from sourcebook.parsing.registry import is_taken, parsed_media_types
 
@@ -12,8 +13,11 @@ _RACY_NANOSECONDS = 2_000_000_000
 """Nanoseconds between modification and hashing of a file within which a later write may leave its time unchanged."""
 _LATEST_NANOSECONDS = 2**63 - 1
 """Largest time of the ledger, in the year 2262; files of a later time are trusted."""
-_REVISION = 2
+_REVISION = 3
 """Number to be counted up when a change of this module leads to another result for the same files and rows."""
+
+
+_MERE_TEXT = frozenset({PLAIN_TEXT, JSON})
 
 
 class KnownFile(NamedTuple):
@@ -55,6 +59,7 @@ def is_settled(entry: FileEntry, known: KnownFile, source: Source) -> bool:
         and known.skip_reason is None
         and not known.failed
         and (entry.size <= source.least_most_bytes or entry.size <= source.most_bytes(entry.path))
+        and not _has_own_type_now(entry, known)
         and not is_racy(entry, known)
     )
 
@@ -80,10 +85,15 @@ def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
         return entry.skip_reason != known.skip_reason
     skipped_unread = entry.size > source.most_bytes(entry.path)
     if known.skip_reason is None:
-        return skipped_unread
+        return skipped_unread or _has_own_type_now(entry, known)
     if known.media_type is None:
         return not skipped_unread
     return is_taken(known.media_type)
+
+
+def _has_own_type_now(entry: FileEntry, known: KnownFile) -> bool:
+    """Return whether an earlier version recorded a file as mere text whose format has a media type of its own now."""
+    return known.media_type in _MERE_TEXT and media_type_of_name(entry.path) in FORMERLY_TEXT
 
 
 def _same(entry: FileEntry, known: KnownFile) -> bool:

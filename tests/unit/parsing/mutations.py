@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.checkout import EXAMPLES, SHARED_DATA
+from tests.unit.parsing.drawn_files import drawn_files
 
 FOLDERS = (EXAMPLES / "library", EXAMPLES / "site", SHARED_DATA / "documents")
 _MOST_BYTES = 2_000_000
@@ -34,9 +35,10 @@ class Mutation:
 
 
 def samples() -> list[Sample]:
-    """Return the files of the examples, and of the shared data where it is there; no recordings."""
+    """Return the drawn files, those of the examples, and of the shared data where it is there; no recordings."""
     files = ((folder, path) for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.is_file())
-    return [
+    drawn = [Sample(name, content) for name, content in drawn_files().items()]
+    return drawn + [
         Sample(path.relative_to(folder).as_posix(), path.read_bytes())
         for folder, path in files
         if path.suffix != ".m4a" and not path.name.endswith(".expected.md") and path.stat().st_size <= _MOST_BYTES

@@ -1,0 +1,90 @@
+"""Small files of formats of which the examples have none, drawn by the tests."""
+
+import json
+from functools import cache
+
+CAPTIONS = """WEBVTT - The lock keeper
+
+NOTE recorded on the towpath
+
+STYLE
+::cue { color: white }
+
+gates
+00:00:01.000 --> 00:00:04.500 align:start position:0%
+<v Ada>The upper gates are <i>never</i> opened &amp; never tried
+
+00:04.500 --> 00:07.000
+before the paddles are down.
+
+00:00:12.250 --> 00:00:15.000
+<v Ben>And who closes them?
+"""
+SUBTITLES = """1
+00:00:01,000 --> 00:00:04,500
+The upper gates are <i>never</i> opened
+before the paddles are down.
+
+2
+00:00:04,500 --> 00:00:07,000
+{\\an8}42
+
+3
+01:02:03,250 --> 01:02:05,000
+Good night.
+"""
+
+
+def notebook(*cells: dict[str, object], **metadata: object) -> bytes:
+    """Return a notebook of format 4 with cells and the metadata of the notebook."""
+    described: dict[str, object] = {"language_info": {"name": "python"}, **metadata}
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": described, "cells": cells}, indent=1).encode()
+
+
+def markdown_cell(*lines: str) -> dict[str, object]:
+    return {"cell_type": "markdown", "metadata": {}, "source": list(lines)}
+
+
+def code_cell(source: str, *outputs: dict[str, object]) -> dict[str, object]:
+    return {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": list(outputs)}
+
+
+def water_levels() -> bytes:
+    """Return a notebook with prose, code, a printed text, a table, a picture and an error."""
+    picture = "iVBORw0KGgoAAAANSUhEUgAA" * 40
+    table = "<table><tr><th>day</th><th>cm</th></tr><tr><td>Monday</td><td>212</td></tr></table>"
+    return notebook(
+        markdown_cell("# Water levels\n", "\n", f"Measured at the weir. ![gauge](data:image/png;base64,{picture})"),
+        code_cell(
+            "levels = read('weir.csv')\nprint(len(levels))",
+            {
+                "output_type": "stream",
+                "name": "stdout",
+                "text": ["reading 10 %\r", "reading 100 %\n", "\x1b[32m365\x1b[0m\n"],
+            },
+        ),
+        markdown_cell("## By day\n"),
+        code_cell(
+            "levels.head(1)", {"output_type": "execute_result", "data": {"text/html": table, "text/plain": "day cm"}}
+        ),
+        code_cell(
+            "levels.plot()",
+            {"output_type": "display_data", "data": {"image/png": picture, "text/plain": "<Figure size 640x480>"}},
+        ),
+        code_cell(
+            "1 / 0",
+            {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "division by zero", "traceback": []},
+        ),
+        kernelspec={"name": "python3", "language": "python"},
+        authors=[{"name": "Ada Byron"}],
+    )
+
+
+@cache
+def drawn_files() -> dict[str, bytes]:
+    """Return one sound file of each format, by its name."""
+    return {
+        "levels.ipynb": water_levels(),
+        "lock.srt": SUBTITLES.encode(),
+        "lock.vtt": CAPTIONS.encode(),
+    }
