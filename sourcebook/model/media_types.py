@@ -19,6 +19,7 @@ MESSAGES = frozenset({EMAIL, OUTLOOK})
 """Media types of messages, which may have attachments."""
 ASCIIDOC = "text/asciidoc"
 LATEX = "text/x-tex"
+RST = "text/x-rst"
 NOTEBOOK = "application/x-ipynb+json"
 SUBRIP = "application/x-subrip"
 WEBVTT = "text/vtt"
@@ -81,7 +82,7 @@ CODE_LANGUAGES = {
 
 _DOCUMENTS = {
     MARKDOWN: ("md", "markdown", "mdown", "mkd", "mdx"),
-    PLAIN_TEXT: ("txt", "text", "log", "rst", "org"),
+    PLAIN_TEXT: ("txt", "text", "log", "org"),
     HTML: ("html", "htm", "xhtml"),
     CSV: ("csv", "tsv"),
     PDF: ("pdf",),
@@ -97,6 +98,7 @@ _DOCUMENTS = {
     TOML: ("toml",),
     ASCIIDOC: ("adoc", "asciidoc", "asc"),
     LATEX: ("tex", "latex", "ltx"),
+    RST: ("rst", "rest"),
     EPUB: ("epub",),
     EMAIL: ("eml",),
     OUTLOOK: ("msg",),
@@ -205,5 +207,5 @@ def is_text_type(media_type: str) -> bool:
 
 
 _TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, NOTEBOOK, SUBRIP, "image/svg+xml"})
-FORMERLY_TEXT = frozenset({NOTEBOOK, SUBRIP, WEBVTT})
+FORMERLY_TEXT = frozenset({NOTEBOOK, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""

@@ -25,6 +25,7 @@ MODULES = {
     "parsing": (
         "compressed_rtf",
         "docling",
+        "docutils",
         "filetype",
         "fsspec",
         "html_to_markdown",

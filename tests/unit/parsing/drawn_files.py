@@ -35,6 +35,49 @@ Good night.
 """
 
 
+MANUAL = """Lock manual
+===========
+
+:Author: Ada Byron
+:Date: 2024-05-01
+:Keywords: locks, safety
+
+.. contents::
+
+Gates
+-----
+
+Never open the *upper* gates before the ``paddles`` are down [1]_, see
+:func:`~lock.gates.open_all` and :ref:`the rules <rules>`.
+
+.. versionadded:: 3.2
+   Gates may be opened at night.
+
+.. warning:: Mind the sill.
+
+.. code-block:: python
+   :linenos:
+
+   gate.open()
+
+.. list-table:: Levels
+   :header-rows: 1
+
+   * - day
+     - cm
+   * - Monday
+     - 212
+
+.. py:function:: close(gate, slowly=True)
+
+   Close a gate.
+
+.. [1] By statute.
+
+.. a comment
+"""
+
+
 def notebook(*cells: dict[str, object], **metadata: object) -> bytes:
     """Return a notebook of format 4 with cells and the metadata of the notebook."""
     described: dict[str, object] = {"language_info": {"name": "python"}, **metadata}
@@ -85,6 +128,7 @@ def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
     return {
         "levels.ipynb": water_levels(),
+        "lock.rst": MANUAL.encode(),
         "lock.srt": SUBTITLES.encode(),
         "lock.vtt": CAPTIONS.encode(),
     }

@@ -6,9 +6,9 @@ import pytest
 
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.markup.notebook import parse_notebook
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
-from sourcebook.parsing.text.notebook import parse_notebook
 from tests.unit.parsing.covering import assert_blocks_cover, texts
 from tests.unit.parsing.drawn_files import code_cell, markdown_cell, notebook, water_levels
 
