@@ -15,9 +15,13 @@ from resources.selection import RunSelection
 from sourcebook.admin.checks import CheckOutcome, run_checks
 from sourcebook.cli.output import counted
 
-_SEVERITY = {"no_failed_items": dg.AssetCheckSeverity.WARN}
+_SEVERITY = dict.fromkeys(("no_failed_items", "little_text_is_left_out"), dg.AssetCheckSeverity.WARN)
 _VIOLATIONS = {
     "no_failed_items": ("failed item", "failed items"),
+    "little_text_is_left_out": (
+        "document without much of its text",
+        "documents without much of their text",
+    ),
     "every_character_is_in_a_passage": (
         "document with text outside of passages",
         "documents with text outside of passages",
@@ -40,6 +44,11 @@ def _spec(name: str, asset: str, description: str, *, blocking: bool = False) ->
 
 _SPECS = [
     _spec("no_failed_items", "documents", "No file, document or source is in a failed state."),
+    _spec(
+        "little_text_is_left_out",
+        "documents",
+        "No document loses more than a tenth of its characters as running heads and page numbers.",
+    ),
     _spec(
         "every_character_is_in_a_passage",
         "chunks",

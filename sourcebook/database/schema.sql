@@ -386,6 +386,10 @@ CREATE INDEX document_source ON document (source_id);
 CREATE INDEX document_failed ON document (collection) WHERE failure IS NOT NULL;
 CREATE INDEX document_skipped ON document (collection) WHERE skip_reason IS NOT NULL;
 CREATE INDEX document_removed ON document (collection, removed_at) WHERE removed_at IS NOT NULL;
+-- Documents that lose much of their text as running heads.
+CREATE INDEX document_left_out ON document (collection)
+    WHERE removed_at IS NULL AND jsonb_typeof(metadata #> '{left_out,share}') = 'number'
+      AND metadata #> '{left_out,share}' > '0.1';
 -- Indexes for the filters of a search.
 CREATE INDEX document_dated_at ON document (dated_at);
 CREATE INDEX document_tags ON document USING gin (tags);

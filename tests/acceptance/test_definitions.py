@@ -34,6 +34,7 @@ GRAPH = {
     "checks": [
         "chunks:every_character_is_in_a_passage collection",
         "configuration:configuration_is_valid None",
+        "documents:little_text_is_left_out collection",
         "documents:no_failed_items collection",
         "index_upkeep:next_generation_is_ready collection",
         "search_index:every_live_document_is_searchable collection",

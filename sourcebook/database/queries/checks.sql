@@ -28,6 +28,19 @@ WITH failed AS (
 )
 SELECT count(*), (array_agg(concat_ws(': ', uri, error) ORDER BY uri))[:10] FROM failed;
 
+-- name: check_little_text_is_left_out
+-- Return how many documents lose more than a tenth of their characters as running heads, and the first ten.
+WITH shortened AS (
+    SELECT uri, metadata #> '{left_out,share}' AS share, metadata #>> '{left_out,rows}' AS lines
+    FROM document
+    WHERE collection = %(collection)s AND removed_at IS NULL
+      AND jsonb_typeof(metadata #> '{left_out,share}') = 'number' AND metadata #> '{left_out,share}' > '0.1'
+)
+SELECT count(*),
+       (array_agg(uri || ': ' || lines || ' rows are left out, ' || round(100 * share::numeric) || ' %% of its text'
+                  ORDER BY share DESC, uri))[:10]
+FROM shortened;
+
 -- name: check_every_character_is_in_a_passage
 -- Return how many documents have characters that are in no passage, and the first ten.
 WITH incomplete AS (

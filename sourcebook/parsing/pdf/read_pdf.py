@@ -27,6 +27,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     """
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
+    from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
 
     properties = read_information(content)
     if properties.page_count == 0:
@@ -35,7 +36,8 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         )
     found = list(read_pages(content))
     readable = readable_pages(content, found, ocr=settings.ocr)
-    written = write_markdown(build_document(readable.pages, outline=properties.outline), boxes=True)
+    body = without_running_heads(readable.pages)
+    written = write_markdown(build_document(body.pages, outline=properties.outline, heads=body.kept), boxes=True)
     empty = not written.markdown.strip()
     if empty and (
         any(one.layer == "unreadable" for one in found) or (settings.ocr and "unread_pages" in readable.metadata)
@@ -50,7 +52,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         title=_title(properties.metadata, written.blocks),
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
-        metadata={**metadata, **readable.metadata},
+        metadata={**metadata, **readable.metadata, **body.left_out.metadata()},
         nothing_to_read=_why_empty(found, ocr=settings.ocr) if empty else None,
     )
 

@@ -26,13 +26,13 @@ def runs(words: Sequence[Word], rules: Sequence[Rule]) -> list[Line]:
     upright = [rule for rule in rules if rule.bottom - rule.top > rule.right - rule.left]
     found: list[Line] = []
     for angle in (0, 90, 180, 270):
-        lines = [_turned(_line(word), angle) for word in words if word.angle == angle]
+        lines = [_turned(_line(word, place), angle) for place, word in enumerate(words) if word.angle == angle]
         walls = upright if angle == 0 else ()
         found += [_turned_back(run, angle) for row in side_by_side(lines, reach=_REACH) for run in _parted(row, walls)]
     return _with_initials(found)
 
 
-def _line(word: Word) -> Line:
+def _line(word: Word, place: int) -> Line:
     return Line(
         word.text,
         word.left,
@@ -44,6 +44,7 @@ def _line(word: Word) -> Line:
         word.italic,
         word.monospaced,
         turned=word.angle in (90, 270),
+        order=place,
     )
 
 

@@ -1,14 +1,15 @@
 """Layout of a whole document: pages of lines become a structured document."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.layout.aligned_tables import with_tables
 from sourcebook.parsing.pdf.layout.columns import Column, columns
-from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table
+from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table, place
 from sourcebook.parsing.pdf.layout.false_headings import without_false_headings
 from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
 from sourcebook.parsing.pdf.layout.headings import plain, with_levels
@@ -19,12 +20,14 @@ from sourcebook.parsing.pdf.layout.paragraphs import Context, elements
 from sourcebook.parsing.pdf.layout.placed_tables import with_captions, with_continued_tables
 from sourcebook.parsing.pdf.layout.rows import direction, rows
 from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
-from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
+from sourcebook.parsing.pdf.layout.running_heads import RunningRows
 from sourcebook.parsing.pdf.layout.text_frames import boxed, frames_of
 from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
 
 if TYPE_CHECKING:
     from docling_core.types.doc.document import DoclingDocument
+
+_NO_HEADS: Mapping[int, RunningRows] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +40,23 @@ class _Column:
 
 
 def build_document(
-    pages: Sequence[Page], *, outline: Sequence[OutlineEntry] = (), name: str = "document"
+    pages: Sequence[Page],
+    *,
+    outline: Sequence[OutlineEntry] = (),
+    heads: Mapping[int, RunningRows] = _NO_HEADS,
+    name: str = "document",
 ) -> "DoclingDocument":
     """Return the document of pages in reading order, each item with its page and box.
 
-    Running heads and page numbers are left out.
-
     Args:
-        pages: Pages in order, with lines from a text layer or from OCR.
+        pages: Pages in order, with lines from a text layer or from OCR, without running heads.
         outline: The file's outline, which decides on headings and their levels.
+        heads: Running heads and feet to show, by page number.
         name: Name of the document.
     """
     from sourcebook.parsing.pdf.layout.docling_document import assemble
 
-    found = [column for page in without_running_heads(pages) for column in _columns(page)]
+    found = [column for page in pages for column in _columns(page)]
     texts = [[item for item in column.items if isinstance(item, Row)] for column in found]
     lines = [row.line for rows_of_column in texts for row in rows_of_column]
     context = Context(
@@ -58,9 +64,29 @@ def build_document(
         outline=frozenset(plain(entry.title) for entry in outline) - {""},
         hyphenated=hyphenated_words(lines),
     )
-    placed = [one for column, local in _with_contexts(found, context) for one in _placed(column, local)]
+    placed = [
+        one
+        for number, group in groupby(_with_contexts(found, context), key=lambda part: part[0].page.number)
+        for one in _with_heads(
+            number, (one for column, local in group for one in _placed(column, local)), heads.get(number)
+        )
+    ]
     joined = join_across_columns(with_continued_tables(with_captions(placed)), context.hyphenated)
     return assemble(with_levels(without_false_headings(joined, context.outline), outline), pages, name=name)
+
+
+def _with_heads(
+    page: int, found: Iterable[Element | PlacedTable], heads: RunningRows | None
+) -> Iterator[Element | PlacedTable]:
+    """Yield a page's running heads, its elements, and its running feet."""
+    above, below = heads or ((), ())
+    yield from (_running_head(page, line) for line in above)
+    yield from found
+    yield from (_running_head(page, line) for line in below)
+
+
+def _running_head(page: int, line: Line) -> Element:
+    return Element("running head", line.text, (place(page, [line]),), line, line, (line.left, line.right))
 
 
 def _columns(page: Page) -> Iterator[_Column]:

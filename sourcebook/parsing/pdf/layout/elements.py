@@ -6,7 +6,7 @@ from typing import Literal
 
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
-ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footnote"]
+ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footnote", "running head"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ class Line:
     monospaced: bool = False
     turned: bool = False
     """Whether the text runs upwards or downwards."""
+    order: int = 0
+    """Place of its first word in the order of the page's content, counted from 0; 0 for all lines read by OCR."""
 
     @property
     def height(self) -> float:

@@ -35,12 +35,19 @@ def with_continued_tables(found: Sequence[Element | PlacedTable]) -> list[Elemen
     """
     result: list[Element | PlacedTable] = []
     for one in found:
-        before = result[-1] if result else None
+        place = len(result) - 1
+        while place >= 0 and _is_running_head(result[place]):
+            place -= 1
+        before = result[place] if place >= 0 else None
         if isinstance(one, PlacedTable) and isinstance(before, PlacedTable) and _goes_on(before, one):
-            result[-1] = _joined(before, one)
+            result[place] = _joined(before, one)
         else:
             result.append(one)
     return result
+
+
+def _is_running_head(one: Element | PlacedTable) -> bool:
+    return isinstance(one, Element) and one.kind == "running head"
 
 
 def _goes_on(before: PlacedTable, one: PlacedTable) -> bool:

@@ -146,6 +146,7 @@ def joined(runs: Sequence[Line]) -> Line:
         italic=sum(len(run.text) for run in runs if run.italic) > 0.8 * letters,
         monospaced=monospaced,
         turned=main.turned,
+        order=min(run.order for run in runs),
     )
 
 

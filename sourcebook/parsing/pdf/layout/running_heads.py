@@ -1,12 +1,16 @@
-"""Running headers, footers and page numbers, which are left out."""
+"""Running headers, footers and page numbers, which are left out wherever they only repeat.
+
+Each text remains in the document once: a running head whose text is nowhere else keeps its first occurrence.
+"""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 
+from sourcebook.model.document import JsonValue
+from sourcebook.parsing.pdf.layout.page_numbers import is_decorated, is_number, numbers
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.rows import joined, side_by_side
 
@@ -14,15 +18,51 @@ _MARGIN = 0.13
 """Height of the top and of the bottom margin with running heads, as a share of the page's height."""
 _OUTERMOST = 3
 """Rows from the edge that may be running heads."""
-_DIGITS = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(
-    r"[-–—|\[( ]*(?:(?:page|seite|pagina|página|стр\.?|p\.)\s*)?(?:\d{1,4}|[ivxlcdm]{1,6})"
-    r"(?:\s*(?:/|of|von|de|sur|из)\s*\d{1,4})?[-–—|\]). ]*",
-    re.IGNORECASE,
-)
-_EDGE_NUMBER = re.compile(r"^\s*(\d{1,4})\b|\b(\d{1,4})\s*$")
-_FEWEST_NUMBERED = 3
-"""Fewest pages whose numbers show that they are page numbers."""
+_FEWEST_PAGES = 3
+"""Fewest pages in a row, or every second page in a row, on which a running head repeats."""
+_GAP = 0.7
+"""Smallest white space between a running head and the body, in font sizes."""
+_LEAST_GAPS = 0.75
+"""Smallest share of pages with white space between a running head and the body."""
+_LEAST_RULE = 0.3
+"""Smallest length of a drawn line between a running head and the body, as a share of the page's width."""
+_MOST_OF_PAGE = 0.5
+"""Share of a page's characters above which its repeated rows are its content."""
+_LARGEST = 1.25
+"""Font size above which a row is the title of a chapter, in usual font sizes."""
+_MOST_TEXTS = 10
+"""Most texts of running heads that are named."""
+
+RunningRows = tuple[tuple[Line, ...], tuple[Line, ...]]
+"""Rows above the body of a page, and rows below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Rows left out of a document."""
+
+    rows: int = 0
+    words: int = 0
+    share: float = 0.0
+    """Share of the document's characters, 0 to 1."""
+    texts: tuple[str, ...] = ()
+    """The most frequent texts, up to ten."""
+
+    def metadata(self) -> dict[str, JsonValue]:
+        """Return the entry `left_out` of the document's metadata; nothing where no row is left out."""
+        if not self.rows:
+            return {}
+        return {"left_out": {"rows": self.rows, "words": self.words, "share": self.share, "texts": [*self.texts]}}
+
+
+@dataclass(frozen=True, slots=True)
+class BodyPages:
+    """Pages without their running heads."""
+
+    pages: list[Page]
+    kept: Mapping[int, RunningRows] = field(default_factory=dict)
+    """First row of each running head whose text is nowhere else, by page number."""
+    left_out: LeftOut = field(default_factory=LeftOut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +72,25 @@ class _Candidate:
     lines: tuple[Line, ...]
     line: Line
     above: bool
+    depth: int
+    """Rows between the row and the edge of the page."""
 
 
-def without_running_heads(pages: Sequence[Page]) -> list[Page]:
-    """Return the pages without the lines that repeat at their edges, with any numbers in them."""
+def without_running_heads(pages: Sequence[Page]) -> BodyPages:
+    """Return the pages without the rows that repeat at their edges, and without page numbers."""
     usual = _usual_size(pages)
     candidates = [one for index, page in enumerate(pages) for one in _candidates(index, page)]
-    dropped: dict[int, set[int]] = defaultdict(set)
-    for one in _repeated(candidates, usual):
-        dropped[one.page].update(map(id, one.lines))
-    for index, page in enumerate(pages):
-        for one in _numbers(index, page, dropped[index]):
-            dropped[index].update(map(id, one.lines))
-    return [
-        replace(page, lines=tuple(line for line in page.lines if id(line) not in dropped[index]))
-        if dropped[index]
-        else page
-        for index, page in enumerate(pages)
-    ]
+    counted, repeated = _chains([one for one in candidates if one.line.size <= _LARGEST * usual])
+    found = _heads(candidates, counted, repeated)
+    heads = _apart(_within_bounds(found, pages), pages)
+    taken = {id(line) for one in heads for line in one.lines}
+    heads += [one for one in candidates if id(one.lines[0]) not in taken and _is_lone_number(one, pages, taken)]
+    if not heads:
+        return BodyPages(list(pages))
+    taken = {id(line) for one in heads for line in one.lines}
+    body = [replace(page, lines=tuple(line for line in page.lines if id(line) not in taken)) for page in pages]
+    kept = _first_of_each(heads, body)
+    return BodyPages(body, _by_page(kept, pages), _left_out([one for one in heads if one not in kept], pages))
 
 
 def _usual_size(pages: Sequence[Page]) -> float:
@@ -58,71 +99,156 @@ def _usual_size(pages: Sequence[Page]) -> float:
 
 
 def _candidates(index: int, page: Page) -> Iterator[_Candidate]:
-    """Yield the outermost rows in a page's top and bottom margin."""
+    """Yield the outermost rows in a page's top and bottom margin, from the edge."""
     for above in (True, False):
         limit = page.height * (_MARGIN if above else 1 - _MARGIN)
         lines = [line for line in page.lines if (line.bottom <= limit if above else line.top >= limit)]
         found = list(side_by_side([line for line in lines if not line.turned]))
-        for row in found[:_OUTERMOST] if above else found[-_OUTERMOST:]:
+        for depth, row in enumerate(found[:_OUTERMOST] if above else found[: -_OUTERMOST - 1 : -1]):
             row.sort(key=lambda line: line.left)
-            yield _Candidate(index, tuple(row), joined(row), above)
+            yield _Candidate(index, tuple(row), joined(row), above, depth)
 
 
-def _repeated(candidates: Sequence[_Candidate], usual: float) -> Iterator[_Candidate]:
-    places: dict[tuple[bool, int], list[_Candidate]] = defaultdict(list)
+def _chains(candidates: Sequence[_Candidate]) -> tuple[set[int], set[int]]:
+    """Return the ids of the rows that hold page numbers, and of the rows whose text repeats from page to page."""
+    same: dict[object, list[_Candidate]] = defaultdict(list)
+    counting: dict[object, list[_Candidate]] = defaultdict(list)
     for one in candidates:
-        if one.line.size <= 1.25 * usual:  # titles of chapters repeat their position, too, in a larger font size
-            places[one.above, round(one.line.top / 4)].append(one)
-    for (above, place), group in places.items():
-        near = [*group, *places.get((above, place - 1), ()), *places.get((above, place + 1), ())]
-        texts: dict[str, set[int]] = defaultdict(set)
-        for one in near:
-            texts[_DIGITS.sub("#", one.line.text)].add(one.page)
-        counting = _counting(near)
-        for one in group:
-            text = _DIGITS.sub("#", one.line.text)
-            repeated = len(texts[text]) > 1 and (_fixed(text) or _PAGE_NUMBER.fullmatch(one.line.text))
-            if repeated or (counting and _EDGE_NUMBER.search(one.line.text)):
-                yield one
+        place = round(one.line.top / 4)
+        for near in (place - 1, place, place + 1):
+            same[one.above, near, one.line.text].append(one)
+            for number in numbers(one.line.text):
+                offset = number.value - one.page
+                same[one.above, near, number.around, offset].append(one)
+                if number.at_edge:
+                    counting[one.above, near, offset].append(one)
+    counted = {id(one) for group in counting.values() for one in _in_a_row(group)}
+    repeated = {id(one) for group in same.values() for one in _in_a_row(group)}
+    return counted, repeated
 
 
-def _fixed(text: str) -> bool:
-    """Tell whether a text has letters; numbers alone differ from table to table."""
-    return any(letter.isalpha() for letter in text)
+def _in_a_row(group: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the members on enough pages in a row, or on every second page in a row."""
+    found: list[_Candidate] = []
+    part: list[_Candidate] = []
+    for one in sorted(group, key=lambda one: one.page):
+        if part and one.page - part[-1].page > 2:
+            part = []
+        part.append(one)
+        if len({member.page for member in part}) == _FEWEST_PAGES:
+            found += part
+        elif len({member.page for member in part}) > _FEWEST_PAGES:
+            found.append(one)
+    return found
 
 
-def _counting(near: Sequence[_Candidate]) -> bool:
-    """Tell whether the numbers at the ends of rows grow from page to page, as page numbers do."""
-    numbers: dict[int, int] = {}
-    for one in near:
-        match = _EDGE_NUMBER.search(one.line.text)
-        if match:
-            numbers.setdefault(one.page, int(match[1] or match[2]))
-    ordered = [number for _, number in sorted(numbers.items())]
-    grows = all(before < after for before, after in pairwise(ordered))
-    return len(ordered) >= _FEWEST_NUMBERED and grows
+def _heads(candidates: Sequence[_Candidate], counted: set[int], repeated: set[int]) -> list[_Candidate]:
+    """Return the rows from the edge inwards that repeat; below the first, only where one of them has a page number.
+
+    Several rows that repeat without a page number are a letterhead or the beginning of a form letter.
+    """
+    sides: dict[tuple[int, bool], list[_Candidate]] = defaultdict(list)
+    for one in candidates:
+        sides[one.page, one.above].append(one)
+    found: list[_Candidate] = []
+    for side in sides.values():
+        block: list[_Candidate] = []
+        for one in side:
+            if id(one) not in counted and id(one) not in repeated:
+                break
+            block.append(one)
+        numbered = any(id(one) in counted or is_decorated(one.line.text) for one in block)
+        found += block if numbered else block[:1]
+    return found
 
 
-def _numbers(index: int, page: Page, dropped: set[int]) -> Iterator[_Candidate]:
-    """Yield a page number alone at the edge, even where no other page has one there."""
-    left = replace(page, lines=tuple(line for line in page.lines if id(line) not in dropped))
-    body = [(line.top, line.bottom) for line in left.lines]
-    for one in _candidates(index, left):
-        line = one.line
-        if not _PAGE_NUMBER.fullmatch(line.text) or len(one.lines) > 1:
+def _within_bounds(found: Sequence[_Candidate], pages: Sequence[Page]) -> list[_Candidate]:
+    """Return the rows of pages that have more text than these rows."""
+    characters: dict[int, int] = defaultdict(int)
+    for one in found:
+        characters[one.page] += len(one.line.text)
+    return [
+        one
+        for one in found
+        if is_number(one.line.text)
+        or characters[one.page] <= _MOST_OF_PAGE * sum(len(line.text) for line in pages[one.page].lines)
+    ]
+
+
+def _apart(found: Sequence[_Candidate], pages: Sequence[Page]) -> list[_Candidate]:
+    """Return the rows at places where white space or a drawn line parts them from the body on most pages."""
+    taken = {id(line) for one in found for line in one.lines}
+    places: dict[tuple[bool, int], list[bool]] = defaultdict(list)
+    for one in found:
+        parted = _is_apart(one, pages[one.page], taken)
+        for near in (-1, 0, 1):
+            places[one.above, round(one.line.top / 4) + near].append(parted)
+    return [one for one in found if sum(gaps := places[one.above, round(one.line.top / 4)]) >= _LEAST_GAPS * len(gaps)]
+
+
+def _is_apart(one: _Candidate, page: Page, taken: set[int]) -> bool:
+    """Tell whether white space or a drawn line is between a row, with other running heads, and the body."""
+    body = [line for line in page.lines if id(line) not in taken and not line.turned]
+    near = 3 * one.line.size
+    beside = [line for line in page.lines if id(line) in taken and abs(line.top - one.line.top) <= near]
+    if one.above:
+        top, bottom = max(line.bottom for line in beside), min((line.top for line in body), default=page.height)
+    else:
+        top, bottom = max((line.bottom for line in body), default=0.0), min(line.top for line in beside)
+    ruled = any(
+        top - 3 <= rule.top <= bottom + 3 and rule.right - rule.left > _LEAST_RULE * page.width for rule in page.rules
+    )
+    return bottom - top >= (0 if ruled else _GAP * one.line.size)
+
+
+def _is_lone_number(one: _Candidate, pages: Sequence[Page], taken: set[int]) -> bool:
+    """Tell whether a row is a page number alone at the edge: decorated, or the number of the page itself."""
+    text = one.line.text
+    if not is_number(text) or len(one.lines) > 1:
+        return False
+    own = any(number.value == pages[one.page].number for number in numbers(text))
+    if not (is_decorated(text) or own):
+        return False
+    body = [line for line in pages[one.page].lines if id(line) not in taken and line is not one.lines[0]]
+    if one.above:
+        return all(line.top >= one.line.bottom + 0.8 * one.line.size for line in body) and bool(body)
+    return all(line.bottom <= one.line.top - 0.8 * one.line.size for line in body) and bool(body)
+
+
+def _first_of_each(heads: Sequence[_Candidate], body: Sequence[Page]) -> list[_Candidate]:
+    """Return the first row of each text that the bodies of the pages do not hold."""
+    elsewhere = "\n".join(_letters(" ".join(line.text for line in page.lines)) for page in body)
+    seen: set[str] = set()
+    kept: list[_Candidate] = []
+    for one in sorted(heads, key=lambda one: one.page):
+        text = _letters(one.line.text)
+        if text in seen or is_number(one.line.text):
             continue
-        outermost = (
-            all(top >= line.top - 1 for top, _ in body)
-            if one.above
-            else all(bottom <= line.bottom + 1 for _, bottom in body)
-        )
-        space = min(
-            (
-                abs(top - line.bottom) if one.above else abs(line.top - bottom)
-                for top, bottom in body
-                if (top, bottom) != (line.top, line.bottom)
-            ),
-            default=0.0,
-        )
-        if outermost and space > 0.8 * line.size:
-            yield one
+        seen.add(text)
+        if not all(_letters(line.text) in elsewhere for line in one.lines):
+            kept.append(one)
+    return kept
+
+
+def _letters(text: str) -> str:
+    """Return the text without the numbers at its ends and without white space, in lower case."""
+    return re.sub(r"\s+", "", re.sub(r"^[\W\d]+|[\W\d]+$", "", text)).casefold()
+
+
+def _by_page(kept: Sequence[_Candidate], pages: Sequence[Page]) -> dict[int, RunningRows]:
+    found: dict[int, RunningRows] = {}
+    for one in sorted(kept, key=lambda one: one.line.top):
+        above, below = found.get(pages[one.page].number, ((), ()))
+        found[pages[one.page].number] = ((*above, one.line), below) if one.above else (above, (*below, one.line))
+    return found
+
+
+def _left_out(dropped: Sequence[_Candidate], pages: Sequence[Page]) -> LeftOut:
+    whole = sum(len(line.text) for page in pages for line in page.lines)
+    texts = Counter(one.line.text for one in dropped if not is_number(one.line.text))
+    return LeftOut(
+        rows=len(dropped),
+        words=sum(len(one.line.text.split()) for one in dropped),
+        share=round(sum(len(one.line.text) for one in dropped) / whole, 4) if whole else 0.0,
+        texts=tuple(text for text, _ in texts.most_common(_MOST_TEXTS)),
+    )

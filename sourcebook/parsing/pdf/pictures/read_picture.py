@@ -43,8 +43,10 @@ def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
 
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
+    from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
 
-    written = write_markdown(build_document(recognised.pages), boxes=True)
+    body = without_running_heads(recognised.pages)
+    written = write_markdown(build_document(body.pages, heads=body.kept), boxes=True)
     reason = _UNREADABLE if recognised.unread else _EMPTY
     return ParsedDocument(
         markdown=written.markdown,
@@ -52,7 +54,7 @@ def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         title=title if isinstance(title, str) else document_title(written.blocks),
         page_count=count,
         language=detect_language(written.markdown, written.blocks),
-        metadata=properties | recognised.metadata,
+        metadata=properties | recognised.metadata | body.left_out.metadata(),
         nothing_to_read=None if written.markdown.strip() else reason,
     )
 

@@ -247,32 +247,6 @@ def test_contents_are_a_table_and_no_headings() -> None:
     assert ". ." not in document.markdown
 
 
-def test_running_heads_and_page_numbers_are_left_out() -> None:
-    """Lines that repeat at one position from page to page, with any numbers, are left out; titles there are kept."""
-    pages = [
-        [
-            Shown(72, 760, "A handbook of ducks"),
-            Shown(72, 700, f"Chapter {number}", size=20),
-            *paragraph(650, name=f"Page {number}"),
-            Shown(72, 40, f"Chapter {number} of the book"),
-            Shown(500, 40, f"{number + 8}"),
-        ]
-        for number in range(1, 5)
-    ]
-    text = parse_pages(*pages).markdown
-    assert "handbook" not in text
-    assert "of the book" not in text
-    assert "12" not in text
-    assert [line for line in text.splitlines() if line.startswith("#")] == [f"## Chapter {n}" for n in range(1, 5)]
-
-
-def test_lone_page_number() -> None:
-    """The number of a single page goes too; a number in the text stays."""
-    text = parse_pages([*paragraph(700), Shown(72, 600, "42"), Shown(300, 40, "- 7 -")]).markdown
-    assert "42" in text
-    assert "7" not in text
-
-
 def test_footnotes_stand_apart() -> None:
     """Small numbered text at the foot of a column is neither a list nor a heading."""
     notes = [Shown(72, 90, "1 See the first book.", size=7), Shown(72, 80, "2 See the second book.", size=7)]
