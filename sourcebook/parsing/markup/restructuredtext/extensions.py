@@ -178,7 +178,8 @@ def register_unknown(text: str) -> None:
     document.reporter.report_level = document.reporter.halt_level = 5
     english = get_language("en", document.reporter)
     for name in _names(_DIRECTIVE, text):
-        if directives.directive(name, english, document)[0] is None:
+        # docutils refuses code with options of Sphinx, such as `:linenos:`.
+        if name in _CODE or directives.directive(name, english, document)[0] is None:
             directives.register_directive(name, UnknownDirective)
     for name in _names(_ROLE, text):
         if roles.role(name, english, 0, document.reporter)[0] is None:
