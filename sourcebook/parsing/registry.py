@@ -86,31 +86,32 @@ _CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES)
 _DOCLING = ("docling-slim", "docling-core")
 _MARKUP = ("html-to-markdown", "lxml")
 _OFFICE: tuple[Argument, ...] = ("name", "media_type")
+_ENCODINGS = ("chardet",)
 _RECOGNITION = ("rapidocr", "onnxruntime")
 
 # fmt: off
 PARSERS = (
-    Parser("markdown", "text.markdown:parse_markdown", (), (MARKDOWN,), 2, ("markdown-it-py",)),
-    Parser("text", "text.plain_text:parse_plain_text", (), (PLAIN_TEXT,), 2),
-    Parser("csv", "text.comma_separated:parse_csv", (), (CSV,), 2),
-    Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 2, ("tree-sitter-language-pack",), False),
-    Parser("json", "text.fenced:parse_json", (), (JSON,), detects_language=False),
-    Parser("jsonl", "text.fenced:parse_json_lines", (), (JSON_LINES,), detects_language=False),
-    Parser("yaml", "text.fenced:parse_yaml", (), (YAML,), detects_language=False),
-    Parser("toml", "text.fenced:parse_toml", (), (TOML,), detects_language=False),
+    Parser("markdown", "text.markdown:parse_markdown", (), (MARKDOWN,), 4, ("markdown-it-py", *_ENCODINGS)),
+    Parser("text", "text.plain_text:parse_plain_text", (), (PLAIN_TEXT,), 3, _ENCODINGS),
+    Parser("csv", "text.comma_separated:parse_csv", (), (CSV,), 3, _ENCODINGS),
+    Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 3, ("tree-sitter-language-pack",), False),
+    Parser("json", "text.fenced:parse_json", (), (JSON,), 2, _ENCODINGS, detects_language=False),
+    Parser("jsonl", "text.fenced:parse_json_lines", (), (JSON_LINES,), 2, _ENCODINGS, detects_language=False),
+    Parser("yaml", "text.fenced:parse_yaml", (), (YAML,), 2, _ENCODINGS, detects_language=False),
+    Parser("toml", "text.fenced:parse_toml", (), (TOML,), 2, _ENCODINGS, detects_language=False),
     Parser("notebook", "markup.notebook:parse_notebook", (), (NOTEBOOK,), 1, ("markdown-it-py", *_MARKUP)),
     Parser("timed text", "text.timed_text:parse_timed_text", (), (SUBRIP, WEBVTT)),
-    Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 6, (*_MARKUP, "selectolax")),
-    Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 1, ("markdown-it-py",)),
-    Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 2, ("markdown-it-py", "pylatexenc")),
+    Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 8, (*_MARKUP, "selectolax")),
+    Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 2, ("markdown-it-py",)),
+    Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 3, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (RST,), 1, ("docutils", *_MARKUP, "selectolax")),
-    Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 2, (*_DOCLING, "python-docx")),
-    Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 2, (*_DOCLING, "python-pptx")),
+    Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 3, (*_DOCLING, "python-docx")),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 3, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
     Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 3, _MARKUP),
-    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 5,
+    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 6,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
     Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 3, ("docling-parse", "docling-core", "pypdfium2"),
            uses_ocr=True),

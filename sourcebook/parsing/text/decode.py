@@ -4,6 +4,8 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from sourcebook.parsing.text.legacy_encoding import guess_encoding
+
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -18,8 +20,10 @@ _MULTIBYTE_UTF8 = re.compile(
 )
 _SAMPLE_BYTES = 65_536
 """Bytes from which an encoding is guessed."""
-_ENOUGH_FOR_DETECTION = 24
-"""Non-ASCII bytes needed to guess an encoding; with fewer, Windows-1252 is right more often."""
+_MOST_DAMAGE = 50
+"""Characters per undecodable one, below which a guessed encoding is wrong."""
+_ISO_2022_JP = re.compile(rb"\x1b\$[@B][\x21-\x7e]{2,}?\x1b\([BJ]")
+"""Japanese in seven bits, between two escape sequences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ def decode(content: bytes) -> DecodedText:
     wide = utf16_without_mark(content[:4096])
     if wide is not None:
         return DecodedText(clean(content.decode(wide, errors="replace")), wide)
+    if _ISO_2022_JP.search(content[:_SAMPLE_BYTES]):
+        return DecodedText(clean(content.decode("iso2022_jp_2", errors="replace")), "iso2022_jp_2")
     try:
         return DecodedText(clean(content.decode("utf-8")), "utf-8")
     except UnicodeDecodeError as error:
@@ -75,25 +81,8 @@ def _decode_legacy(content: bytes, *, first_bad: int) -> DecodedText:
     damaged = sample.decode("utf-8", errors="replace").count("\ufffd")
     if well_formed > 4 * damaged:
         return DecodedText(clean(content.decode("utf-8", errors="replace")), "utf-8 (damaged)")
-    encoding = _guess(sample) or "cp1252"
-    try:
-        return DecodedText(clean(content.decode(encoding)), encoding)
-    except (UnicodeDecodeError, LookupError):
+    encoding = guess_encoding(sample) or "cp1252"
+    text = content.decode(encoding, errors="replace")
+    if text.count("\ufffd") * _MOST_DAMAGE > len(text):
         return DecodedText(clean(content.decode("latin-1")), "latin-1")
-
-
-def _guess(sample: bytes) -> str | None:
-    from charset_normalizer import from_bytes
-
-    if sum(byte >= 0x80 for byte in sample) < _ENOUGH_FOR_DETECTION:
-        return None
-    best = from_bytes(sample).best()
-    if best is None:
-        return None
-    try:
-        # Prefer the well-known name where both encodings give the same text.
-        if str(best) == sample.decode("cp1252"):
-            return "cp1252"
-    except UnicodeDecodeError:
-        pass
-    return best.encoding
+    return DecodedText(clean(text), encoding)

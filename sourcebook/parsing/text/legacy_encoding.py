@@ -1,0 +1,60 @@
+"""Guess of a text's encoding where it has no byte order mark and is not UTF-8."""
+
+import re
+from typing import Final
+
+_LATIN: Final = (
+    "cp1252",
+    "cp1250",
+    "cp1254",
+    "cp1257",
+    "iso8859-1",
+    "iso8859-2",
+    "iso8859-9",
+    "iso8859-13",
+    "iso8859-15",
+)
+_OTHER_SCRIPTS: Final = (
+    "cp1251", "cp1253", "cp1255", "cp1256", "cp874",
+    "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "koi8-r", "koi8-u",
+)  # fmt: skip
+_MULTIBYTE: Final = ("big5hkscs", "cp932", "cp949", "euc_jis_2004", "euc_kr", "gb18030", "shift_jis_2004")
+_OLD_LATIN: Final = ("cp437", "cp850", "cp852", "mac-roman")
+"""Encodings of DOS and the old Mac: candidates only if bytes within words are no letters in any Windows encoding."""
+_DOS_CYRILLIC: Final = "cp866"
+_ENOUGH_FOR_DOS: Final = 16
+"""Non-ASCII bytes below which a text is not taken for DOS Cyrillic."""
+_READ_AS: Final = {
+    "big5": "big5hkscs",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "shift_jis": "cp932",
+}
+"""Encodings by the smaller ones that they extend."""
+_RUN = re.compile(rb"([A-Za-z]?)([\x80-\xff]+)([A-Za-z]?)")
+_NO_LETTER_IN_WORD = re.compile(rb"[A-Za-z][\x81\x82\x84\x86-\x89\x8b\x90\x91\x93-\x95\x98\x99\x9b][A-Za-z]")
+
+
+def guess_encoding(sample: bytes) -> str | None:
+    """Return the name of the Python codec that most plausibly wrote a text; None if nothing fits."""
+    from chardet import detect
+
+    found = detect(sample, include_encodings=_candidates(sample), compat_names=False)["encoding"]
+    return _READ_AS.get(found, found) if found else None
+
+
+def _candidates(sample: bytes) -> list[str]:
+    runs = _RUN.findall(sample)
+    latin = sum(bool(before or after) or len(run) == 1 for before, run, after in runs)
+    count = sum(len(run) for _, run, _ in runs)
+    found = [*_LATIN, *_MULTIBYTE]
+    if latin * 2 < len(runs):
+        found += _OTHER_SCRIPTS
+        if count >= _ENOUGH_FOR_DOS:
+            found.append(_DOS_CYRILLIC)
+    if _NO_LETTER_IN_WORD.search(sample):
+        found += _OLD_LATIN
+    return found
