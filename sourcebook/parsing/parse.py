@@ -15,6 +15,9 @@ _DEFAULT = ParsingSettings()
 _OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory", "Cannot allocate memory")
 """Texts of errors by which compiled libraries report that memory ran out."""
 
+_OF_CODE = frozenset({"builtins", "pydantic_core._pydantic_core"})
+"""Modules of errors that speak of a parser's code, and not of the file."""
+
 
 class _ParserFunction(Protocol):
     def __call__(self, content: bytes, **arguments: object) -> ParsedDocument: ...
@@ -65,11 +68,16 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
             raise ParseError(
                 "it needs more memory than parsing.memory allows; raise that, or split the file", FailureClass.MEMORY
             ) from error
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ParseError(
-            f"the {parser.name} parser cannot read it ({reason}); open and save it again, or convert it",
+            f"the {parser.name} parser cannot read it{_told(error)}; open and save it again, or convert it",
             FailureClass.CORRUPT,
         ) from error
+
+
+def _told(error: Exception) -> str:
+    """Return what a parsing library says about a file, in brackets; "" for an error of its code (KeyError)."""
+    reason = " ".join(str(error).split())[:200]
+    return "" if type(error).__module__ in _OF_CODE or not reason else f" ({reason})"
 
 
 def ran_out_of_memory(error: BaseException | None) -> bool:

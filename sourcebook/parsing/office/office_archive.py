@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -10,6 +10,7 @@ from typing import Literal
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from sourcebook.errors import FailureClass, ParseError
+from sourcebook.parsing.office.xml_comments import may_hold_comments, without_comments
 
 OfficeFormat = Literal["docx", "pptx", "xlsx"]
 
@@ -49,7 +50,11 @@ class OfficeArchive:
     """An office file that is intact and safe to unpack."""
 
     content: bytes
-    """The file; templates, slide shows and files with macros are declared as plain documents, as parsers need them."""
+    """The file as parsers need it.
+
+    Templates, slide shows and files with macros are declared as plain documents, and the XML of documents and
+    presentations has no comments.
+    """
     office_format: OfficeFormat
     """Format of the content, which may differ from the file's name."""
 
@@ -69,6 +74,7 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
         names = set(archive.namelist())
         office_format = _format(names, named)
         unpacked = xml = 0
+        parts: dict[str, bytes] = {}
         for member in archive.infolist():
             unpacked += member.file_size
             if unpacked > _LARGEST_UNPACKED:
@@ -77,16 +83,23 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
                     " or save it without its pictures",
                     FailureClass.TOO_LARGE,
                 )
-            xml += _checked_xml(archive, member)
+            size, may_hold = _checked_xml(archive, member)
+            xml += size
+            if may_hold and office_format != "xlsx" and member.filename.endswith(".xml"):
+                parts[member.filename] = b""
             if xml > _LARGEST_XML:
                 raise ParseError(
                     f"it holds more than the {_LARGEST_XML >> 20} MiB of XML that are read; split it",
                     FailureClass.TOO_LARGE,
                 )
-        types = archive.read(_CONTENT_TYPES)
+        for name in parts:
+            parts[name] = without_comments(archive.read(name))
+        types = parts.get(_CONTENT_TYPES) or archive.read(_CONTENT_TYPES)
         plain_types = _VARIANTS.sub(_plain_type, types)
         if plain_types != types:
-            content = _with_content_types(archive, plain_types)
+            parts[_CONTENT_TYPES] = plain_types
+        if parts:
+            content = _with_parts(archive, parts)
     return OfficeArchive(content, office_format)
 
 
@@ -119,20 +132,24 @@ def _format(names: set[str], named: str) -> OfficeFormat:
     raise ParseError(f"it is a zip archive, but no .{named} document; check its file name", FailureClass.UNSUPPORTED)
 
 
-def _checked_xml(archive: ZipFile, member: ZipInfo) -> int:
-    """Return the size of an XML part in bytes, 0 for any other part; `zipfile` inflates no more than declared."""
+def _checked_xml(archive: ZipFile, member: ZipInfo) -> tuple[int, bool]:
+    """Return the size of an XML part in bytes, 0 for any other part, and whether it may hold comments.
+
+    `zipfile` inflates no more than declared.
+    """
     with archive.open(member) as stream:
         piece = stream.read(_PIECE)
         if not piece.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):
             while piece:
                 piece = stream.read(_PIECE)
-            return 0
+            return 0, False
         encoding = _DECLARATION.search(piece[:1024].replace(b"\x00", b""))
         if encoding and not _ENCODINGS.fullmatch(encoding[1]):
             raise ParseError(
                 f"its part {member.filename} is in an encoding that office programs do not write", FailureClass.CORRUPT
             )
         tail = b""
+        may_hold = may_hold_comments(piece, is_first=True)
         while piece:
             if any(doctype in tail + piece for doctype in _DOCTYPES):
                 raise ParseError(
@@ -142,7 +159,8 @@ def _checked_xml(archive: ZipFile, member: ZipInfo) -> int:
                 )
             tail = piece[-_LONGEST_DOCTYPE:]
             piece = stream.read(_PIECE)
-    return member.file_size
+            may_hold = may_hold or may_hold_comments(tail + piece, is_first=False)
+    return member.file_size, may_hold
 
 
 def _plain_type(variant: re.Match[bytes]) -> bytes:
@@ -150,9 +168,11 @@ def _plain_type(variant: re.Match[bytes]) -> bytes:
     return _MAIN_TYPE % (b"wordprocessingml.document" if is_word else b"presentationml.presentation")
 
 
-def _with_content_types(archive: ZipFile, types: bytes) -> bytes:
+def _with_parts(archive: ZipFile, parts: Mapping[str, bytes]) -> bytes:
+    """Return the archive with the content of some of its parts replaced."""
     copy = BytesIO()
     with ZipFile(copy, "w") as target:
         for member in archive.infolist():
-            target.writestr(member.filename, types if member.filename == _CONTENT_TYPES else archive.read(member))
+            name = member.filename
+            target.writestr(name, parts[name] if name in parts else archive.read(member))
     return copy.getvalue()

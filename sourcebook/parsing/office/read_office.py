@@ -39,6 +39,7 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         page_count=pages,
         language=detect_language(markdown, blocks),
         metadata=properties,
+        nothing_to_read="it has no slides" if archive.office_format == "pptx" and pages is None else None,
     )
 
 

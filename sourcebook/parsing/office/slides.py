@@ -12,18 +12,40 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     GroupLabel,
     TitleItem,
 )
+from pptx.presentation import Presentation
+from pptx.util import Inches
 
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
 
 _COMMENT = "comment-slide"
+_USUAL_SIZE = Inches(10), Inches(7.5)
+"""Width and height that PowerPoint takes for a presentation that states none."""
 
 
 class SlidesBackend(MsPowerpointDocumentBackend):
-    """docling's reader of presentations, without pictures."""
+    """docling's reader of presentations, without pictures.
+
+    Slides whose part is missing are left out, and a presentation without slide size gets the usual one: docling would
+    refuse both.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # docling's signature
+        super().__init__(*args, **kwargs)
+        if self.pptx_obj is not None:
+            _mend(self.pptx_obj)
 
     def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
         pass
+
+
+def _mend(presentation: Presentation) -> None:
+    listed = presentation.element.sldIdLst
+    for slide in list(listed if listed is not None else ()):
+        if slide.rId not in presentation.part.rels:
+            listed.remove(slide)
+    if presentation.slide_width is None or presentation.slide_height is None:
+        presentation.slide_width, presentation.slide_height = _USUAL_SIZE
 
 
 def read_slides(content: bytes, *, name: str) -> DoclingDocument:
