@@ -232,12 +232,13 @@ class _Chunker:
         touched = _touched(draft)
         path = common_path(touched)
         names = self._definitions.around(draft.own_start, draft.end)
+        with_content = next((section for section in touched if section.has_content), touched[0])
         return Chunk(
             ordinal=ordinal,
             text=self._written(draft),
             heading_path=tuple(heading.title for heading in (*path, *names) if heading.title),
             anchor=next((section.anchor for section in touched if section.path == path), touched[0].anchor),
-            page=self._block_at(draft.start).page,
+            page=self._block_at(max(draft.start, with_content.start)).page,
             start_char=draft.start,
             end_char=draft.end,
             token_count=count,

@@ -16,6 +16,7 @@ def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> It
 
     - A heading without content joins the next section; where such headings fill half a passage, the section before.
     - Headings at the end of the document join the section before.
+    - A slide with content joins no other slide: a passage names one page.
     - A tiny section joins the siblings or children that follow, as long as they fit one passage together.
     """
     whole: list[Section] = []  # yielded once another section with content follows
@@ -56,6 +57,8 @@ def _joined(sections: Iterable[Section], index: TokenIndex, budget: int) -> Iter
 
 def _joins(group: Group, following: Section, index: TokenIndex, budget: int) -> bool:
     first = group[0]
+    if _is_another_slide(group[-1], following) and any(section.has_content for section in group):
+        return False
     if not group[-1].has_content:
         return index.size(first.start, group[-1].end) * 2 < budget
     return (
@@ -64,3 +67,9 @@ def _joins(group: Group, following: Section, index: TokenIndex, budget: int) -> 
         and index.size(first.start, group[-1].end) * _TINY < budget
         and index.size(first.start, following.end) <= budget
     )
+
+
+def _is_another_slide(section: Section, following: Section) -> bool:
+    """Tell whether the next section begins another page with a heading of the first level, as each slide does."""
+    page = following.blocks[0].page
+    return following.blocks[0].level == 1 and page is not None and page != section.blocks[-1].page

@@ -43,7 +43,7 @@ def page_document(
     return ParsedDocument(
         markdown=markdown,
         blocks=blocks,
-        title=title or document_title(blocks),
+        title=title or document_title(blocks, markdown),
         language=detect_language(markdown, blocks) or language,
         metadata=metadata or {},
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.office.office_archive import reading
 from sourcebook.parsing.text.json_values import json_mapping
+from sourcebook.parsing.text.titles import is_title
 
 _PART = "docProps/core.xml"
 _LARGEST = 1 << 20
@@ -22,7 +23,6 @@ _NAMES = {
 }
 _NAMESPACE = re.compile(r"\{[^}]*\}")
 _KEYWORDS = re.compile(r"[;,\n]")
-_TEMPLATE_TITLES = frozenset({"powerpoint presentation", "presentation", "document", "untitled", "word document"})
 _LIBRARIES = re.compile(r"python-(?:docx|pptx)|openpyxl|generated (?:by|using) python", re.IGNORECASE)
 
 
@@ -54,6 +54,6 @@ def read_core_properties(content: bytes, *, named: str) -> Mapping[str, JsonValu
         text = " ".join((element.text or "").split())
         if name == "keywords":
             found[name] = [word for part in _KEYWORDS.split(element.text or "") if (word := " ".join(part.split()))]
-        elif name and not (name == "title" and text.lower() in _TEMPLATE_TITLES) and not _LIBRARIES.match(text):
+        elif name and not (name == "title" and not is_title(text)) and not _LIBRARIES.match(text):
             found[name] = text
     return json_mapping({name: value for name, value in found.items() if value})

@@ -1,5 +1,7 @@
 """Word, PowerPoint and Excel files."""
 
+import re
+
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.media_types import DOCX, PPTX, XLSX
 from sourcebook.parsing.docling.backends import import_without_models
@@ -8,6 +10,8 @@ from sourcebook.parsing.office.core_properties import read_core_properties
 from sourcebook.parsing.office.office_archive import OfficeArchive, open_office_archive
 from sourcebook.parsing.text.titles import document_title
 
+_NUMBERED_SLIDE = re.compile(r"Slide \d+(?: \(hidden\))?")
+"""Heading of a slide that has no title."""
 _EXTENSIONS = {DOCX: "docx", PPTX: "pptx", XLSX: "xlsx"}
 
 
@@ -31,7 +35,8 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
     title = properties.pop("title", None)
     markdown, blocks, pages = _read(archive, name)
     if not isinstance(title, str):
-        title = None if archive.office_format == "xlsx" else document_title(blocks)
+        title = None if archive.office_format == "xlsx" else document_title(blocks, markdown)
+        title = None if title and _NUMBERED_SLIDE.fullmatch(title) else title
     return ParsedDocument(
         markdown=markdown,
         blocks=blocks,

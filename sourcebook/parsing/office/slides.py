@@ -10,6 +10,8 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     DoclingDocument,
     GroupItem,
     GroupLabel,
+    NodeItem,
+    TextItem,
     TitleItem,
 )
 from pptx.presentation import Presentation
@@ -19,6 +21,8 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
 
 _COMMENT = "comment-slide"
+_LONGEST_TITLE = 80
+"""Characters of the first text of a slide that is taken for its title."""
 _USUAL_SIZE = Inches(10), Inches(7.5)
 """Width and height that PowerPoint takes for a presentation that states none."""
 
@@ -60,7 +64,10 @@ def read_slides(content: bytes, *, name: str) -> DoclingDocument:
 
 
 def _arrange_slides(document: DoclingDocument) -> None:
-    """Begin each slide that is not empty with its title, else `Slide N`, and end it with notes and comments."""
+    """Begin each slide that is not empty with its title, and end it with notes and comments.
+
+    The title of a slide without one is its first text if that is short, else `Slide N`.
+    """
     comments = _comments_by_slide(document)
     held = {comment.self_ref for group in comments.values() for comment in group}
     document.body.children = [child for child in document.body.children if child.cref not in held]
@@ -105,9 +112,20 @@ def _introduce_notes(document: DoclingDocument, slide: GroupItem) -> None:
             item.text = f"Speaker notes: {item.text}"  # type: ignore[attr-defined] # notes are texts
 
 
+def _reads_as_title(item: NodeItem) -> bool:
+    """Tell whether the first text of a slide without a title is one: people write titles into text boxes."""
+    return (
+        isinstance(item, TextItem)
+        and item.label in {DocItemLabel.TEXT, DocItemLabel.PARAGRAPH}
+        and item.content_layer == ContentLayer.BODY
+        and 0 < len(item.text.strip()) <= _LONGEST_TITLE
+    )
+
+
 def _begin_with_title(document: DoclingDocument, slide: GroupItem, number: int, *, hidden: bool) -> None:
     children = [reference.resolve(document) for reference in slide.children]
     titles = [child for child in children if isinstance(child, TitleItem) and child.text.strip()]
+    titles = titles or [child for child in children[:1] if _reads_as_title(child)]
     text = " ".join(" ".join(title.text for title in titles).split())
     first = document.add_text(
         label=DocItemLabel.TITLE,

@@ -9,7 +9,7 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.pdf.document_information import read_information
 from sourcebook.parsing.pdf.readable_pages import readable_pages
 from sourcebook.parsing.pdf.text_pages import TextPage, read_pages
-from sourcebook.parsing.text.titles import document_title
+from sourcebook.parsing.text.titles import document_title, is_title
 
 _FILE_ENDINGS = (".doc", ".docx", ".indd", ".tex", ".ppt", ".pptx", ".qxd", ".xls", ".xlsx", ".odt")
 
@@ -49,7 +49,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     return ParsedDocument(
         markdown=written.markdown,
         blocks=written.blocks,
-        title=_title(properties.metadata, written.blocks),
+        title=_title(properties.metadata, written.blocks, written.markdown),
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
         metadata={**metadata, **readable.metadata, **body.left_out.metadata()},
@@ -68,9 +68,9 @@ def _why_empty(found: Sequence[TextPage], *, ocr: bool) -> str:
     return "the PDF is scanned and OCR is off: set parsing.ocr to true"
 
 
-def _title(metadata: Mapping[str, JsonValue], blocks: Sequence[Block]) -> str | None:
-    """Return the title property unless that is a file name, else the first heading."""
+def _title(metadata: Mapping[str, JsonValue], blocks: Sequence[Block], markdown: str) -> str | None:
+    """Return the title property unless that is a file name or a program's placeholder, else the first heading."""
     title = metadata.get("title")
-    if isinstance(title, str) and " " in title and not title.lower().endswith(_FILE_ENDINGS):
+    if isinstance(title, str) and " " in title and is_title(title) and not title.lower().endswith(_FILE_ENDINGS):
         return title
-    return document_title(blocks)
+    return document_title(blocks, markdown)

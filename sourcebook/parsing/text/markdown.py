@@ -41,7 +41,7 @@ def parse_markdown(content: bytes) -> ParsedDocument:
     return ParsedDocument(
         markdown=text,
         blocks=blocks,
-        title=front_matter.title or document_title(blocks),
+        title=front_matter.title or document_title(blocks, text),
         language=front_matter.language or detect_language(text, blocks),
         metadata={**front_matter.metadata, "encoding": decoded.encoding},
     )

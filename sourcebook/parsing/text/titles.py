@@ -1,5 +1,6 @@
 """Titles of headings and documents, without Markdown."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
@@ -10,6 +11,18 @@ from sourcebook.model.document import Block
 
 LONGEST_TITLE = 300
 """Characters to which a title is cut, because each chunk below a heading repeats it."""
+_PLACEHOLDER = re.compile(
+    r"(?:(?:power ?point|microsoft|word|ms)[ -]*)*(?:presentation|präsentation|document|dokument)(?: ?\d+)?"
+    r"|(?:présentation|presentación(?: de)?|presentazione(?: di)?|apresentação do|презентация) power ?point"
+    r"|microsoft (?:word|excel|power ?point)(?: - .*)?"
+    r"|(?:slide|folie|diapositive|diapositiva|page|sheet|layout|blank|foil)(?: ?\d+)?"
+    r"|(?:enscript|a2ps|groff|stdin|standard|printer|print|full page fax)[ -]*(?:output|input|print|job)?"
+    r"|(?:untitled|unbenannt|sans titre|no title|title|name|none|null)[ -]*(?:document|presentation|page)?[ -]*\d*"
+    r"|[\W_]*",
+    re.IGNORECASE,
+)
+"""Titles that programs write: Enscript Output, PowerPoint Presentation, Microsoft Word - letter.doc, untitled."""
+_NAME_LINE = re.compile(r"[^\s,][^\n]{0,120}? (?:-{1,2}|–|—) \S")
 _LONGEST_INLINE = 2000
 """Characters of a heading above which its Markdown is kept as it is."""
 
@@ -28,10 +41,33 @@ def cut_title(text: str) -> str:
     return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1].rstrip() + "…"
 
 
-def document_title(blocks: Sequence[Block]) -> str | None:
-    """Return the text of the first H1, else of the first block if that is a heading, else None."""
+def document_title(blocks: Sequence[Block], markdown: str = "") -> str | None:
+    """Return the text of the first H1, else of the first block if that is a heading, else None.
+
+    The title of a manual page is the line below its heading NAME, such as `ls - list directory contents`, and none of
+    its headings.
+
+    Args:
+        blocks: the blocks of the document.
+        markdown: the text of the document, in which a manual page names itself.
+    """
     first_h1 = next((block.title for block in blocks if block.level == 1 and block.title), None)
-    return first_h1 or (blocks[0].title or None if blocks else None)
+    title = first_h1 or (blocks[0].title or None if blocks else None)
+    return title if title is None or title.casefold() != "name" else _named_below(blocks, title, markdown)
+
+
+def is_title(text: str) -> bool:
+    """Tell whether a title in a file's properties is one, and none that a program writes into every file."""
+    return _PLACEHOLDER.fullmatch(" ".join(text.split())) is None
+
+
+def _named_below(blocks: Sequence[Block], title: str, markdown: str) -> str | None:
+    position = next(number for number, block in enumerate(blocks) if block.title == title)
+    below = blocks[position + 1] if position + 1 < len(blocks) else None
+    if below is None or below.level:
+        return None
+    line = plain_title(markdown[below.start : below.end].strip().partition("\n\n")[0])
+    return line if _NAME_LINE.match(line) else None
 
 
 def _text(tokens: Iterable[Token]) -> Iterable[str]:

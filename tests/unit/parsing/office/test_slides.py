@@ -8,26 +8,38 @@ from pptx.util import Inches
 from tests.unit.parsing.covering import texts
 from tests.unit.parsing.office.office_files import parse_named, saved
 
+_LONG = "The survey of the meadows found more kinds of orchids than in the year before, and fewer on dry ground."
 _AREA = (Inches(1), Inches(2), Inches(4), Inches(2))
 
 
 def test_every_slide_begins_a_section() -> None:
-    """Its title comes first wherever it stands; without one it is called by its number; an empty one is left out."""
+    """Its title comes first wherever it stands, else its first short text or its number; an empty one is left out."""
     presentation = pptx.Presentation()
     untitled = presentation.slides.add_slide(presentation.slide_layouts[6])
-    untitled.shapes.add_textbox(*_AREA).text_frame.text = "only text"
+    untitled.shapes.add_textbox(*_AREA).text_frame.text = "What we saw"
+    numbered = presentation.slides.add_slide(presentation.slide_layouts[6])
+    numbered.shapes.add_textbox(*_AREA).text_frame.text = _LONG
     presentation.slides.add_slide(presentation.slide_layouts[6])
     low_title = presentation.slides.add_slide(presentation.slide_layouts[5])
     low_title.shapes.add_textbox(0, 0, Inches(4), Inches(0.3)).text_frame.text = "above the title"
     low_title.shapes.title.text = "The plan"
     parsed = parse_named("a.pptx", saved(presentation))
     assert [(text, block.page) for text, block in zip(texts(parsed), parsed.blocks, strict=True)] == [
-        ("# Slide 1", 1),
-        ("only text", 1),
-        ("# The plan", 3),
-        ("above the title", 3),
+        ("# What we saw", 1),
+        ("# Slide 2", 2),
+        (_LONG, 2),
+        ("# The plan", 4),
+        ("above the title", 4),
     ]
-    assert parsed.page_count == 3
+    assert (parsed.page_count, parsed.title) == (4, "What we saw")
+
+
+def test_the_number_of_a_slide_is_no_title_of_a_document() -> None:
+    """A presentation without titles has none, rather than an invented one or that of its program."""
+    presentation = pptx.Presentation()
+    presentation.slides.add_slide(presentation.slide_layouts[6]).shapes.add_textbox(*_AREA).text_frame.text = _LONG
+    presentation.core_properties.title = "PowerPoint-Präsentation"
+    assert parse_named("a.pptx", saved(presentation)).title is None
 
 
 def test_notes_are_labelled() -> None:
