@@ -65,7 +65,9 @@ def _as_sourcebook(settings: SpeechSettings, home: Path) -> Hear:
     engine = load_engine(settings, home)
 
     def hear(samples: Samples) -> str:
-        blocks = (samples[first : first + 10 * SAMPLE_RATE] for first in range(0, len(samples), 10 * SAMPLE_RATE))
+        blocks = (
+            samples[np.newaxis, first : first + 10 * SAMPLE_RATE] for first in range(0, len(samples), 10 * SAMPLE_RATE)
+        )
         windows = transcribe(blocks, engine, start=0.0, language=None)
         return " ".join(segment.text for window in windows for segment in window.segments)
 

@@ -233,7 +233,7 @@ CREATE TABLE transcript_window (
     engine text NOT NULL,
     starts_at double precision NOT NULL,  -- seconds
     ends_at double precision NOT NULL,
-    segments jsonb NOT NULL,           -- rows of start, end, text, average log-probability, no-speech probability
+    segments jsonb NOT NULL,           -- rows of start, end, text, average log-probability, no-speech probability, language, its probability, channel
     seal bigint,                       -- transcript_window_seal of the row
     PRIMARY KEY (sound_sha256, engine, starts_at),
     FOREIGN KEY (sound_sha256, engine) REFERENCES transcript (sound_sha256, engine) ON DELETE CASCADE

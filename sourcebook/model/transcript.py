@@ -1,6 +1,7 @@
 """Recordings and their transcripts."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sourcebook.model.document import JsonValue
@@ -22,6 +23,12 @@ class Segment:
     """Mean natural logarithm of the token probabilities: 0 is certain, below -1 doubtful."""
     no_speech_probability: float
     """Probability of silence according to the engine, from 0 to 1."""
+    language: str | None = None
+    """Code of the language it was transcribed in, as in `Language`; None in transcripts of earlier versions."""
+    language_probability: float = 0.0
+    """Probability of this language, from 0 to 1."""
+    channel: int | None = None
+    """1 for the left and 2 for the right channel, where they hold different speakers; otherwise None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +62,9 @@ class Window:
     end: float
     """End in seconds from the beginning of the recording, where the next window begins."""
     language: Language | None
-    """Detected language; None until the first speech."""
+    """Language of the last speech up to here; None until the first speech."""
     segments: tuple[Segment, ...]
-    """Segments in order of time, without overlap."""
+    """Segments in order of time; those of one channel do not overlap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +76,18 @@ class Transcript:
     language: str | None
     """Language code; None for a recording without speech."""
     segments: tuple[Segment, ...]
+
+
+def most_spoken(segments: Iterable[Segment]) -> Language | None:
+    """Return the language that is spoken longest, with its mean probability; None if no segment has one."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    weights: defaultdict[str, float] = defaultdict(float)
+    for segment in segments:
+        if segment.language is not None:
+            length = max(segment.end - segment.start, 0.01)
+            seconds[segment.language] += length
+            weights[segment.language] += length * segment.language_probability
+    if not seconds:
+        return None
+    code = max(sorted(seconds), key=lambda code: seconds[code])
+    return Language(code, round(weights[code] / seconds[code], 4))

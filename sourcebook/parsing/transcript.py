@@ -14,6 +14,8 @@ LONG_SECONDS = 60.0
 LONGEST_SECONDS = 120.0
 """Length of a paragraph at which it ends with its segment, for transcripts without full stops."""
 
+_CHANNELS = {1: ", left", 2: ", right"}
+"""Names of the channels behind a time stamp."""
 _LAST_CHARACTERS = 8
 """Characters at the end of a text in which the end of its sentence is looked for."""
 _SENTENCE_END = re.compile(r"""[.!?…。！？।؟۔]["'”’»›」』）)\]*_]*\s*\Z""")
@@ -23,7 +25,8 @@ def parse_transcript(segments: Sequence[Segment], *, title: str | None, language
     """Return the document of a recording: one block per segment, and a time stamp in a paragraph's first block.
 
     Args:
-        segments: Segments in order, without overlap; segments without text are left out.
+        segments: Segments in order of time; segments without text are left out. One of another channel begins a
+            paragraph, whose stamp names the channel.
         title: Title in the recording's tags, or None.
         language: ISO 639-1 code of the spoken language, or None.
     """
@@ -31,14 +34,17 @@ def parse_transcript(segments: Sequence[Segment], *, title: str | None, language
     blocks: list[Block] = []
     length = 0
     paragraph = 0.0  # its start, in seconds
+    channel: int | None = None
     for segment in segments:
         text = " ".join(segment.text.split())  # on one line behind a stamp, no text reads as a block of Markdown
         if not text:
             continue
-        begins = not blocks or _begins_paragraph(segment, paragraph, blocks[-1], parts[-1])
+        begins = (
+            not blocks or segment.channel != channel or _begins_paragraph(segment, paragraph, blocks[-1], parts[-1])
+        )
         if begins:
-            text = f"[{stamp(segment.start)}] {text}"
-            paragraph = segment.start
+            text = f"[{stamp(segment.start)}{_CHANNELS.get(segment.channel or 0, '')}] {text}"
+            paragraph, channel = segment.start, segment.channel
         separator = "" if not blocks else "\n\n" if begins else " "
         start = length + len(separator)
         length = start + len(text)

@@ -1,6 +1,6 @@
 """Decode a recording into samples."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import av
@@ -16,7 +16,7 @@ from sourcebook.speech.container import Sound, open_sound
 from sourcebook.speech.timeline import Timeline
 
 Samples = NDArray[np.float32]
-"""Sound of one channel, `SAMPLE_RATE` samples a second, from -1 to 1."""
+"""Sound of one channel, (n,), or of several, (channels, n); `SAMPLE_RATE` samples a second, from -1 to 1."""
 
 BLOCK_SECONDS: Final = 10
 """Seconds of a block of samples."""
@@ -28,6 +28,8 @@ _WITHOUT_STAMPS: Final = frozenset({"mp3", "aac", "ac3", "eac3", "dts", "amr"})
 """Formats of bare frames: FFmpeg counts their time stamps from the frames, so damaged bytes take no time."""
 _GAPLESS: Final = "flac"
 """Container whose time stamps count samples: a gap in them is damage."""
+_LAYOUTS: Final = ("mono", "stereo")
+"""FFmpeg's names of the layouts of one channel and of two."""
 
 
 def decode(place: str, *, start: float = 0.0) -> Iterator[Samples]:
@@ -44,31 +46,47 @@ def decode(place: str, *, start: float = 0.0) -> Iterator[Samples]:
         RecordingError: It cannot be opened, or more than a tenth of it is damaged.
     """
     with open_sound(place) as sound:
-        yield from _blocks(_mono(sound), round(start * SAMPLE_RATE))
+        yield from (block[0] for block in _blocks(sound, 1, start))
 
 
-def _blocks(pieces: Iterable[Samples], skip: int) -> Iterator[Samples]:
-    """Yield the samples after the first `skip` ones in blocks."""
+def decode_channels(place: str, *, start: float = 0.0) -> Iterator[Samples]:
+    """Yield a recording's sound as `decode` does, (channels, n): the two channels of a stereo recording, else one mix.
+
+    Args:
+        place: Path or URL; see `open_sound`.
+        start: Seconds, rounded to a sample.
+
+    Raises:
+        RecordingError: It cannot be opened, or more than a tenth of it is damaged.
+    """
+    with open_sound(place) as sound:
+        is_stereo = sound.stream.codec_context.layout.nb_channels == len(_LAYOUTS)
+        yield from _blocks(sound, len(_LAYOUTS) if is_stereo else 1, start)
+
+
+def _blocks(sound: Sound, channels: int, start: float) -> Iterator[Samples]:
+    """Yield the samples after `start` in blocks."""
+    skip = round(start * SAMPLE_RATE)
     size = BLOCK_SECONDS * SAMPLE_RATE
-    block = np.empty(size, np.float32)
+    block = np.empty((channels, size), np.float32)
     held = 0
-    for piece in pieces:
-        rest = piece[skip:]
-        skip -= min(skip, len(piece))
-        while len(rest):
-            taken = rest[: size - held]
-            block[held : held + len(taken)] = taken
-            held += len(taken)
-            rest = rest[len(taken) :]
+    for piece in _mixed(sound, channels):
+        rest = piece[:, skip:]
+        skip -= min(skip, piece.shape[1])
+        while rest.shape[1]:
+            taken = rest[:, : size - held]
+            block[:, held : held + taken.shape[1]] = taken
+            held += taken.shape[1]
+            rest = rest[:, taken.shape[1] :]
             if held == size:
                 yield block
-                block, held = np.empty(size, np.float32), 0
+                block, held = np.empty((channels, size), np.float32), 0
     if held:
-        yield block[:held]
+        yield block[:, :held]
 
 
-def _mono(sound: Sound) -> Iterator[Samples]:
-    mixer = _Mixer()
+def _mixed(sound: Sound, channels: int) -> Iterator[Samples]:
+    mixer = _Mixer(channels)
     damage = _Damage()
     decoded = 0  # bytes
     for packet in _packets(sound):
@@ -123,10 +141,11 @@ class _Damage:
 
 
 class _Mixer:
-    """Converts frames to one channel at `SAMPLE_RATE`; their format may change within a recording."""
+    """Converts frames to one or two channels at `SAMPLE_RATE`; their format may change within a recording."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: int) -> None:
         self.timeline = Timeline()
+        self._channels = channels
         self._resampler: AudioResampler | None = None
         self._shape: tuple[str, str, int] | None = None
 
@@ -140,8 +159,8 @@ class _Mixer:
         shape = (frame.format.name, frame.layout.name, frame.sample_rate)
         if gap or shape != self._shape:
             yield from self.rest()
-            yield from _silence(gap)
-            self._resampler = AudioResampler("flt", "mono", SAMPLE_RATE, frame_size=SAMPLE_RATE)
+            yield from _silence(gap, self._channels)
+            self._resampler = AudioResampler("fltp", _LAYOUTS[self._channels - 1], SAMPLE_RATE, frame_size=SAMPLE_RATE)
             self._shape = shape
         frame.pts = None  # or else the resampler would follow it, too
         if self._resampler is not None:
@@ -154,14 +173,14 @@ class _Mixer:
             yield from map(_array, resampler.resample(None))
 
 
-def _silence(seconds: float) -> Iterator[Samples]:
+def _silence(seconds: float, channels: int) -> Iterator[Samples]:
     left = round(seconds * SAMPLE_RATE)
     while left > 0:
         size = min(left, BLOCK_SECONDS * SAMPLE_RATE)
-        yield np.zeros(size, np.float32)
+        yield np.zeros((channels, size), np.float32)
         left -= size
 
 
 def _array(frame: AudioFrame) -> Samples:
     # A NaN in a recording of floats would silence everything after it.
-    return np.nan_to_num(frame.to_ndarray().reshape(-1)).astype(np.float32, copy=False)
+    return np.nan_to_num(frame.to_ndarray()).astype(np.float32, copy=False)

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 LONGEST_PIECE = 30.0
 """Seconds of the longest piece, which Whisper transcribes at once."""
+LANGUAGE_SECONDS = 4.0
+"""Seconds of speech that its language is detected in; of four, Whisper tells it as surely as of thirty."""
+LANGUAGE_CONTEXT = 5.0
+"""Seconds that the encoder sees for it, the rest silence: a sixth of its time for thirty."""
 BEAMS = 5
 """Beams of the beam search, as in Whisper; greedy decoding was much worse in languages other than English."""
 
@@ -45,8 +49,12 @@ class Heard:
 class Engine(Protocol):
     """A loaded Whisper model. For one thread."""
 
-    def detect_language(self, pieces: "Sequence[Samples]") -> dict[str, float]:
-        """Return the probability of each language, averaged over the pieces by their length."""
+    def detect_languages(self, sounds: "Sequence[Samples]") -> list[dict[str, float]]:
+        """Return the probability of each language, by Whisper's code, for each sound.
+
+        Args:
+            sounds: Sounds of which the first `LANGUAGE_SECONDS` seconds count, 16 kHz, one channel.
+        """
 
     def transcribe(self, pieces: "Sequence[Samples]", language: str, *, again: bool = False) -> list[Heard]:
         """Return a transcript of each piece.

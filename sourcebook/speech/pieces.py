@@ -1,8 +1,11 @@
-"""Find speech in sound, and cut it into pieces that Whisper transcribes at once."""
+"""Find speech in sound, and join it to pieces that Whisper transcribes at once."""
 
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import NamedTuple, Self
 
+import numpy as np
 from faster_whisper.vad import VadOptions, get_speech_timestamps
 
 from sourcebook.model.transcript import SAMPLE_RATE
@@ -18,7 +21,7 @@ MARGIN = round(0.4 * SAMPLE_RATE)
 _LONGEST = round((LONGEST_PIECE - 1) * SAMPLE_RATE)
 """Samples of the longest piece."""
 _LONGEST_PAUSE = 3 * SAMPLE_RATE
-"""Samples of the longest pause within a piece: in longer silence Whisper invents words."""
+"""Samples of the longest pause within an utterance: in longer silence Whisper invents words."""
 
 
 class Span(NamedTuple):
@@ -26,6 +29,38 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Sound that Whisper transcribes at once: utterances in order, joined without the silence between them."""
+
+    utterances: tuple[Span, ...]
+
+    def __len__(self) -> int:
+        """Return the samples of the joined sound."""
+        return sum(span.end - span.start for span in self.utterances)
+
+    def sound_in(self, samples: Samples) -> Samples:
+        """Return the joined sound.
+
+        Args:
+            samples: The sound that the utterances are in, one channel.
+        """
+        return np.concatenate([samples[span.start : span.end] for span in self.utterances])
+
+    def offsets(self) -> list[int]:
+        """Return the sample of the joined sound at which each utterance begins."""
+        return [0, *accumulate(span.end - span.start for span in self.utterances)][:-1]
+
+    def position(self, offset: int) -> int:
+        """Return the sample of the whole sound at a sample of the joined sound."""
+        place = max((begin, number) for number, begin in enumerate(self.offsets()) if begin <= offset)
+        return self.utterances[place[1]].start + offset - place[0]
+
+    def alone(self) -> "list[Self]":
+        """Return each utterance as a piece of its own."""
+        return [type(self)((span,)) for span in self.utterances]
 
 
 def speech_in(samples: Samples) -> list[Span]:
@@ -37,18 +72,30 @@ def speech_in(samples: Samples) -> list[Span]:
     return [Span(span["start"], min(span["end"], len(samples))) for span in found]
 
 
+def merged(tracks: Iterable[Sequence[Span]]) -> list[Span]:
+    """Return the spans in which anybody speaks; pauses that are shorter than one within a sentence do not count."""
+    spans: list[Span] = []
+    for span in sorted(span for track in tracks for span in track):
+        if spans and span.start - spans[-1].end < _SILENCE_MS * SAMPLE_RATE // 1000:
+            spans[-1] = Span(spans[-1].start, max(spans[-1].end, span.end))
+        else:
+            spans.append(span)
+    return spans
+
+
 def last_pause(speech: list[Span], *, after: int) -> int | None:
     """Return the middle of the last pause that begins after a sample; None if there is none."""
     pauses = [(one.end + other.start) // 2 for one, other in pairwise(speech) if one.end >= after]
     return pauses[-1] if pauses else None
 
 
-def pieces_of(speech: list[Span], length: int) -> list[Span]:
-    """Return pieces of at most 29 seconds that hold all the speech, each with a little silence around it.
+def utterances_of(speech: Sequence[Span], length: int, breaks: Container[int] = ()) -> list[Span]:
+    """Return utterances of at most 29 seconds that hold all the speech, each with a little silence around it.
 
     Args:
         speech: Spans of speech, as `speech_in` returns them.
         length: Length of the sound in samples.
+        breaks: Starts of spans that begin another utterance, however short the pause before them is.
     """
     groups: list[Span] = []
     for span in _short(speech):
@@ -56,13 +103,14 @@ def pieces_of(speech: list[Span], length: int) -> list[Span]:
             groups
             and span.end - groups[-1].start + 2 * MARGIN <= _LONGEST
             and span.start - groups[-1].end <= _LONGEST_PAUSE
+            and span.start not in breaks
         ):
             groups[-1] = Span(groups[-1].start, span.end)
         else:
             groups.append(span)
     if not groups:
         return []
-    # Two close pieces share the pause between them.
+    # Two close utterances share the pause between them.
     borders = [0, *((one.end + other.start) // 2 for one, other in pairwise(groups)), length]
     return [
         Span(max(group.start - MARGIN, low), min(group.end + MARGIN, high))
@@ -70,7 +118,21 @@ def pieces_of(speech: list[Span], length: int) -> list[Span]:
     ]
 
 
-def _short(speech: list[Span]) -> list[Span]:
+def joined(utterances: Iterable[Span]) -> list[Piece]:
+    """Return pieces of at most 29 seconds that hold utterances in order.
+
+    A pass of Whisper takes as long for a second of speech as for 30, so that short utterances share one.
+    """
+    pieces: list[Piece] = []
+    for span in utterances:
+        if pieces and len(pieces[-1]) + span.end - span.start <= _LONGEST:
+            pieces[-1] = Piece((*pieces[-1].utterances, span))
+        else:
+            pieces.append(Piece((span,)))
+    return pieces
+
+
+def _short(speech: Sequence[Span]) -> list[Span]:
     """Cut speech that is longer than a piece into equal parts, so that no tiny rest remains."""
     most = _LONGEST - 2 * MARGIN
     parts: list[Span] = []

@@ -1,4 +1,4 @@
-"""Join the words of a piece into segments."""
+"""Join the words of an utterance into segments."""
 
 from collections.abc import Iterator, Sequence
 
@@ -35,13 +35,13 @@ def is_invented(heard: Heard) -> bool:
 def segments_of(
     heard: Heard, start: float, end: float, *, origin: float, speech: Sequence[tuple[float, float]]
 ) -> Iterator[Segment]:
-    """Yield the segments of a piece: sentences, or parts of them between pauses; in order, without overlap.
+    """Yield the segments of an utterance: sentences, or parts of them between pauses; in order, without overlap.
 
     Args:
-        heard: The engine's transcript of the piece.
+        heard: The engine's transcript of the utterance; its words count from the beginning of the utterance.
         start: Earliest beginning of a segment, in seconds of the recording.
-        end: End of the piece in seconds.
-        origin: Beginning of the piece in seconds.
+        end: End of the utterance in seconds.
+        origin: Beginning of the utterance in seconds.
         speech: Spans of speech in seconds. Engines often count the pause before a word to it; it is cut off.
     """
     last = start

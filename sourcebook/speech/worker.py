@@ -42,12 +42,15 @@ def begin(place: str, start: float, language: Language | None) -> None:
     """Begin to transcribe a recording; `next_window` returns its windows."""
     global _windows
     with _speech_errors():
-        from sourcebook.speech.decoding import decode
+        from sourcebook.speech.decoding import decode_channels
         from sourcebook.speech.transcriber import transcribe
 
-        if language is None and _setup.settings.language != "auto":
+        is_set = _setup.settings.language != "auto"
+        if is_set:
             language = Language(_setup.settings.language, 1.0)
-        _windows = transcribe(decode(place, start=start), _loaded_engine(), start=start, language=language)
+        _windows = transcribe(
+            decode_channels(place, start=start), _loaded_engine(), start=start, language=language, is_set=is_set
+        )
 
 
 def next_window() -> Window | None:

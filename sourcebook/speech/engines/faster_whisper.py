@@ -1,7 +1,6 @@
 """The engine faster-whisper: Whisper on CTranslate2, with 8-bit weights."""
 
 import os
-from collections import defaultdict
 from collections.abc import Sequence
 
 import ctranslate2
@@ -13,11 +12,13 @@ from faster_whisper.transcribe import get_compression_ratio, get_suppressed_toke
 
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import Samples
-from sourcebook.speech.engine import BEAMS, Heard, Word
+from sourcebook.speech.engine import BEAMS, LANGUAGE_CONTEXT, LANGUAGE_SECONDS, LONGEST_PIECE, Heard, Word
 from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
 
 _BATCH = 4
 """Pieces per batch; 8 took as long and 0.5 GB more memory."""
+_LANGUAGE_BATCH = 16
+"""Sounds per batch whose languages are detected."""
 _LONGEST_REPETITION = 3
 """Tokens of a sequence that must not occur twice in a second try."""
 _FRAMES_A_SECOND = 100
@@ -40,16 +41,17 @@ class FasterWhisper:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self._model = WhisperModel(model, device="cpu", compute_type="int8", cpu_threads=threads)
 
-    def detect_language(self, pieces: Sequence[Samples]) -> dict[str, float]:
+    def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
         """See the method of `Engine`."""
         if not self._model.model.is_multilingual:
-            return {"en": 1.0}
-        total: defaultdict[str, float] = defaultdict(float)
-        whole = sum(len(piece) for piece in pieces)
-        for piece, languages in zip(pieces, self._model.model.detect_language(self._encoded(pieces)), strict=True):
-            for token, probability in languages:
-                total[token.strip("<|>")] += probability * len(piece) / whole
-        return dict(total)
+            return [{"en": 1.0}] * len(sounds)
+        found: list[dict[str, float]] = []
+        most = round(LANGUAGE_SECONDS * SAMPLE_RATE)
+        for first in range(0, len(sounds), _LANGUAGE_BATCH):
+            batch = [sound[:most] for sound in sounds[first : first + _LANGUAGE_BATCH]]
+            languages = self._model.model.detect_language(self._encoded(batch, LANGUAGE_CONTEXT))
+            found += [{token.strip("<|>"): probability for token, probability in one} for one in languages]
+        return found
 
     def transcribe(self, pieces: Sequence[Samples], language: str, *, again: bool = False) -> list[Heard]:
         """See the method of `Engine`."""
@@ -99,8 +101,9 @@ class FasterWhisper:
             for (tokens, end), words, result in zip(found, aligned, results, strict=True)
         ]
 
-    def _encoded(self, pieces: Sequence[Samples]) -> "ctranslate2.StorageView":
-        features = [pad_or_trim(self._model.feature_extractor(piece)[..., :-1]) for piece in pieces]
+    def _encoded(self, pieces: Sequence[Samples], seconds: float = LONGEST_PIECE) -> "ctranslate2.StorageView":
+        frames = round(seconds * _FRAMES_A_SECOND)
+        features = [pad_or_trim(self._model.feature_extractor(piece)[..., :-1], frames) for piece in pieces]
         return self._model.encode(np.stack(features))
 
 

@@ -14,10 +14,13 @@ from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.queries import queries
 from sourcebook.model import revisions
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window
+from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window, most_spoken
 
 PROBE = f"probe/{revisions.PROBE}"
 """Count it up when `Recording` may say something else of the same file."""
+
+_EARLIER_FIELDS = 5
+"""Fields of a segment in transcripts of versions that knew one language a recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class TranscriptState:
     heard: float
     """Seconds from the beginning that are transcribed."""
     language: str | None
+    """Language of the last speech so far; once finished, the one most spoken."""
     language_probability: float | None
 
 
@@ -138,14 +142,19 @@ class TranscriptLedger:
                     **self._key,
                     "starts_at": start,
                     "ends_at": window.end,
-                    "segments": Jsonb([astuple(segment) for segment in window.segments]),
+                    "segments": Jsonb([_row(segment) for segment in window.segments]),
                 },
             )
 
     def finish(self, language: Language | None) -> None:
-        """Record that the last window is there."""
+        """Record that the last window is there, and the language that is spoken longest.
+
+        Args:
+            language: Language of the last speech, for windows of earlier versions, whose segments have none.
+        """
+        spoken = most_spoken(self.segments()) or language
         with self._connection.transaction():
-            self._record_language(language)
+            self._record_language(spoken)
             self._connection.execute(queries["finish_transcript"], self._key)
 
     def segments(self) -> tuple[Segment, ...]:
@@ -154,7 +163,7 @@ class TranscriptLedger:
 
     def content_hash(self) -> bytes:
         """Return the identity of what a document is made of: sha256 over title, language and segments."""
-        content = [self.title, self.state().language, [astuple(segment) for segment in self.segments()]]
+        content = [self.title, self.state().language, [_row(segment) for segment in self.segments()]]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).digest()
 
     def _record_language(self, language: Language | None) -> None:
@@ -166,6 +175,12 @@ class TranscriptLedger:
                 "language_probability": round(language.probability, 4) if language else None,
             },
         )
+
+
+def _row(segment: Segment) -> tuple[Any, ...]:
+    """Return a segment as it is stored and hashed: one of an earlier version has no language, and stays as it was."""
+    row = astuple(segment)
+    return row if segment.language is not None else row[:_EARLIER_FIELDS]
 
 
 def segments_of(connection: Connection, sound_sha256: bytes, engine: str) -> tuple[Segment, ...]:

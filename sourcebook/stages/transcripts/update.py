@@ -156,10 +156,12 @@ class _Stage:
             self._report.count("reused")
             self._advance(recording.duration if is_first else 0.0)
             return ledger.content_hash()
-        language = (
-            None if state.language is None else Language(state.language, round(state.language_probability or 0.0, 4))
-        )
         start = state.heard
+        language = (
+            Language(state.language, round(state.language_probability or 0.0, 4))
+            if start and state.language is not None
+            else None
+        )
         self._advance(start)
         with place_of(self._sources, file.source_id, file.uri) as place:
             for window in self._speech.transcribe(place, start=start, language=language):

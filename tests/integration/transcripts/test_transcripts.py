@@ -1,5 +1,6 @@
 """Recordings: from a file of sound to a passage with its time, once for each sound."""
 
+import hashlib
 import itertools
 import json
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 from sourcebook.admin.items import find_document
 from sourcebook.admin.removal import purge, purgeable
 from sourcebook.model.selection import Selection
-from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.model.transcript import SAMPLE_RATE, Language, Recording, Segment, Window
 from sourcebook.speech.decoding import Samples
-from sourcebook.stages.transcripts.rows import transcript_of
+from sourcebook.stages.transcripts.rows import TranscriptLedger, transcript_of
 from tests.integration.stages import Stages
 from tests.integration.transcripts.recordings import SETTINGS, configure, put
 from tests.sounds import NOTE, NOTE_WORD, write_sound
@@ -202,3 +203,30 @@ def test_force_and_another_language_transcribe_anew(stages: Stages, brief_sample
     stages.run()
     assert stages.document("note.m4a")["language"] == "de"
     assert not stages.pending().work
+
+
+def test_the_language_spoken_longest_is_the_recording_s(stages: Stages) -> None:
+    """It is settled with the last window; until then the ledger has the last one spoken, which a resumed run needs."""
+    english, german = Language("en", 0.9), Language("de", 0.8)
+    with stages.connection() as connection:
+        ledger = TranscriptLedger(connection, Recording(bytes(32), 20.0, None), "engine")
+        ledger.add(0.0, Window(12.0, english, (Segment(0.0, 9.0, "Long.", -0.2, 0.1, "en", 0.9),)))
+        ledger.add(12.0, Window(20.0, german, (Segment(13.0, 15.0, "Kurz.", -0.2, 0.1, "de", 0.8, 2),)))
+        assert ledger.state().language == "de"
+        ledger.finish(german)
+        state = ledger.state()
+        assert (state.finished, state.damaged, state.language) == (True, False, "en")
+        assert state.language_probability == pytest.approx(0.9)
+        assert ledger.segments()[1] == Segment(13.0, 15.0, "Kurz.", -0.2, 0.1, "de", 0.8, 2)
+
+
+def test_a_transcript_of_an_earlier_version_stays_what_it_is(stages: Stages) -> None:
+    """Its segments have no language of their own: its hash stays, so nothing is made again."""
+    rows = [[0.0, 2.0, "Hello.", -0.2, 0.1]]
+    with stages.connection() as connection:
+        ledger = TranscriptLedger(connection, Recording(bytes(32), 2.0, "Call"), "engine")
+        ledger.add(0.0, Window(2.0, Language("en", 0.9), (Segment(0.0, 2.0, "Hello.", -0.2, 0.1),)))
+        ledger.finish(Language("en", 0.9))
+        assert stages.rows("SELECT segments FROM transcript_window") == [{"segments": rows}]
+        said = json.dumps(["Call", "en", rows], ensure_ascii=False)
+        assert ledger.content_hash() == hashlib.sha256(said.encode()).digest()

@@ -36,6 +36,16 @@ def test_a_paragraph_begins_with_its_stamp_and_after_a_pause() -> None:
     assert (document.title, document.language) == ("Harbour radio", "en")
 
 
+def test_another_channel_begins_a_paragraph() -> None:
+    """Its stamp says which; speech on both channels alike has no name."""
+    turns = [(0, 4, "Hello?", 1), (4.2, 6, "Good morning.", 2), (5, 8, "How are you?", 2), (7, 9, "Well.", 1)]
+    segments = [Segment(start, end, text, -0.2, 0.01, "en", 0.9, channel) for start, end, text, channel in turns]
+    document = parse_transcript([*segments, said(9.1, 10, "Bye.")], title=None, language="en")
+    assert document.markdown == (
+        "[0:00, left] Hello?\n\n[0:04, right] Good morning. How are you?\n\n[0:07, left] Well.\n\n[0:09] Bye."
+    )
+
+
 def test_a_short_rest_begins_no_paragraph() -> None:
     """Speakers take breath between sentences."""
     document = parse_transcript(

@@ -14,7 +14,7 @@ pytest.importorskip("av", reason="needs the extra speech")
 
 from sourcebook.errors import RecordingError
 from sourcebook.model.transcript import SAMPLE_RATE
-from sourcebook.speech.decoding import BLOCK_SECONDS, Samples, decode
+from sourcebook.speech.decoding import BLOCK_SECONDS, Samples, decode, decode_channels
 from tests.sounds import CODECS, copy_sound, main_frequency, tone, write_sound
 
 CODEC_DELAY = 0.1
@@ -193,3 +193,20 @@ def test_samples_that_are_no_numbers_are_silence(tmp_path: Path) -> None:
     (heard,) = decode(str(tmp_path / "odd.wav"))
     assert np.isfinite(heard).all()
     assert main_frequency(heard[16_000:]) == pytest.approx(440, abs=2)
+
+
+def test_the_channels_of_a_stereo_recording_are_apart(tmp_path: Path) -> None:
+    """Left comes first, from any second on; of one channel or of six there is one mix."""
+    left, right = tone(440, 12), tone(1000, 12)
+    path = tmp_path / "stereo.flac"
+    write_sound(path, np.stack([left, right]), layout="stereo")
+    whole = np.concatenate(list(decode_channels(str(path))), axis=1)
+    assert whole.shape == (2, len(left))
+    assert [main_frequency(channel) for channel in whole] == pytest.approx([440, 1000], abs=2)
+    rest = np.concatenate(list(decode_channels(str(path), start=11.3)), axis=1)
+    assert np.array_equal(rest, whole[:, round(11.3 * SAMPLE_RATE) :])
+    for layout, channels in (("mono", 1), ("5.1", 6)):
+        write_sound(path, np.stack([left] * channels), layout=layout)
+        (block, *_) = decode_channels(str(path))
+        assert block.shape == (1, BLOCK_SECONDS * SAMPLE_RATE)
+        assert main_frequency(block[0]) == pytest.approx(440, abs=2)

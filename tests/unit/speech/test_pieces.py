@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.engine import LONGEST_PIECE
-from sourcebook.speech.pieces import Span, last_pause, pieces_of, speech_in
+from sourcebook.speech.pieces import Piece, Span, joined, last_pause, merged, speech_in, utterances_of
 from tests.unit.speech.clips import needs_clips, silence, sound, without_speech
 
 LEAST_SPEECH = SAMPLE_RATE // 10
@@ -38,10 +38,10 @@ def stretches(draw: st.DrawFn) -> tuple[list[Span], int]:
 
 
 @given(stretches())
-def test_pieces_hold_all_the_speech(stretch: tuple[list[Span], int]) -> None:
+def test_utterances_hold_all_the_speech(stretch: tuple[list[Span], int]) -> None:
     """In order, without overlap, within the sound, none longer than 29 seconds, none too short to hear anything in."""
     speech, length = stretch
-    pieces = pieces_of(speech, length)
+    pieces = utterances_of(speech, length)
     assert bool(pieces) == bool(speech)
     assert all(piece.start >= 0 and piece.end <= length for piece in pieces)
     assert all(one.end <= other.start for one, other in pairwise(pieces))
@@ -51,10 +51,10 @@ def test_pieces_hold_all_the_speech(stretch: tuple[list[Span], int]) -> None:
 
 
 @given(stretches())
-def test_a_piece_holds_no_long_silence(stretch: tuple[list[Span], int]) -> None:
+def test_an_utterance_holds_no_long_silence(stretch: tuple[list[Span], int]) -> None:
     """At most three seconds between two who speak, and less than half a second around them."""
     speech, length = stretch
-    for piece in pieces_of(speech, length):
+    for piece in utterances_of(speech, length):
         within = [span for span in speech if span.start < piece.end and span.end > piece.start]
         assert max(within[0].start, piece.start) - piece.start <= seconds(0.4)
         assert piece.end - min(within[-1].end, piece.end) <= seconds(0.4)
@@ -62,15 +62,15 @@ def test_a_piece_holds_no_long_silence(stretch: tuple[list[Span], int]) -> None:
 
 
 def test_words_near_each_other_are_heard_together() -> None:
-    """A piece takes in what fits: Whisper hears a sentence better in its context."""
+    """An utterance takes in what fits: Whisper hears a sentence better in its context."""
     speech = [Span(seconds(second), seconds(second + 0.9)) for second in range(20)]
-    assert pieces_of(speech, seconds(20)) == [Span(0, seconds(20))]
+    assert utterances_of(speech, seconds(20)) == [Span(0, seconds(20))]
 
 
-def test_two_pieces_share_the_pause_between_them() -> None:
+def test_two_utterances_share_the_pause_between_them() -> None:
     """Each has its half of a pause that is shorter than two margins."""
     speech = [Span(0, seconds(20)), Span(seconds(20.5), seconds(40))]
-    first, second = pieces_of(speech, seconds(40))
+    first, second = utterances_of(speech, seconds(40))
     assert first.end == second.start == seconds(20.25)
 
 
@@ -106,4 +106,42 @@ def test_no_speech_is_found_in_what_is_none(name: str) -> None:
 def test_a_sound_of_a_few_samples_holds_no_speech(length: int) -> None:
     """Shorter than what voice activity detection looks at is no error."""
     assert speech_in(np.zeros(length, np.float32)) == []
-    assert pieces_of([], length) == []
+    assert utterances_of([], length) == []
+
+
+def test_a_break_begins_another_utterance() -> None:
+    """Where the language changes, however short the pause is."""
+    speech = [Span(0, seconds(2)), Span(seconds(2.5), seconds(4)), Span(seconds(4.5), seconds(6))]
+    assert utterances_of(speech, seconds(6), {seconds(2.5)}) == [
+        Span(0, seconds(2.25)),
+        Span(seconds(2.25), seconds(6)),
+    ]
+
+
+@given(stretches())
+def test_short_utterances_share_a_piece(stretch: tuple[list[Span], int]) -> None:
+    """Every utterance is in one piece, in order; none is longer than 29 seconds, and no two in a row fit into one."""
+    speech, length = stretch
+    utterances = utterances_of(speech, length)
+    pieces = joined(utterances)
+    assert [span for piece in pieces for span in piece.utterances] == utterances
+    assert all(len(piece) <= seconds(LONGEST_PIECE - 1) for piece in pieces)
+    for one, other in pairwise(pieces):
+        assert len(one) + other.utterances[0].end - other.utterances[0].start > seconds(LONGEST_PIECE - 1)
+
+
+def test_a_piece_is_its_utterances_joined() -> None:
+    """Each of its samples has its place in the whole sound."""
+    samples = np.arange(100, dtype=np.float32)
+    piece = Piece((Span(10, 13), Span(50, 52), Span(90, 95)))
+    heard = piece.sound_in(samples)
+    assert len(piece) == len(heard) == 10
+    assert [samples[piece.position(offset)] for offset in range(10)] == list(heard)
+    assert piece.offsets() == [0, 3, 5]
+
+
+def test_a_pause_is_one_on_every_channel() -> None:
+    """Spans of several tracks become the spans in which anybody speaks."""
+    left = [Span(0, seconds(2)), Span(seconds(5), seconds(6))]
+    right = [Span(seconds(1), seconds(3)), Span(seconds(3.1), seconds(4))]
+    assert merged([left, right]) == [Span(0, seconds(4)), Span(seconds(5), seconds(6))]

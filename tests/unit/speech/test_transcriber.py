@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sourcebook.model.transcript import SAMPLE_RATE, Language, Window
-from sourcebook.speech import transcriber
+from sourcebook.speech import channels, transcriber
 from sourcebook.speech.engine import Engine, Heard
 from sourcebook.speech.pieces import Span
 from sourcebook.speech.transcriber import transcribe
@@ -31,15 +31,21 @@ ORIGIN = 7.0
 
 def blocks(samples: Samples, seconds: float) -> Iterator[Samples]:
     size = round(seconds * SAMPLE_RATE)
-    return (samples[first : first + size] for first in range(0, len(samples), size))
+    return (samples[np.newaxis, first : first + size] for first in range(0, len(samples), size))
 
 
 def heard(
-    samples: Samples, engine: Engine, *, start: float = 0.0, language: Language | None = None, block: float = 10.0
+    samples: Samples,
+    engine: Engine,
+    *,
+    start: float = 0.0,
+    language: Language | None = None,
+    is_set: bool = False,
+    block: float = 10.0,
 ) -> list[Window]:
     """Transcribe what follows `start`; it comes in blocks of so many seconds."""
     rest = samples[round(start * SAMPLE_RATE) :]
-    return list(transcribe(blocks(rest, block), engine, start=start, language=language))
+    return list(transcribe(blocks(rest, block), engine, start=start, language=language, is_set=is_set))
 
 
 def said(windows: list[Window]) -> str:
@@ -121,20 +127,39 @@ def test_windows_follow_each_other_and_can_be_resumed_behind_each(fast: Engine, 
 
 @needs_clips
 @pytest.mark.usefixtures("short_windows")
-def test_the_language_of_the_first_words_is_that_of_the_recording(fast: Engine) -> None:
-    """Windows in which nobody has spoken yet know none; later ones are not asked again."""
-    samples = np.concatenate([silence(25), sound("picovoice_fr.wav"), silence(20), sound("jfk.flac"), silence(1)])
-    languages = [window.language for window in heard(samples, fast)]
-    assert languages[0] is None
-    known = {language for language in languages if language is not None}
-    assert [language.code for language in known] == ["fr"]
+def test_each_stretch_is_transcribed_in_its_own_language(fast: Engine) -> None:
+    """A window in which nobody has spoken yet knows none; a sentence of French is French, an English one English."""
+    french, english = sound("picovoice_fr.wav"), sound("picovoice_en.wav")
+    samples = np.concatenate([silence(25), french, silence(0.2), english, silence(1)])
+    windows = heard(samples, fast)
+    assert windows[0].language is None
+    for language, name in (("fr", "picovoice_fr.wav"), ("en", "picovoice_en.wav")):
+        text = " ".join(one.text for window in windows for one in window.segments if one.language == language)
+        assert error_rate(words(name), text, language) <= 0.25
+    assert {one.language for window in windows for one in window.segments} == {"fr", "en"}
+    assert windows[-1].language is not None
+    assert windows[-1].language.code == "en"
+
+
+@needs_clips
+def test_a_speaker_on_each_channel_is_heard(fast: Engine) -> None:
+    """Both speak at once, one of them faintly: each channel has its own words, and both are in order of time."""
+    left, right = sound("jfk.flac"), sound("picovoice_en.wav")
+    samples = np.zeros((2, len(left)), np.float32)
+    samples[0], samples[1, -len(right) :] = left, right * 0.02
+    (window,) = transcribe([samples], fast, start=0.0, language=None)
+    for channel, name in ((1, "jfk.flac"), (2, "picovoice_en.wav")):
+        text = " ".join(one.text for one in window.segments if one.channel == channel)
+        assert error_rate(words(name), text) <= 0.05
+    starts = [one.start for one in window.segments]
+    assert starts == sorted(starts)
 
 
 @needs_clips
 def test_a_language_that_is_set_is_not_detected(fast: Engine) -> None:
     """It comes back as it was given, in ISO's code where Whisper has another."""
     javanese = Language("jv", 1.0)
-    (window,) = heard(sound("picovoice_en.wav"), fast, language=javanese)
+    (window,) = heard(sound("picovoice_en.wav"), fast, language=javanese, is_set=True)
     assert window.language == javanese
     assert window.segments
 
@@ -146,8 +171,8 @@ class EarlyEnd:
         self._engine = engine
         self.calls = 0
 
-    def detect_language(self, pieces: list[Samples]) -> dict[str, float]:
-        return self._engine.detect_language(pieces)
+    def detect_languages(self, sounds: list[Samples]) -> list[dict[str, float]]:
+        return self._engine.detect_languages(sounds)
 
     def transcribe(self, pieces: list[Samples], language: str, *, again: bool = False) -> list[Heard]:
         self.calls += 1
@@ -186,8 +211,8 @@ def test_a_second_of_real_silence_has_no_words(engine: Engine) -> None:
 def test_an_engine_gives_away_what_it_invents(fast: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Were a tone taken for speech, its text would still be dropped."""
     samples = without_speech()["tone"]
-    monkeypatch.setattr(transcriber, "speech_in", lambda sound: [Span(0, len(sound))])
-    (window,) = heard(samples, fast, language=Language("en", 1.0))
+    monkeypatch.setattr(channels, "speech_in", lambda sound: [Span(0, len(sound))])
+    (window,) = heard(samples, fast, language=Language("en", 1.0), is_set=True)
     assert window.segments == ()
 
 

@@ -1,0 +1,128 @@
+"""Transcribe the utterances of one language: joined to pieces, and again where the engine fails."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.speech.decoding import Samples
+from sourcebook.speech.engine import Engine, Heard, Word
+from sourcebook.speech.pieces import MARGIN, Piece, Span, joined
+from sourcebook.speech.segments import is_invented
+
+_LEAST_LEFT = round(0.4 * SAMPLE_RATE)
+"""Samples of speech after an early end that are worth another transcription."""
+_LEAST_HEARD = SAMPLE_RATE
+"""Samples that an engine must transcribe of a piece; otherwise it would repeat itself forever."""
+
+
+class Utterance(NamedTuple):
+    """An utterance and what was heard of it."""
+
+    span: Span
+    heard: Heard
+    """Its words count from the beginning of the utterance; the other numbers are those of its piece."""
+
+
+def hear(
+    engine: Engine, samples: Samples, utterances: Sequence[Span], speech: Sequence[Span], code: str
+) -> list[Utterance]:
+    """Return what is said in utterances, in order; without those whose words are invented.
+
+    Args:
+        engine: Engine that transcribes them.
+        samples: Sound that holds the utterances, one channel.
+        utterances: Spans in order, without overlap.
+        speech: Spans of speech in the sound.
+        code: Whisper's code of their language.
+    """
+    found: list[Utterance] = []
+    pieces = joined(utterances)
+    while pieces:
+        heard = _with_second_tries(engine, [piece.sound_in(samples) for piece in pieces], pieces, code)
+        left: list[Piece] = []
+        rests: list[Span] = []
+        for piece, one in zip(pieces, heard, strict=True):
+            if not is_invented(one):
+                found += _parted(piece, one, speech)
+                rests += _rest(piece, one, speech)
+            elif len(piece.utterances) > 1:
+                left += piece.alone()  # one of them may be noise, and the others speech
+            else:
+                rests += _rest(piece, one, speech)
+        pieces = [*left, *joined(rests)]
+    return sorted(found, key=lambda utterance: utterance.span)
+
+
+def _with_second_tries(engine: Engine, sounds: Sequence[Samples], pieces: Sequence[Piece], code: str) -> list[Heard]:
+    """Transcribe pieces; retry those of one utterance whose text would be dropped."""
+    heard = engine.transcribe(sounds, code)
+    doubtful = [place for place, one in enumerate(heard) if is_invented(one) and len(pieces[place].utterances) == 1]
+    if doubtful:
+        again = engine.transcribe([sounds[place] for place in doubtful], code, again=True)
+        for place, other in zip(doubtful, again, strict=True):
+            heard[place] = other
+    return heard
+
+
+def _rest(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Span]:
+    """Return the rest of a piece after the engine's early end; nothing if it holds no speech."""
+    offset = round(heard.end * SAMPLE_RATE)
+    if not _LEAST_HEARD <= offset < len(piece):
+        return []
+    end = piece.position(offset)
+    rests: list[Span] = []
+    total = 0
+    for utterance in piece.utterances:
+        left = [
+            Span(max(span.start, utterance.start, end), min(span.end, utterance.end))
+            for span in speech
+            if span.end > max(utterance.start, end) and span.start < utterance.end
+        ]
+        if left and utterance.end > end:
+            total += sum(span.end - span.start for span in left)
+            rests.append(Span(max(utterance.start, end, left[0].start - MARGIN), utterance.end))
+    return rests if total >= _LEAST_LEFT else []
+
+
+def _parted(piece: Piece, heard: Heard, speech: Sequence[Span]) -> Iterator[Utterance]:
+    """Yield each utterance of a piece with its words."""
+    if len(piece.utterances) == 1:
+        yield Utterance(piece.utterances[0], heard)
+        return
+    offsets = piece.offsets()
+    spoken = [_spoken(span, offset, speech) for span, offset in zip(piece.utterances, offsets, strict=True)]
+    owner = 0
+    words: list[list[Word]] = [[] for _ in offsets]
+    for word in heard.words:
+        owner = max(owner, _owner(word, spoken))
+        origin, length = offsets[owner] / SAMPLE_RATE, _seconds(piece.utterances[owner])
+        start, end = (min(max(time - origin, 0.0), length) for time in (word.start, word.end))
+        words[owner].append(Word(word.text, start, end))
+    for span, own in zip(piece.utterances, words, strict=True):
+        yield Utterance(span, replace(heard, words=tuple(own)))
+
+
+def _spoken(utterance: Span, offset: int, speech: Sequence[Span]) -> list[tuple[float, float]]:
+    """Return the speech in an utterance, in seconds of the joined sound."""
+    shift = offset - utterance.start
+    return [
+        ((max(span.start, utterance.start) + shift) / SAMPLE_RATE, (min(span.end, utterance.end) + shift) / SAMPLE_RATE)
+        for span in speech
+        if span.end > utterance.start and span.start < utterance.end
+    ]
+
+
+def _owner(word: Word, spoken: Sequence[Sequence[tuple[float, float]]]) -> int:
+    """Return the utterance that a word belongs to: the one with most of the speech in its time, else the nearest."""
+
+    def fit(number: int) -> tuple[float, float]:
+        within = sum(max(min(word.end, end) - max(word.start, start), 0.0) for start, end in spoken[number])
+        away = min((max(start - word.end, word.start - end, 0.0) for start, end in spoken[number]), default=1e9)
+        return within, -away
+
+    return max(range(len(spoken)), key=fit)
+
+
+def _seconds(span: Span) -> float:
+    return (span.end - span.start) / SAMPLE_RATE

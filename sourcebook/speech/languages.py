@@ -1,0 +1,118 @@
+"""The language of each stretch of speech."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sourcebook.model.transcript import SAMPLE_RATE, Language
+from sourcebook.speech.decoding import Samples
+from sourcebook.speech.engine import LANGUAGE_SECONDS, Engine
+from sourcebook.speech.pieces import Span
+
+_PAUSE = round(0.4 * SAMPLE_RATE)
+"""Samples of the longest pause within a stretch."""
+_BREATH = SAMPLE_RATE
+"""Samples of the longest pause within a stretch that is still short."""
+_SHORT = 2 * SAMPLE_RATE
+"""Samples of a short stretch: its language is uncertain."""
+_LONG = 10 * SAMPLE_RATE
+"""Samples of the longest stretch, unless it has no pause."""
+_SWITCH = 2.0
+"""Cost of another language than the stretch before, as a natural logarithm of probability.
+
+A single stretch in another language must be about e⁴ = 55 times as probable in it.
+"""
+_CANDIDATE = 0.5
+"""Probability that a language must have in one stretch at least, unless none has it in any."""
+_LEAST = 0.001
+"""Least probability of a language in a stretch."""
+_ISO_CODES = {"jw": "jv"}
+"""ISO 639-1 codes of languages that Whisper has another code of, by the latter."""
+_WHISPER_CODES = {iso: whisper for whisper, iso in _ISO_CODES.items()}
+
+
+def whisper_code(language: Language) -> str:
+    """Return Whisper's code of a language."""
+    return _WHISPER_CODES.get(language.code, language.code)
+
+
+def stretches_of(speech: Sequence[Span]) -> list[Span]:
+    """Return the stretches of speech whose languages are told apart: sentences or so, between pauses."""
+    stretches: list[Span] = []
+    for span in speech:
+        if stretches and _continues(stretches[-1], span):
+            stretches[-1] = Span(stretches[-1].start, span.end)
+        else:
+            stretches.append(span)
+    return stretches
+
+
+def _continues(stretch: Span, span: Span) -> bool:
+    pause = span.start - stretch.end
+    is_short = min(stretch.end - stretch.start, span.end - span.start) < _SHORT
+    return pause <= (_BREATH if is_short else _PAUSE) and span.end - stretch.start <= _LONG
+
+
+def languages_of(
+    engine: Engine, samples: Samples, stretches: Sequence[Span], before: Language | None
+) -> list[Language]:
+    """Return the language of each stretch, with its mean probability in all stretches of that language.
+
+    The most probable sequence, by Viterbi's algorithm: a short or unclear stretch takes the language of its neighbours.
+
+    Args:
+        engine: Engine that detects them.
+        samples: Sound that holds the stretches, one channel.
+        stretches: Stretches in order, as `stretches_of` returns them.
+        before: Language of the speech before; None if there is none.
+    """
+    if not stretches:
+        return []
+    most = round(LANGUAGE_SECONDS * SAMPLE_RATE)
+    heard = [samples[span.start : min(span.end, span.start + most)] for span in stretches]
+    found = engine.detect_languages(heard)
+    weights = [min(len(sound) / _SHORT, 1.0) for sound in heard]
+    chosen = _sequence(found, weights, None if before is None else whisper_code(before))
+    told: dict[str, Language] = {}
+    for code in chosen:
+        parts = [
+            (span.end - span.start, probabilities.get(code, 0.0))
+            for span, probabilities, other in zip(stretches, found, chosen, strict=True)
+            if other == code
+        ]
+        mean = sum(length * probability for length, probability in parts) / sum(length for length, _ in parts)
+        told[code] = Language(_ISO_CODES.get(code, code), round(mean, 4))
+    return [told[code] for code in chosen]
+
+
+def _likeliest(found: Sequence[Mapping[str, float]], weights: Sequence[float]) -> str:
+    """Return the language of the largest mean probability."""
+    total: dict[str, float] = {}
+    for one, weight in zip(found, weights, strict=True):
+        for code, probability in one.items():
+            total[code] = total.get(code, 0.0) + weight * probability
+    return max(sorted(total), key=lambda code: total[code])
+
+
+def _sequence(found: Sequence[Mapping[str, float]], weights: Sequence[float], before: str | None) -> list[str]:
+    codes = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
+    if before is not None:
+        codes.add(before)
+    ordered = sorted(codes) or [_likeliest(found, weights)]
+    scores = {code: 0.0 if before in (None, code) else -_SWITCH for code in ordered}
+    origins: list[dict[str, str]] = []
+    for place, (one, weight) in enumerate(zip(found, weights, strict=True)):
+        best = max(ordered, key=lambda code: scores[code])
+        origin = {code: code if not place or scores[code] >= scores[best] - _SWITCH else best for code in ordered}
+        scores = {
+            code: scores[origin[code]]
+            - (_SWITCH if origin[code] != code else 0.0)
+            + weight * math.log(max(one.get(code, 0.0), _LEAST))
+            for code in ordered
+        }
+        origins.append(origin)
+    code = max(ordered, key=lambda code: scores[code])
+    chosen = [code]
+    for origin in reversed(origins[1:]):
+        code = origin[code]
+        chosen.append(code)
+    return chosen[::-1]

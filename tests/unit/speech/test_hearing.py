@@ -1,0 +1,106 @@
+"""Utterances that share a pass of Whisper, and get their own words and times."""
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+
+from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.speech.decoding import decode
+from sourcebook.speech.engine import Engine, Heard, Word
+from sourcebook.speech.hearing import hear
+from sourcebook.speech.pieces import Span, speech_in, utterances_of
+from tests.sounds import NOTE
+from tests.unit.speech.clips import Samples, error_rate, silence
+from tests.unit.speech.conftest import Load
+
+SENTENCES = {
+    (0.6, 4.0): "this is a voice note from the watchroom for the next officer",
+    (4.8, 7.2): "the school left a yellow umbrella behind",
+    (8.0, 11.9): "it hangs on the hook beside the stove and they will fetch it on monday",
+}
+"""Sentences of the example library's voice note by their seconds."""
+
+
+def span(start: float, end: float) -> Span:
+    return Span(round(start * SAMPLE_RATE), round(end * SAMPLE_RATE))
+
+
+class Counting:
+    """An engine that counts its pieces."""
+
+    def __init__(self, transcribe: Callable[[Samples], Heard]) -> None:
+        self._transcribe = transcribe
+        self.lengths: list[float] = []
+
+    def transcribe(self, pieces: Sequence[Samples], language: str, *, again: bool = False) -> list[Heard]:
+        self.lengths += [round(len(piece) / SAMPLE_RATE, 2) for piece in pieces]
+        return [self._transcribe(piece) for piece in pieces]
+
+
+def clear(*heard: Word, end: float) -> Heard:
+    return Heard(heard, end, -0.2, 0.1, 1.5)
+
+
+def test_sparse_speech_takes_one_pass(load: Load) -> None:
+    """Sentences with eight seconds of silence between them are heard together, and each keeps its own words."""
+    note, fast = np.concatenate(list(decode(str(NOTE)))), load("faster-whisper")
+    parts = [note[one.start : one.end] for one in (span(*seconds) for seconds in SENTENCES)]
+    samples = np.concatenate([part for sentence in parts for part in (sentence, silence(8))])
+    speech = speech_in(samples)
+    utterances = utterances_of(speech, len(samples))
+    assert len(utterances) == len(SENTENCES)
+    engine = Counting(lambda piece: fast.transcribe([piece], "en")[0])
+    found = hear(cast("Engine", engine), samples, utterances, speech, "en")
+    assert len(engine.lengths) == 1
+    assert [one.span for one in found] == utterances
+    for one, text in zip(found, SENTENCES.values(), strict=True):
+        assert error_rate(text, "".join(word.text for word in one.heard.words)) <= 0.1
+        seconds = (one.span.end - one.span.start) / SAMPLE_RATE
+        assert all(0 <= word.start <= word.end <= seconds for word in one.heard.words)
+
+
+def test_a_word_belongs_to_the_speech_in_its_time() -> None:
+    """One that begins in the pause before is of the utterance that is spoken then; a pause goes to the nearer one."""
+    utterances = [span(10, 13), span(50, 53)]  # joined at 3 s
+    speech = [span(10.4, 12), span(50.4, 52.6)]  # 0.4 to 2 s, and 3.4 to 5.6 s
+    said = (Word(" one", 0.4, 1.9), Word(" two", 2.2, 4.0), Word(" three", 4.0, 5.0), Word(" end", 5.7, 5.9))
+    found = hear(
+        cast("Engine", Counting(lambda _: clear(*said, end=6.0))),
+        np.zeros(60 * SAMPLE_RATE, np.float32),
+        utterances,
+        speech,
+        "en",
+    )
+    assert [[word.text for word in one.heard.words] for one in found] == [[" one"], [" two", " three", " end"]]
+    assert found[1].heard.words[0] == Word(" two", 0.0, 1.0)
+
+
+def test_a_piece_of_invented_words_is_heard_in_parts() -> None:
+    """Noise among the utterances costs another pass, and not the words of the others."""
+    utterances = [span(10, 13), span(50, 52), span(90, 94)]
+
+    def transcribe(piece: Samples) -> Heard:
+        seconds = len(piece) / SAMPLE_RATE
+        if seconds in (2, 9):  # the noise, and all together
+            return Heard((Word(" Thanks", 0.0, 1.0),), seconds, -2.0, 0.9, 1.0)
+        return clear(Word(" words", 0.5, 1.0), end=seconds)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, utterances, "en")
+    assert engine.lengths == [9, 3, 2, 4, 2]
+    assert [one.span for one in found] == [utterances[0], utterances[2]]
+
+
+def test_what_follows_an_early_end_is_heard_again_together() -> None:
+    """The rests of a piece share a pass, too, and keep their places."""
+    utterances = [span(10, 13), span(50, 53), span(90, 93)]
+
+    def transcribe(piece: Samples) -> Heard:
+        seconds = len(piece) / SAMPLE_RATE
+        return clear(Word(" words", 0.5, 1.0), end=4.5 if seconds == 9 else seconds)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, utterances, "en")
+    assert engine.lengths == [9, 4.5]
+    assert [one.span.start for one in found if one.heard.words] == [utterances[0].start, span(51.5, 53).start]

@@ -1,0 +1,108 @@
+"""The language of each stretch of speech."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourcebook.model.transcript import SAMPLE_RATE, Language
+from sourcebook.speech.engine import Engine
+from sourcebook.speech.languages import languages_of, stretches_of, whisper_code
+from sourcebook.speech.pieces import Span
+from tests.unit.speech.clips import Samples
+
+ENGLISH, GERMAN = {"en": 0.95, "de": 0.01}, {"de": 0.98, "en": 0.005}
+UNSURE = {"cy": 0.6, "en": 0.3}
+NOBODY_KNOWS = {"nn": 0.2, "en": 0.25, "la": 0.1}
+
+
+class Detecting:
+    """An engine that finds given probabilities, one for each sound."""
+
+    def __init__(self, *found: dict[str, float]) -> None:
+        self._found = found
+
+    def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
+        assert len(sounds) == len(self._found)
+        return list(self._found)
+
+
+def span(start: float, end: float) -> Span:
+    return Span(round(start * SAMPLE_RATE), round(end * SAMPLE_RATE))
+
+
+def codes(*found: dict[str, float], before: Language | None = None, seconds: float = 3.0) -> list[str]:
+    stretches = [span(number * (seconds + 1), number * (seconds + 1) + seconds) for number in range(len(found))]
+    samples = np.zeros(stretches[-1].end, np.float32)
+    engine = cast("Engine", Detecting(*found))
+    return [language.code for language in languages_of(engine, samples, stretches, before)]
+
+
+@pytest.mark.parametrize(
+    ("found", "chosen"),
+    [
+        ([ENGLISH, GERMAN, ENGLISH], ["en", "de", "en"]),
+        ([ENGLISH, ENGLISH, GERMAN, GERMAN], ["en", "en", "de", "de"]),
+        ([ENGLISH, UNSURE, ENGLISH], ["en", "en", "en"]),
+        ([UNSURE, ENGLISH], ["en", "en"]),
+        ([GERMAN, NOBODY_KNOWS], ["de", "de"]),
+        ([NOBODY_KNOWS], ["en"]),
+        ([{"jw": 0.99}], ["jv"]),
+    ],
+    ids=["between", "change", "unsure between", "unsure first", "unknown", "nothing else", "its code"],
+)
+def test_a_clear_stretch_has_its_own_language(found: list[dict[str, float]], chosen: list[str]) -> None:
+    """An unclear one has that of its neighbours."""
+    assert codes(*found) == chosen
+
+
+def test_a_word_alone_does_not_change_the_language() -> None:
+    """Half a second is too little to tell it; three seconds are not."""
+    assert codes(ENGLISH, GERMAN, ENGLISH, seconds=0.5) == ["en", "en", "en"]
+
+
+def test_the_language_before_counts() -> None:
+    """It decides where a window begins with an unclear stretch, and only there."""
+    german = Language("de", 0.9)
+    assert codes(NOBODY_KNOWS, before=german) == ["de"]
+    assert codes(ENGLISH, before=german) == ["en"]
+
+
+def test_the_probability_of_a_language_is_the_mean_of_its_stretches() -> None:
+    """Long stretches count for more."""
+    engine = cast("Engine", Detecting({"en": 0.9}, {"en": 0.6}))
+    one, other = languages_of(engine, np.zeros(9 * SAMPLE_RATE, np.float32), [span(0, 4), span(5, 7)], None)
+    assert one == other == Language("en", 0.8)
+
+
+def test_without_speech_there_is_no_language() -> None:
+    """No engine is asked."""
+    assert languages_of(cast("Engine", None), np.zeros(0, np.float32), [], None) == []
+
+
+def test_whisper_has_codes_of_its_own() -> None:
+    """Javanese is jv in ISO 639-1, and jw in Whisper."""
+    assert [whisper_code(Language(code, 1.0)) for code in ("jv", "en")] == ["jw", "en"]
+
+
+def test_stretches_end_at_pauses() -> None:
+    """Words close to each other are one; what is short takes in its neighbour across a breath."""
+    assert stretches_of([span(0, 3), span(3.3, 6), span(6.6, 9)]) == [span(0, 6), span(6.6, 9)]
+    assert stretches_of([span(0, 1), span(1.8, 5)]) == [span(0, 5)]
+    assert stretches_of([span(0, 1), span(2.2, 5)]) == [span(0, 1), span(2.2, 5)]
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 30), st.floats(0.16, 5)), max_size=30))
+def test_every_span_of_speech_is_in_one_stretch(lengths: list[tuple[float, float]]) -> None:
+    """In order; one without a pause may be longer than ten seconds, none that is joined."""
+    speech, position = [], 0.0
+    for length, pause in lengths:
+        speech.append(span(position, position + length))
+        position += length + pause
+    stretches = stretches_of(speech)
+    held = [[one for one in speech if stretch.start <= one.start and one.end <= stretch.end] for stretch in stretches]
+    assert [one for spans in held for one in spans] == speech
+    assert all(len(spans) == 1 or spans[-1].end - spans[0].start <= 10 * SAMPLE_RATE for spans in held)
