@@ -21,6 +21,7 @@ from sourcebook.model.media_types import (
     is_text_type,
     media_type_of_name,
 )
+from sourcebook.parsing.other_programs import PROGRAMS
 from sourcebook.parsing.text.decode import utf16_without_mark
 
 HEAD_BYTES = 4096
@@ -75,9 +76,15 @@ _BRANDS = {
     b"M4A ": "audio/mp4",
     b"M4B ": "audio/mp4",
     b"M4P ": "audio/mp4",
+    b"avif": "image/avif",
+    b"avis": "image/avif",
     b"heic": "image/heic",
+    b"heim": "image/heic",
+    b"heis": "image/heic",
+    b"hevc": "image/heic",
     b"heix": "image/heic",
     b"mif1": "image/heic",
+    b"msf1": "image/heic",
     b"qt  ": "video/quicktime",
 }
 """Media types by the major brand of an ISO media file; filetype also reads the compatible brands, which say less."""
@@ -184,4 +191,4 @@ def _zip_type(head: bytes, named: str | None) -> str:
         for folder, media_type in _OFFICE_FOLDERS.items():
             if folder in head:
                 return media_type
-    return EPUB if named == EPUB else ZIP
+    return named if named == EPUB or named in PROGRAMS else ZIP

@@ -44,6 +44,7 @@ from sourcebook.model.media_types import (
     is_recording,
 )
 from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.parsing.other_programs import PROGRAMS
 
 PAGE = "page"
 """Name of the parser of crawled HTML pages, whose main content the crawl keeps; it has no media type."""
@@ -111,9 +112,9 @@ PARSERS = (
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
     Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 3, _MARKUP),
-    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 6,
+    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 7,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
-    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 3, ("docling-parse", "docling-core", "pypdfium2"),
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 4, ("docling-parse", "docling-core", "pypdfium2"),
            uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 1,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
@@ -130,7 +131,7 @@ _REASONS = {
     "application/vnd.ms-excel.sheet.binary": "the binary Excel format is not read; convert it to .xlsx",
     "application/vnd.sqlite3": "databases are not read; export the tables to .csv",
     "application/vnd.apache.parquet": "Parquet files are not read; export the table to .csv",
-    "image/svg+xml": "SVG images are not read in this version",
+    "image/svg+xml": "SVG images are not read in this version; open it in Inkscape or a browser and print it to a PDF",
     BINARY: "binary file of unknown type",
     **dict.fromkeys(
         ("application/x-executable", "application/wasm", "application/java-vm", "application/x-python-bytecode"),
@@ -195,10 +196,13 @@ def skip_reason(media_type: str) -> str:
     known = _REASONS.get(media_type)
     if known is not None:
         return known
+    if media_type in PROGRAMS:
+        return f"its format is not read; {PROGRAMS[media_type]}"
     family, _, kind = media_type.partition("/")
     match family:
         case "image":
-            return f"{kind.removeprefix('x-').upper()} images are not read in this version; save it as .png"
+            name = kind.removeprefix("x-").upper()
+            return f"{name} images are not read in this version; open it in an image viewer and save it as .png"
         case "font":
             return "fonts hold no text"
         case _:

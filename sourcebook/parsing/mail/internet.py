@@ -30,6 +30,7 @@ def read_internet_message(content: bytes) -> MailMessage:
     bodies = () if sealed else tuple(_bodies(message, message))
     if any(_PGP.match(body.plain) for body in bodies[:1]):
         sealed = "encrypted (PGP)"
+    files, more_files = bounded(_files(message, depth=0))
     senders = addresses(message, "from") or addresses(message, "sender")
     return MailMessage(
         subject=header(message, "subject"),
@@ -40,7 +41,8 @@ def read_internet_message(content: bytes) -> MailMessage:
         message_id=header(message, "message-id"),
         in_reply_to=header(message, "in-reply-to"),
         bodies=bodies,
-        files=bounded(_files(message, depth=0)),
+        files=files,
+        more_files=more_files,
         sealed=sealed,
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 MOST_ATTACHMENTS = 1000
 """Attachments read of a message, those of nested messages included."""
@@ -44,10 +45,13 @@ class MailMessage:
     """In reading order."""
     files: tuple[MailFile, ...] = ()
     """The first 1,000 attachments in order; a nested message is followed by its own attachments."""
+    more_files: int = 0
+    """Attachments behind the first 1,000, which are not read."""
     sealed: str | None = None
     """Reason why the text cannot be read, such as "encrypted (PGP)"."""
 
 
-def bounded(files: Iterator[MailFile]) -> tuple[MailFile, ...]:
-    """Return the first 1,000 files."""
-    return tuple(file for _, file in zip(range(MOST_ATTACHMENTS), files, strict=False))
+def bounded(files: Iterator[MailFile]) -> tuple[tuple[MailFile, ...], int]:
+    """Return the first 1,000 files, and the number of the others."""
+    first = tuple(islice(files, MOST_ATTACHMENTS))
+    return first, sum(1 for _ in files)

@@ -49,6 +49,7 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
     headers = HeaderParser(policy=compat32).parsestr(properties.text(_HEADERS))
     bodies = tuple(_bodies(properties))
     sealed = one_line(properties.text(_CLASS)).upper() == "IPM.NOTE.SMIME" and not bodies
+    files, more_files = bounded(_files(storage, "".join(body.html for body in bodies), depth=depth))
     return MailMessage(
         subject=one_line(properties.text(_SUBJECT)),
         sender=_sender(properties, headers),
@@ -58,7 +59,8 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
         message_id=one_line(properties.text(_MESSAGE_ID)) or header(headers, "message-id"),
         in_reply_to=one_line(properties.text(_IN_REPLY_TO)) or header(headers, "in-reply-to"),
         bodies=bodies,
-        files=bounded(_files(storage, "".join(body.html for body in bodies), depth=depth)),
+        files=files,
+        more_files=more_files,
         sealed="encrypted (S/MIME)" if sealed else None,
     )
 

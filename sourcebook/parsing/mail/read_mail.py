@@ -57,7 +57,7 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
         writer.add_body(body)
     prose = writer.blocks[before:]
     if attachments:
-        writer.add(_named(attachments), "paragraph")
+        writer.add(_named(attachments, message.more_files), "paragraph")
     if not writer.blocks:
         raise ParseError("it holds no message: neither headers nor text; check its file name", FailureClass.EMPTY)
     markdown = writer.markdown()
@@ -138,9 +138,10 @@ def _head_lines(message: MailMessage) -> Iterator[str]:
         yield f"Date: {message.sent.isoformat(sep=' ', timespec='minutes')}"
 
 
-def _named(attachments: tuple[Attachment, ...]) -> str:
+def _named(attachments: tuple[Attachment, ...], more: int) -> str:
     names = [attachment.name for attachment in attachments]
-    return f"Attachments: {', '.join(names[:_MOST_NAMED])}{_more(names)}"
+    unread = f". Of {len(names) + more:,} attachments only these {len(names):,} are read" if more else ""
+    return f"Attachments: {', '.join(names[:_MOST_NAMED])}{_more(names)}{unread}"
 
 
 def _more(names: Sequence[str]) -> str:
@@ -156,5 +157,6 @@ def _metadata(message: MailMessage) -> dict[str, JsonValue]:
         "sent": message.sent.isoformat() if message.sent else None,
         "message_id": message.message_id,
         "in_reply_to": message.in_reply_to,
+        "unread_attachments": message.more_files,
     }
     return {name: value for name, value in found.items() if value}

@@ -198,6 +198,8 @@ def test_messages_within_messages_end() -> None:
         many.attach(MIMEApplication(b"%d" % number, name="same.txt"))
     document = parse(many.as_bytes(), name="a.eml", media_type=EMAIL)
     assert len(set(names(document))) == 1000
+    assert document.metadata["unread_attachments"] == 100
+    assert "Of 1,100 attachments only these 1,000 are read" in document.markdown
 
 
 @pytest.mark.parametrize(
