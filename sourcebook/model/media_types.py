@@ -14,6 +14,8 @@ YAML = "application/yaml"
 TOML = "application/toml"
 EPUB = "application/epub+zip"
 EMAIL = "message/rfc822"
+MBOX = "application/mbox"
+MHTML = "multipart/related"
 OUTLOOK = "application/vnd.ms-outlook"
 MESSAGES = frozenset({EMAIL, OUTLOOK})
 """Media types of messages, which may have attachments."""
@@ -101,6 +103,8 @@ _DOCUMENTS = {
     RST: ("rst", "rest"),
     EPUB: ("epub",),
     EMAIL: ("eml",),
+    MBOX: ("mbox", "mbx"),
+    MHTML: ("mhtml", "mht"),
     OUTLOOK: ("msg",),
     DOC: ("doc", "dot"),
     PPT: ("ppt", "pps"),
@@ -221,6 +225,6 @@ def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in _TEXTUAL
 
 
-_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, NOTEBOOK, SUBRIP, "image/svg+xml"})
-FORMERLY_TEXT = frozenset({NOTEBOOK, RST, SUBRIP, WEBVTT})
+_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, "image/svg+xml"})
+FORMERLY_TEXT = frozenset({MBOX, MHTML, NOTEBOOK, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""

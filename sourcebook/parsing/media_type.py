@@ -8,6 +8,7 @@ from sourcebook.model.media_types import (
     DOCX,
     EPUB,
     HTML,
+    MBOX,
     OLE,
     OUTLOOK,
     PDF,
@@ -93,6 +94,8 @@ _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _OFFICE_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
 _OPENDOCUMENT = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet))")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
+_MAILBOX = re.compile(rb"From \S{1,200} +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\r\n]{8,100}\r?\n[A-Za-z-]{2,40}: ")
+"""Line with a sender and a date before the first header; mail programs give mailboxes names without an ending."""
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b\x08\x00") + b"\x7f"
 _STRAY_NULS = 2
 """NUL characters that do not make a short text binary."""
@@ -121,6 +124,8 @@ def detect_media_type(name: str, head: bytes) -> str:
         return BINARY if named is None or is_text_type(named) else named
     if named is not None and (is_recording(named) or (is_text_type(named) and named != PLAIN_TEXT)):
         return named
+    if _MAILBOX.match(head):
+        return MBOX
     return HTML if _HTML.match(head) else PLAIN_TEXT
 
 

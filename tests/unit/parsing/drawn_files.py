@@ -78,6 +78,67 @@ Never open the *upper* gates before the ``paddles`` are down [1]_, see
 """
 
 
+MAILBOX = """From ada@example.org Mon Jan  1 09:00:00 2024
+From: Ada Byron <ada@example.org>
+To: Ben <ben@example.org>
+Subject: The upper gates
+Date: Mon, 01 Jan 2024 09:00:00 +0000
+Content-Type: text/plain; charset=utf-8
+
+Who opens the upper gates at night?
+
+>From tomorrow on it is you.
+From habit, nobody asks.
+
+From ben@example.org Tue Jan  2 10:30:00 2024
+From: Ben <ben@example.org>
+Subject: Re: The upper gates
+Date: Tue, 02 Jan 2024 10:30:00 +0000
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="sep"
+
+--sep
+Content-Type: text/html; charset=utf-8
+
+<h2>Rota</h2><p>I do, on <b>Mondays</b>.</p>
+--sep
+Content-Type: application/pdf
+Content-Disposition: attachment; filename="rota.pdf"
+Content-Transfer-Encoding: base64
+
+JVBERi0xLjQKJeLjz9MK
+--sep--
+"""
+SAVED_PAGE = """From: <Saved by Blink>
+Snapshot-Content-Location: https://example.org/locks/gates
+Subject: Gates
+Date: Mon, 1 Jan 2024 09:00:00 +0000
+MIME-Version: 1.0
+Content-Type: multipart/related; type="text/html"; boundary="----sep"
+
+------sep
+Content-Type: text/css
+Content-Location: https://example.org/style.css
+
+body { color: red }
+------sep
+Content-Type: text/html; charset=utf-8
+Content-Transfer-Encoding: quoted-printable
+Content-Location: https://example.org/locks/gates
+
+<html lang=3D"en"><head><title>Gates =E2=80=93 Locks</title></head><body>
+<h1 id=3D"gates">Gates</h1><p>Never open the <a href=3D"upper">upper gates</a> be=
+fore the paddles.</p><img src=3D"cid:lock"></body></html>
+------sep
+Content-Type: image/png
+Content-Transfer-Encoding: base64
+Content-Location: https://example.org/lock.png
+
+iVBORw0KGgoAAAANSUhEUgAA
+------sep--
+"""
+
+
 def notebook(*cells: dict[str, object], **metadata: object) -> bytes:
     """Return a notebook of format 4 with cells and the metadata of the notebook."""
     described: dict[str, object] = {"language_info": {"name": "python"}, **metadata}
@@ -128,6 +189,8 @@ def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
     return {
         "levels.ipynb": water_levels(),
+        "gates.mbox": MAILBOX.encode(),
+        "gates.mhtml": SAVED_PAGE.replace("\n", "\r\n").encode(),
         "lock.rst": MANUAL.encode(),
         "lock.srt": SUBTITLES.encode(),
         "lock.vtt": CAPTIONS.encode(),

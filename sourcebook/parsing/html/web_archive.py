@@ -1,0 +1,82 @@
+"""Pages that a browser saved with their pictures and styles in one file (MHTML)."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from email import message_from_bytes
+from email.message import Message
+from email.policy import compat32
+
+from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
+from sourcebook.errors import FailureClass, ParseError
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.parsing.html.read_html import page_document
+
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+
+
+def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
+    """Parse the page of an archive like a saved page; its own address makes its links absolute.
+
+    Args:
+        content: the whole file.
+        settings: `html` chooses the part that is kept; `auto` is `SAVED_PAGE`.
+
+    Raises:
+        ParseError: The archive holds no page.
+    """
+    archive = message_from_bytes(content.lstrip(), policy=compat32)
+    parts = list(_parts(archive))
+    pages = [part for part in parts if part.get_content_type() in _PAGES]
+    start = _header(archive, "start", parameter=True)
+    page = next((part for part in pages if start and _header(part, "content-id") == start), None)
+    page = page or next(iter(pages), None)
+    if page is None:
+        raise ParseError("it is no saved page: it holds no HTML; save the page again", FailureClass.CORRUPT)
+    body = page.get_payload(decode=True)
+    address = next(filter(_is_address, (_header(page, "content-location"), _header(archive, _SNAPSHOT))), "")
+    cleaned = clean_page(
+        body if isinstance(body, bytes) else b"",
+        url=address,
+        content_type=_content_type(page),
+        keep=SAVED_PAGE if settings.html == "auto" else settings.html,
+    )
+    document = page_document(cleaned.markdown, cleaned.blocks, title=cleaned.title, language=cleaned.language)
+    found = {**cleaned.metadata, "canonical": cleaned.canonical, "saved_from": address}
+    found |= {"frames_left_out": len(pages) - 1}
+    return replace(document, metadata={name: value for name, value in found.items() if value})
+
+
+_SNAPSHOT = "snapshot-content-location"
+"""Header with the address of the page, as Chromium writes it."""
+
+
+def _parts(archive: Message) -> Iterator[Message]:
+    """Yield the parts that hold no others, in their order."""
+    waiting = [archive]
+    while waiting:
+        part = waiting.pop()
+        payload = part.get_payload()
+        if isinstance(payload, list):
+            waiting.extend(child for child in reversed(payload) if isinstance(child, Message))
+        else:
+            yield part
+
+
+def _header(part: Message, name: str, *, parameter: bool = False) -> str:
+    """Return a header, or a parameter of the content type, without line breaks; "" where it is absent or malformed."""
+    with suppress(ValueError, LookupError, TypeError):
+        value = part.get_param(name) if parameter else part.get(name)
+        return "".join(str(value or "").split())
+    return ""
+
+
+def _content_type(page: Message) -> str:
+    with suppress(ValueError, LookupError, TypeError):
+        return f"{page.get_content_type()}; charset={page.get_content_charset() or ''}"
+    return page.get_content_type()
+
+
+def _is_address(url: str) -> bool:
+    return url.startswith(("https://", "http://"))

@@ -1,0 +1,73 @@
+"""A mailbox is its messages, each a section below its subject."""
+
+import pytest
+
+from sourcebook.errors import ParseError
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.parsing.parse import parse
+from tests.unit.parsing.covering import assert_blocks_cover, texts
+from tests.unit.parsing.drawn_files import MAILBOX
+
+
+def read(content: bytes, name: str = "a.mbox") -> ParsedDocument:
+    document = parse(content, name=name, media_type=detect_media_type(name, content[:4096]))
+    assert_blocks_cover(document)
+    return document
+
+
+@pytest.mark.parametrize("content", [MAILBOX.encode(), MAILBOX.replace("\n", "\r\n").encode()], ids=["LF", "CRLF"])
+def test_messages_are_sections(content: bytes) -> None:
+    """Senders, dates and text are kept; base64 is no text, and attachments are named and counted."""
+    document = read(content)
+    assert texts(document) == [
+        "# The upper gates",
+        "From: Ada Byron <ada@example.org>  \nTo: Ben <ben@example.org>  \nDate: 2024-01-01 09:00+00:00",
+        "Who opens the upper gates at night?",
+        "From tomorrow on it is you.\nFrom habit, nobody asks.",
+        "# Re: The upper gates",
+        "From: Ben <ben@example.org>  \nDate: 2024-01-02 10:30+00:00",
+        "## Rota",
+        "I do, on **Mondays**.",
+        "Attachments: rota.pdf",
+    ]
+    assert document.metadata == {"messages": 2, "attachments": 1}
+    assert document.language == "en"
+
+
+def test_a_mailbox_needs_no_ending() -> None:
+    """Mail programs name mailboxes after folders; text that only begins with the word stays text."""
+    assert detect_media_type("Inbox", MAILBOX.encode()) == "application/mbox"
+    assert detect_media_type("letter.txt", b"From London, at 09:00 in 2024\nDear: all\n") == "text/plain"
+
+
+def test_a_message_that_is_encrypted_leaves_its_reason() -> None:
+    """The other messages are read, and the metadata count it."""
+    sealed = "From c@example.org Wed Jan  3 10:30:00 2024\nSubject: x\nContent-Type: multipart/encrypted\n\nx\n\n"
+    document = read(sealed.encode() + MAILBOX.encode())
+    assert texts(document)[0].startswith("*A message that cannot be read:* the message is encrypted (PGP)")
+    assert document.metadata["messages"] == 3
+    assert document.metadata["unread_messages"] == 1
+
+
+def test_a_message_of_nested_parts_does_not_lose_the_others() -> None:
+    """Thousands of parts within each other are one bad message."""
+    parts = "".join(f'Content-Type: multipart/mixed; boundary="{n}"\n\n--{n}\n' for n in range(3000))
+    document = read(f"From c@example.org Wed Jan  3 10:30:00 2024\n{parts}\n\n{MAILBOX}".encode())
+    assert "Who opens the upper gates at night?" in document.markdown
+    assert document.metadata["messages"] == 3
+
+
+@pytest.mark.parametrize("content", [b"no message\n", b"From a@b.c Mon Jan  1 09:00:00 2024\n"])
+def test_without_a_message_it_fails_with_the_reason(content: bytes) -> None:
+    """A reason in plain words."""
+    with pytest.raises(ParseError, match="holds no message"):
+        read(content)
+
+
+def test_many_messages_are_read_once_each() -> None:
+    """A thousand messages give a thousand sections, in order."""
+    message = "From a@b.c Mon Jan  1 09:00:00 2024\nSubject: Number {}\n\nText.\n\n"
+    document = read("".join(message.format(number) for number in range(1000)).encode())
+    titles = [block.title for block in document.blocks if block.kind == "heading"]
+    assert titles == [f"Number {number}" for number in range(1000)]
