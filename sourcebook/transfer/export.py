@@ -17,6 +17,8 @@ from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import migrations
 from sourcebook.errors import TransferError
+from sourcebook.indexing.damage import find_every_damage
+from sourcebook.indexing.suspicion import find_suspicion
 from sourcebook.transfer.documents import DocumentsWriter, remove_empty_folders
 from sourcebook.transfer.file_names import safe_name
 from sourcebook.transfer.ledger_tables import FOLDER, TABLES, write_table
@@ -34,6 +36,8 @@ from sourcebook.transfer.passages import JSON_LINES, PARQUET, write_passages
 
 FORMATS: Final = ("markdown", "parquet", "jsonl")
 DEFAULT_FORMATS: Final = ("markdown", "parquet")
+_MOST_NAMED: Final = 5
+"""Damaged items that a refusal names."""
 _NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -75,7 +79,8 @@ def export_collections(
         progress: called with a collection and (done, total) passages.
 
     Raises:
-        TransferError: the folder has contents, cannot be written, or its disk is full; nothing is left then.
+        TransferError: rows of a collection are damaged; the folder has contents, cannot be written, or its disk is
+            full; nothing is left then.
     """
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - `resolve` would follow a link in the name itself
     _check_target(target)
@@ -84,6 +89,7 @@ def export_collections(
         with partial_folder(target) as work:
             with database.connection() as connection, connection.transaction():
                 connection.execute(queries["begin_export"])
+                _check_sound(connection, collections)
                 exported = _write(connection, work, target, collections, formats, progress)
             work.chmod(0o777 & ~_umask())
             if target.is_dir():
@@ -106,6 +112,18 @@ def _check_target(target: Path) -> None:
         raise TransferError(f"{target} is no folder: name one that does not exist yet")
     if target.is_dir() and any(target.iterdir()):
         raise TransferError(f"the folder {target} is not empty: name another one, or delete it first")
+
+
+def _check_sound(connection: Connection, collections: Sequence[str]) -> None:
+    """Refuse damaged rows: an import would seal them as sound."""
+    for name in collections:
+        damage = find_every_damage(connection, name) if find_suspicion(connection, name) else []
+        if damage:
+            more = f" and {len(damage) - _MOST_NAMED:,} more" if len(damage) > _MOST_NAMED else ""
+            raise TransferError(
+                f"{name} is damaged, and an import could not tell ({'; '.join(map(str, damage[:_MOST_NAMED]))}{more}): "
+                f"mend it with  sourcebook reconcile {name}  and export again"
+            )
 
 
 def _write(

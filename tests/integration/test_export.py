@@ -8,6 +8,7 @@ import os
 import resource
 from pathlib import Path
 
+import psycopg
 import pytest
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -134,6 +135,15 @@ def test_the_next_export_deletes_what_a_killed_one_has_left(filled: Stages, tmp_
     (left / "SHA256SUMS").touch()
     export_collections(filled.database, tmp_path / "into" / "export", ["handbook"], ["parquet"])
     assert [path.name for path in left.parent.iterdir()] == ["export"]
+
+
+def test_damaged_rows_are_refused(filled: Stages, tmp_path: Path) -> None:
+    """In a base of their own they would count as sound, for good."""
+    with psycopg.connect(filled.database.url) as foreign:
+        foreign.execute("UPDATE sourcebook.chunk SET page = 12 WHERE id = (SELECT min(id) FROM sourcebook.chunk)")
+    with pytest.raises(TransferError, match=r"handbook is damaged.* sourcebook reconcile handbook"):
+        export(filled, tmp_path / "export")
+    assert list(tmp_path.glob("*export*")) == []
 
 
 def test_a_full_disk_is_named(filled: Stages, tmp_path: Path) -> None:
