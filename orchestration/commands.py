@@ -126,6 +126,7 @@ def watch(ctx: typer.Context) -> None:
 
     from orchestration.watch import FolderWatch
     from sourcebook.cli.logs import LEVEL_VARIABLE, show_logs
+    from sourcebook.processes.interrupts import result_of
 
     gc.enable()
     stop = Event()
@@ -136,7 +137,7 @@ def watch(ctx: typer.Context) -> None:
     context = CommandContext.of(ctx)
     # In a thread of its own, where Dagster does not take the signals for itself: a run that has begun is finished.
     with context.open_database() as database, ThreadPoolExecutor(1) as thread:
-        thread.submit(FolderWatch(context.configuration_path, database, stop).run).result()
+        result_of(thread.submit(FolderWatch(context.configuration_path, database, stop).run))
 
 
 def mistake_beside_last_good(context: CommandContext) -> str | None:

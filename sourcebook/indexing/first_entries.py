@@ -15,6 +15,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
+from sourcebook.processes.child import return_freed_memory
 
 if TYPE_CHECKING:
     from sourcebook.indexing.first_weights import Integers, Vocabulary, Words
@@ -78,6 +79,7 @@ def _copy_weights(
             into.write(of_entries)
         with connection.cursor().copy(queries["copy_keyword_blocks"]) as into:
             into.write(of_block)
+        return_freed_memory()  # the C library keeps a third of what a block has needed, in pieces
 
     with ThreadPoolExecutor(1) as weigher:
         before = None

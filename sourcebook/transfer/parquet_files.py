@@ -93,7 +93,7 @@ def read_parts(path: Path, types: Mapping[str, pa.DataType]) -> Iterator[pa.Reco
     """
     pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own allocator keeps what was freed
     try:
-        with pq.ParquetFile(path, pre_buffer=False) as file:  # which would keep what was read until the end of the file
+        with pq.ParquetFile(path, pre_buffer=False) as file:  # it would keep the bytes of the file until its end
             found = file.schema_arrow
             for name, wanted in types.items():
                 if name in found.names and not _is_alike(found.field(name).type, wanted):

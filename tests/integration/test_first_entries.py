@@ -91,6 +91,14 @@ def test_first_entries_have_the_statistics_that_triggers_would_have_kept(corpus:
     assert_exact(corpus)
 
 
+def test_what_a_block_has_needed_is_given_back(corpus: WordCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The C library would keep it in pieces: memory grew with the number of blocks."""
+    given: list[None] = []
+    monkeypatch.setattr(first_entries, "return_freed_memory", lambda: given.append(None))
+    corpus.write(DOCUMENTS)
+    assert len(given) >= 3, "three full blocks"
+
+
 def test_what_follows_the_first_entries_is_counted_by_triggers(corpus: WordCorpus) -> None:
     """New, changed and removed documents move the numbers from true values."""
     corpus.write(DOCUMENTS)
