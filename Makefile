@@ -5,6 +5,9 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# A few packages have files that are no Python of this version, which is no error. A third of all files is nearly never
+# imported: tests of packages, and models of transformers.
+COMPILE := $(BIN)/python -m compileall -qq -x '/tests?/|/pandas/|/transformers/models/(?!auto/|bert/)'
 
 .PHONY: help install demo up test lint style imports types definitions bench bench-search constraints hashes clean python
 .DEFAULT_GOAL := help
@@ -21,10 +24,13 @@ $(STAMP): pyproject.toml constraints.txt hashes.txt | python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip
 	@# Everything but torch is checked against hashes.txt; the second command adds torch and the checkout itself.
 	$(BIN)/python -m pip install --no-compile --require-hashes --no-deps --build-constraint constraints.txt -r hashes.txt
-	$(BIN)/python -m pip install --no-compile -c constraints.txt --build-constraint constraints.txt -e '.[pipeline]' --group dev
-	@# Bytecode on all cores; pip uses one. A few packages have files that are no Python of this version, which is no error.
-	@# A third of all files is nearly never imported: tests of packages, and models of transformers.
-	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/|/pandas/|/transformers/models/(?!auto/|bert/)' $(VENV)/lib || true
+	@# pip uses one core. While it adds torch, the other one makes bytecode of what is installed by then; the rest follows.
+	@$(COMPILE) $(VENV)/lib/python*/site-packages/* & compiling=$$!; \
+		echo "pip install -e '.[pipeline]' --group dev"; \
+		$(BIN)/python -m pip install --no-compile -c constraints.txt --build-constraint constraints.txt \
+			-e '.[pipeline]' --group dev; \
+		status=$$?; kill $$compiling 2>/dev/null; wait; exit $$status
+	@$(COMPILE) -j 0 $(VENV)/lib || true
 	@$(BIN)/python -m compileall -q assets orchestration resources sensors sourcebook
 	@touch $@
 

@@ -61,13 +61,13 @@ class WebServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._started.wait(10):
+        if not self._started.wait(60):
             raise RuntimeError("the test's web server did not start")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
     @property
     def url(self) -> str:

@@ -47,7 +47,7 @@ def service(command: list[str], *, cwd: Path, environment: Mapping[str, str], lo
         finally:
             started = family(process.pid)
             process.send_signal(signal.SIGTERM)
-            _, alive = psutil.wait_procs(started, timeout=40)
+            _, alive = psutil.wait_procs(started, timeout=60)
             for survivor in alive:
                 with suppress(psutil.NoSuchProcess):
                     survivor.kill()

@@ -176,7 +176,7 @@ def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(de
         workplace.write("docs/a.md", "# Flags\n\nThe flag is white.\n")
         wait_until(lambda: found("white") and found("strong"), seconds=SECONDS, what="the change is searchable")
         assert not found("green")
-    with urllib.request.urlopen(f"http://127.0.0.1:{deployment.metrics_port}/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{deployment.metrics_port}/metrics", timeout=60) as answer:
         told = answer.read().decode()
     assert "\nsourcebook_up 1.0\n" in told
     assert 'sourcebook_documents{collection="handbook",state="ready"} 1.0' in told

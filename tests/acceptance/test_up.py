@@ -52,7 +52,7 @@ def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: 
             assert process.stdout is not None
             address = json.loads(process.stdout.readline())["address"]
             assert address == f"http://127.0.0.1:{port}"
-            with urllib.request.urlopen(f"{address}/server_info", timeout=30) as answer:  # noqa: S310 - loopback
+            with urllib.request.urlopen(f"{address}/server_info", timeout=60) as answer:  # noqa: S310 - loopback
                 assert "dagster_version" in json.load(answer)
 
             with KnowledgeBase.connect(home=workplace.home) as knowledge:
@@ -77,7 +77,7 @@ def test_up_takes_a_change_in_by_itself_and_leaves_no_process_behind(workplace: 
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=120)
     assert process.returncode == 0, out + err
-    _, alive = psutil.wait_procs(started, timeout=5)
+    _, alive = psutil.wait_procs(started, timeout=60)
     assert not alive
     assert not servers_of(workplace.home / "postgres"), "the embedded server stopped too"
     assert "Traceback" not in err

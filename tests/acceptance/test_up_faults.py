@@ -63,6 +63,6 @@ def test_a_killed_database_is_started_again_and_a_closed_terminal_stops_all(
         up.process.communicate(timeout=120)
     assert up.process.returncode == 0, errors.read_text()
     assert "Traceback" not in errors.read_text()
-    _, alive = psutil.wait_procs(services, timeout=1)
+    _, alive = psutil.wait_procs(services, timeout=60)
     assert not alive
     assert not servers_of(data_folder)

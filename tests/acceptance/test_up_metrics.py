@@ -20,7 +20,7 @@ SENSORS = {sensor.name for sensor in defs.get_repository_def().sensor_defs}
 
 
 def _values(address: str) -> defaultdict[str, dict[tuple[str, ...], float]]:
-    with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310 - loopback
+    with urllib.request.urlopen(address, timeout=60) as answer:  # noqa: S310 - loopback
         text = answer.read().decode()
     found: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
     for family in text_string_to_metric_families(text):

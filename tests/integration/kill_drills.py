@@ -23,7 +23,7 @@ from tests.checkout import CHECKOUT
 from tests.integration.stages import Stages
 from tests.waiting import is_running, wait_until
 
-KILLS = int(os.environ.get("KILLS", "20"))
+KILLS = int(os.environ.get("KILLS", "12"))
 """Kills of each command."""
 
 SEED = 20_261_123

@@ -108,7 +108,7 @@ def test_a_dry_run_waits_for_another_crawl_of_the_domain(stages: Stages) -> None
     with stages.connection() as other, stages.connection() as own, ThreadPoolExecutor(1) as threads:
         assert other.execute(queries["lock_host"], {"host": "127.0.0.1"}).fetchone() == (True,)
         running = threads.submit(dry_run, settings, connection=own, waiting=lambda _: waits.set())
-        assert waits.wait(30)
+        assert waits.wait(60)
         assert not stages.web.requests
         other.execute(queries["unlock_host"], {"host": "127.0.0.1"})
         assert running.result(60).counts["fetched"] == 1

@@ -160,7 +160,7 @@ def test_no_search_fails_or_mixes_generations_while_they_change(two: Stages) -> 
             found = find_generations(connection, two.collection)
             other = next(each for each in (*found.followed, *found.earlier) if not each.is_active)
             activate(connection, other)
-            over.wait(0.05)
+            over.wait(0.05)  # some searches between two changes
     over.set()
     for thread in clients:
         thread.join()

@@ -74,7 +74,7 @@ def test_a_generation_that_is_being_deleted_cannot_be_activated_meanwhile(built:
             result = beside.submit(activate, activating, second)
             wait_until(lambda: is_blocked(built), what="the activation waits")
         with pytest.raises(QueryError, match=f"generation {second.id} .* is being deleted"):
-            result.result(20)
+            result.result(60)
     assert built.found("tide") == {"tide.md"}
 
 
@@ -85,7 +85,7 @@ def test_a_generation_that_is_being_activated_is_not_deleted(built: Stages) -> N
             activate(activating, second)
             result = beside.submit(retire, deleting, second.id)
             wait_until(lambda: is_blocked(built), what="the deletion waits")
-        assert result.result(20) is False
+        assert result.result(60) is False
     assert built.generation.id == second.id
     assert built.found("tide") == {"tide.md"}
 
@@ -176,7 +176,7 @@ def test_two_retirements_at_once_wait_for_each_other(built: Stages) -> None:
             reader.execute("SELECT 1 FROM search_entry LIMIT 1")
             results = [beside.submit(retire, first, abandoned[0]), beside.submit(retire, second, abandoned[1])]
             wait_until(lambda: is_blocked(built), what="one of them waits for the reader")
-        assert [result.result(20) for result in results] == [True, True]
+        assert [result.result(60) for result in results] == [True, True]
     assert partitions(built) == built.generation_tables()
 
 

@@ -177,10 +177,10 @@ def test_publishing_and_upkeep_take_turns(database: Database, connection: Connec
         connection.execute("DELETE FROM search_entry WHERE chunk_id = %s", [chunks[-1]])
         thread = Thread(target=build)
         thread.start()
-        thread.join(0.3)
+        thread.join(0.3)  # time in which it must not end
         assert thread.is_alive(), "it waits"
         connection.execute("DELETE FROM search_entry WHERE chunk_id = %s", [chunks[0]])
-    thread.join(30)
+    thread.join(60)
     assert not thread.is_alive()
     assert not failed
     assert_exact(corpus, "tide", "gauge")

@@ -40,7 +40,7 @@ def test_the_second_waits_until_the_first_lets_go(database: Database) -> None:
             assert is_locked(connection, "handbook")
             assert not is_locked(connection, "another")
         order.append("first ends")
-    thread.join(10)
+    thread.join(60)
     assert order == ["waits", "first ends", "second"]
     with database.connection() as connection:
         assert not is_locked(connection, "handbook")
@@ -84,7 +84,7 @@ def test_a_holder_that_is_killed_frees_it(database: Database) -> None:
         holder.kill()
         started = time.monotonic()
         with collection_lock(database, "handbook"):
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 30
 
 
 def test_several_locks_are_taken_in_one_order(database: Database) -> None:

@@ -126,7 +126,7 @@ class Searchers:
             except Exception as error:  # noqa: BLE001 - the kind is what is tested
                 failure = error
             self.outcomes.append((started, time.monotonic(), failure))
-            self._stopped.wait(0.1)
+            self._stopped.wait(0.1)  # between two searches
 
     def __enter__(self) -> Self:
         self._threads = [threading.Thread(target=self.search) for _ in range(_THREADS)]

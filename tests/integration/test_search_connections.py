@@ -106,7 +106,7 @@ def test_the_legs_run_at_the_same_time(resources: SearchResources) -> None:
             return future
 
     with Telling(1) as executor:
-        vectors = QueryVectors(Path(), OneVector(lambda: ended.wait(20)))
+        vectors = QueryVectors(Path(), OneVector(lambda: ended.wait(60)))
         results = search(replace(resources, executor=executor, vectors=vectors))
     assert ended.is_set()
     assert results.dropped_legs == {}

@@ -220,7 +220,7 @@ def test_publishing_and_searching_do_not_wait_for_each_other(
             "UPDATE search_entry SET lexemes = 'freshly:1' WHERE generation_id = %s AND lexemes @@ 'word17'",
             [corpus.generation.id],
         )
-        assert other.submit(found).result(timeout=20) == ["word17 common"]
+        assert other.submit(found).result(timeout=60) == ["word17 common"]
     with database.connection() as reader, reader.transaction():
         whole_leg(reader, corpus.scope(), "common word17")
         corpus.connection.execute("SET lock_timeout = '5s'")

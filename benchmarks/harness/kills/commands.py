@@ -13,8 +13,8 @@ from benchmarks.harness.kills.processes import backends
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.postmaster import running_postmaster
 
-_SECONDS_TO_END = 120.0
-_SECONDS_TO_SETTLE = 120.0
+_SECONDS_TO_END = 240.0
+_SECONDS_TO_SETTLE = 240.0
 """The longest wait until the process that records runs, which gives way to all others, has had its turn."""
 _CHANGED = 0.5
 """Part of the kills after which there is a new change to ingest."""

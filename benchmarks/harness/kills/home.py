@@ -20,8 +20,10 @@ NOTES, REPORTS = "notes", "reports"
 COLLECTIONS = (NOTES, REPORTS)
 _FILES = {NOTES: 24, REPORTS: MOST_SMALL + 1}
 """Files of each collection; the watch takes small changes alone."""
-_SECONDS_TO_UNLOCK = 60.0
-_SECONDS_TO_ANSWER = 60.0
+_SECONDS_TO_UNLOCK = 120.0
+_SECONDS_TO_ANSWER = 120.0
+_SECONDS_TO_LEAVE = 240.0
+"""The longest wait until no process is left; the one that records runs gives way to all other programs."""
 _UNFINISHED = """
     SELECT run_id, status FROM runs
     WHERE status NOT IN ('SUCCESS', 'FAILURE', 'CANCELED')
@@ -129,9 +131,9 @@ class Home:
         wait(answers, _SECONDS_TO_ANSWER)
         return answer
 
-    def left_processes(self, *, with_database: bool, seconds: float = 60.0) -> list[str]:
+    def left_processes(self, *, with_database: bool) -> list[str]:
         """Return the processes of the home that are left a while after its commands have ended, as sentences."""
-        return wait_for_none(self.library.folder, with_database=with_database, seconds=seconds)
+        return wait_for_none(self.library.folder, with_database=with_database, seconds=_SECONDS_TO_LEAVE)
 
 
 def elapsed(begun: float) -> float:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import psutil
 
-SECONDS_TO_VANISH = 15.0
-"""Seconds after the end of a command, killed or not, within which no process of it may be left."""
 _SHORTEST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 """Seconds between two looks at a condition."""
@@ -31,7 +29,7 @@ def processes_of(folder: Path, *, with_database: bool = True) -> list[psutil.Pro
     return found
 
 
-def wait_for_none(folder: Path, *, with_database: bool, seconds: float = SECONDS_TO_VANISH) -> list[str]:
+def wait_for_none(folder: Path, *, with_database: bool, seconds: float) -> list[str]:
     """Wait until no process works with a home, and return those that are left, as sentences."""
     left: list[psutil.Process] = []
 

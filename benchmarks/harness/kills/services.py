@@ -19,8 +19,8 @@ from sourcebook.database.postmaster import running_postmaster
 
 _SECONDS_TO_SETTLE = 240.0
 """Seconds within which `up` mends everything: a sensor waits for two equal readings, and for Dagster's retry."""
-_SECONDS_TO_REPLACE = 90.0
-_SECONDS_FOR_A_RUN = 90.0
+_SECONDS_TO_REPLACE = 180.0
+_SECONDS_FOR_A_RUN = 180.0
 _SECONDS_TO_STOP = 120.0
 _SERVICES = {"daemon": "daemon", "code server": "code server", "gRPC child": "code server", "web server": "web server"}
 """Names of the services in the messages of `up` by the kind of the kill."""
@@ -155,7 +155,7 @@ class ServiceKills:
         begun = time.monotonic()
         up.process.kill()
         up.process.wait()
-        wrong = self._home.left_processes(with_database=False, seconds=30.0)
+        wrong = self._home.left_processes(with_database=False)
         if listens("127.0.0.1", up.port):
             wrong.append(f"something listens on port {up.port}")
         return Outcome(UP, elapsed(begun), wrong + self._home.torn() + self._home.held_locks())

@@ -35,7 +35,7 @@ def test_a_refused_connection_is_temporary() -> None:
     started = time.monotonic()
     with pytest.raises(DatabaseUnavailableError, match=r"cannot be reached: .*refused") as caught:
         open_connection(psycopg.Connection, NOWHERE)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert "\n" not in str(caught.value)
 
 

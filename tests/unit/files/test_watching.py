@@ -33,12 +33,12 @@ def watched(*folders: Path) -> Iterator[Callable[[], dict[str, float]]]:
 
     thread = threading.Thread(target=collect)
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(60)
     try:
         yield lambda: rested
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(60)
     assert not thread.is_alive()
 
 

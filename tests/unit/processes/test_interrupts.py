@@ -69,14 +69,14 @@ def test_a_signal_that_another_thread_receives_ends_the_wait() -> None:
     timer = Timer(0.2, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
     timer.start()
     before = time.monotonic()
-    give_up = Timer(20, never.set_result, (None,))
+    give_up = Timer(60, never.set_result, (None,))
     give_up.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             result_of(never)
     finally:
         give_up.cancel()
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < 30
     timer.join()
 
 

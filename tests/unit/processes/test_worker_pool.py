@@ -77,9 +77,9 @@ def test_a_task_past_its_deadline_fails_alone() -> None:
         quick = with_deadline.schedule(None, sleep, 0.0)
         before = time.monotonic()
         with pytest.raises(TimeoutError):
-            slow.result(30)
-        assert time.monotonic() - before < 20
-        assert quick.result(30) == "slept"
+            slow.result(60)
+        assert time.monotonic() - before < 50
+        assert quick.result(60) == "slept"
     finally:
         with_deadline.close()
 
@@ -89,8 +89,8 @@ def test_a_task_beyond_its_memory_limit_fails_alone() -> None:
     pool = WorkerPool()
     try:
         with pytest.raises(MemoryError):
-            pool.schedule(None, fill, 600_000_000, 500_000_000).result(30)
-        assert pool.schedule(None, fill, 600_000_000, 2_000_000_000).result(30) == 600_000_000
+            pool.schedule(None, fill, 600_000_000, 500_000_000).result(60)
+        assert pool.schedule(None, fill, 600_000_000, 2_000_000_000).result(60) == 600_000_000
     finally:
         pool.close()
 
@@ -100,7 +100,7 @@ def test_a_crash_is_described() -> None:
     pool = WorkerPool()
     try:
         with pytest.raises(ProcessExpired) as caught:
-            pool.schedule(None, crash, 3).result(30)
+            pool.schedule(None, crash, 3).result(60)
         assert pool.describe_end("the child", caught.value, advice="free some") == (
             "the child ended with exit status 3: the last words"
         )
@@ -108,7 +108,7 @@ def test_a_crash_is_described() -> None:
         assert pool.describe_end("the child", killed, advice="free some") == (
             "the child was ended by SIGKILL (often a lack of memory: free some): the last words"
         )
-        assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
+        assert pool.schedule(None, sleep, 0.0).result(60) == "slept"
     finally:
         pool.close()
 
@@ -119,9 +119,9 @@ def test_a_library_s_exit_with_status_0_fails_the_task(processes: int) -> None:
     pool = WorkerPool(processes, max_tasks=1)
     try:
         with pytest.raises(ProcessExpired) as caught:
-            pool.schedule(None, crash_soon, 0).result(30)
+            pool.schedule(None, crash_soon, 0).result(60)
         assert pool.describe_end("the child", caught.value, advice="").startswith("the child ended with exit status 0:")
-        assert [pool.schedule(None, sleep, 0.0).result(30) for _ in range(3)] == ["slept"] * 3
+        assert [pool.schedule(None, sleep, 0.0).result(60) for _ in range(3)] == ["slept"] * 3
     finally:
         pool.close()
 
@@ -131,9 +131,9 @@ def test_what_libraries_print_does_not_fill_the_disk() -> None:
     pool = WorkerPool()
     try:
         for _ in range(5):
-            pool.schedule(None, print_much, 3_000_000).result(30)
+            pool.schedule(None, print_much, 3_000_000).result(60)
         with pytest.raises(ProcessExpired) as caught:
-            pool.schedule(None, crash, 3).result(30)
+            pool.schedule(None, crash, 3).result(60)
         assert os.fstat(pool._errors.fileno()).st_size < 6_100_000
         assert pool.describe_end("the child", caught.value, advice="") == (
             "the child ended with exit status 3: the last words"
@@ -150,7 +150,7 @@ def test_modules_of_the_current_folder_do_not_replace_the_standard_library_s(
     monkeypatch.chdir(tmp_path)
     pool = WorkerPool()
     try:
-        assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
+        assert pool.schedule(None, sleep, 0.0).result(60) == "slept"
     finally:
         pool.close()
 
@@ -175,7 +175,7 @@ def test_children_give_way_to_searches() -> None:
     """Their priority is lower than that of this process."""
     pool = WorkerPool()
     try:
-        assert pool.schedule(None, priority).result(30) >= min(priority() + 10, 19)
+        assert pool.schedule(None, priority).result(60) >= min(priority() + 10, 19)
     finally:
         pool.close()
 
@@ -185,13 +185,13 @@ def test_every_future_ends_when_a_child_dies_without_a_task() -> None:
     others = workers()
     pool = WorkerPool()
     try:
-        assert pool.schedule(None, sleep, 0.0).result(30) == "slept"
+        assert pool.schedule(None, sleep, 0.0).result(60) == "slept"
         (child,) = workers() - others
         os.kill(child, signal.SIGKILL)
         futures = [pool.schedule(None, sleep, 60.0) for _ in range(20)]
         for future in futures:
             with pytest.raises((BrokenProcessPool, ProcessExpired)):
-                future.result(30)
+                future.result(60)
             if pool.is_active:  # the kill was seen during the first task: the next child goes on
                 pool.close()
         assert not pool.is_active
@@ -208,11 +208,11 @@ def test_closing_ends_the_children_and_fails_the_tasks() -> None:
     before = time.monotonic()
     pool.close()
     pool.close()
-    assert time.monotonic() - before < 5
+    assert time.monotonic() - before < 30
     assert workers() == others
     for task in tasks:
         with pytest.raises(BrokenProcessPool):
-            task.result(5)
+            task.result(60)
 
 
 HOLD_THE_INTERPRETER_LOCK = "import ctypes; ctypes.PyDLL(None).sleep(60)"
@@ -249,7 +249,7 @@ def test_children_stay_when_the_thread_ends_that_started_their_pool() -> None:
     starter.join()
     (pool,) = pools
     try:
-        children = [pool.schedule(None, os.getpid).result(30) for _ in range(4)]
+        children = [pool.schedule(None, os.getpid).result(60) for _ in range(4)]
         assert children[0] == children[1] != children[2] == children[3]
     finally:
         pool.close()

@@ -46,7 +46,7 @@ def test_threads_that_ask_at_once_wait_for_one_value() -> None:
         return object()
 
     def ask(_: int) -> object:
-        asked.wait(20)
+        asked.wait(60)
         return cache.get_or_compute("battery", compute)
 
     with ThreadPoolExecutor(threads) as executor:
@@ -76,7 +76,7 @@ def test_a_failure_is_raised_and_not_kept() -> None:
     waiting.start()
     with pytest.raises(ModelError, match="closed"):
         cache.get_or_compute("battery", fail)
-    waiting.join(20)
+    waiting.join(60)
     assert heard == ["closed"]
     assert len(cache) == 0
     assert cache.get_or_compute("battery", lambda: 7) == 7

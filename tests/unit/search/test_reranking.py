@@ -114,11 +114,11 @@ def test_a_passage_that_left_the_index_is_left_out(folder: Path, reranker: Reran
 def test_on_a_timeout_the_order_stays_and_the_model_stops(folder: Path, reranker: Reranker) -> None:
     """After the timeout the search continues with a note, and the model stops reading."""
     reranking = Reranking(str(folder), batch_size=1, timeout=0.3)
-    slow = slow_down(reranker, reranking, 0.2)
+    slow = slow_down(reranker, reranking, 1.0)
     texts = {100 + place: text for place, text in enumerate(passages(50))}
     started = time.perf_counter()
     reranked = rerank(reranker, reranking, QUERY, ranking(50), texts)
-    assert time.perf_counter() - started < 6, "50 batches would take 10 seconds"
+    assert time.perf_counter() - started < 30, "50 batches would take 50 seconds"
     assert reranked.candidates == ranking(50)
     assert reranked.note == (
         f"reranking 50 passages with {folder} timed out after 0.3 seconds: they stand in the order of the fusion"
@@ -183,7 +183,7 @@ def test_waiting_for_another_search_counts(folder: Path, reranker: Reranker) -> 
     slow = slow_down(reranker, reranking, 0.2)
     first = threading.Thread(target=reranker.score, args=(reranking, QUERY, passages(10)))
     first.start()
-    assert slow.reading.wait(30)
+    assert slow.reading.wait(60)
     scored = reranker.score(Reranking(str(folder), timeout=0.1), QUERY, passages(3))
     assert scored.scores is None
     first.join()
@@ -229,10 +229,10 @@ def test_closing_ends_a_search_that_waits(folder: Path, reranker: Reranker) -> N
     threads = [threading.Thread(target=search) for _ in range(2)]
     for thread in threads:
         thread.start()
-    assert slow.reading.wait(30)
+    assert slow.reading.wait(60)
     reranker.close()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert errors == ["The reranker has been closed."] * 2
 
 

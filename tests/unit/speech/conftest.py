@@ -39,8 +39,12 @@ def home(weights: Weights, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def load(home: Path) -> Load:
-    """Load an engine, each once a session."""
+    """Load an engine, each once a session; torch computes in one thread, as other tests have the other cores."""
+    import torch
+
     from sourcebook.speech.engines.loading import load_engine
+
+    torch.set_num_threads(1)
 
     @cache
     def loaded(name: EngineName) -> Engine:

@@ -40,7 +40,7 @@ def test_what_is_there_is_not_made_again(make: object, tmp_path: Path) -> None:
 def test_two_at_once_both_get_a_whole_one(make: object, tmp_path: Path) -> None:
     """Neither fails, and nothing is left beside it."""
     target = tmp_path / "whisper"
-    together = threading.Barrier(2, timeout=30)
+    together = threading.Barrier(2, timeout=60)
     results: list[Path] = []
 
     def slowly(path: Path) -> None:

@@ -1,5 +1,7 @@
 """Beam search over several pieces at once against openai-whisper's own, over one."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import cast
 
 import pytest
@@ -21,32 +23,44 @@ def model(load: Load) -> whisper.Whisper:
     return cast("OpenAiWhisper", load("openai-whisper"))._model
 
 
-def spectrogram(name: str) -> torch.Tensor:
-    made: torch.Tensor = whisper.log_mel_spectrogram(whisper.pad_or_trim(torch.from_numpy(sound(name))))
-    return made
+@pytest.fixture(scope="module")
+def encoded(model: whisper.Whisper) -> Callable[[str], torch.Tensor]:
+    """Return a clip as the model's encoder gives it, once for all tests: decoding is what they compare."""
+
+    @cache
+    def encode(name: str) -> torch.Tensor:
+        spectrogram = whisper.log_mel_spectrogram(whisper.pad_or_trim(torch.from_numpy(sound(name))))
+        with torch.inference_mode():
+            features: torch.Tensor = model.embed_audio(spectrogram[None])[0]
+        return features
+
+    return encode
 
 
 def options(**changed: object) -> DecodingOptions:
     return DecodingOptions(**{"language": "en", "beam_size": 5, "fp16": False, **changed})
 
 
-def decode(model: whisper.Whisper, names: tuple[str, ...], **changed: object) -> list[DecodingResult]:
-    spectrograms = torch.stack([spectrogram(name) for name in names])
+def decode(model: whisper.Whisper, pieces: list[torch.Tensor], **changed: object) -> list[DecodingResult]:
     with torch.inference_mode():
-        results: list[DecodingResult] = BatchedDecoding(model, options(**changed)).run(spectrograms)
+        results: list[DecodingResult] = BatchedDecoding(model, options(**changed)).run(torch.stack(pieces))
     return results
 
 
-def test_each_piece_of_a_batch_gives_whisper_s_own_tokens(model: whisper.Whisper) -> None:
+def test_each_piece_of_a_batch_gives_whisper_s_own_tokens(
+    model: whisper.Whisper, encoded: Callable[[str], torch.Tensor]
+) -> None:
     """Pieces whose texts end at different steps have the beams and probabilities that Whisper finds for each alone."""
-    for ours, name in zip(decode(model, NAMES), NAMES, strict=True):
-        own = whisper.decode(model, spectrogram(name), options())
+    pieces = [encoded(name) for name in NAMES]
+    for ours, piece in zip(decode(model, pieces), pieces, strict=True):
+        own = whisper.decode(model, piece, options())
         assert ours.tokens == own.tokens
         assert ours.avg_logprob == pytest.approx(own.avg_logprob, abs=1e-3)
         assert ours.no_speech_prob == pytest.approx(own.no_speech_prob, abs=1e-3)
 
 
-def test_greedy_decoding_is_whisper_s_own_too(model: whisper.Whisper) -> None:
+def test_greedy_decoding_is_whisper_s_own_too(model: whisper.Whisper, encoded: Callable[[str], torch.Tensor]) -> None:
     """One beam, whose cache nobody moves, and a batch of one."""
-    (ours,) = decode(model, NAMES[:1], beam_size=None)
-    assert ours.tokens == whisper.decode(model, spectrogram(NAMES[0]), options(beam_size=None)).tokens
+    piece = encoded(NAMES[0])
+    (ours,) = decode(model, [piece], beam_size=None)
+    assert ours.tokens == whisper.decode(model, piece, options(beam_size=None)).tokens

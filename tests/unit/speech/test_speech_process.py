@@ -176,7 +176,7 @@ def test_closing_ends_the_child_and_may_be_repeated(home: Path, short: Path) -> 
     before = time.monotonic()
     process.close()
     process.close()
-    assert time.monotonic() - before < 5.0
+    assert time.monotonic() - before < 30
     assert not is_running(child)
 
 
@@ -217,7 +217,7 @@ def test_ctrl_c_prints_nothing_of_the_child_s(home: Path, recording: Path) -> No
     assert parent.stdout is not None
     assert parent.stdout.readline() == "reading\n"
     os.killpg(parent.pid, signal.SIGINT)
-    out, errors = parent.communicate(timeout=30)
+    out, errors = parent.communicate(timeout=60)
     assert (out, errors, parent.returncode) == ("stopped\n", "", 0)
     seconds_until_gone(child)
 

@@ -18,7 +18,7 @@ def test_values_come_in_order_and_one_ahead() -> None:
 
     ahead = read_ahead(values())
     assert next(ahead) == 0
-    assert made[1].wait(10), "the next one is made without being asked for"
+    assert made[1].wait(60), "the next one is made without being asked for"
     assert list(ahead) == [1, 2]
     assert list(read_ahead(iter([]))) == []
 

@@ -69,7 +69,7 @@ async def ask(proxy: BrowserProxy, request: str | bytes) -> bytes:
     received = b""
     try:
         writer.write(request.encode() if isinstance(request, str) else request)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while chunk := await reader.read(65536):
                 received += chunk
     except ConnectionResetError:

@@ -43,7 +43,7 @@ def test_what_does_not_let_itself_be_cancelled() -> None:
         release.set()
         return seconds
 
-    assert 0.2 <= asyncio.run(wait()) < 5
+    assert 0.2 <= asyncio.run(wait()) < 30
 
 
 def test_the_waiting_is_cancelled() -> None:

@@ -27,7 +27,7 @@ def ask(site: SiteSource, request: str, more: str = "") -> bytes:
         async with BrowserProxy(AddressGuard(site), proxies=Proxies(site)) as proxy:
             reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
             writer.write(f"{request} HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n".encode())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 head = await reader.readuntil(b"\r\n\r\n")
                 writer.write(more.encode())
                 answer = head + await reader.read()
