@@ -14,6 +14,8 @@ YAML = "application/yaml"
 TOML = "application/toml"
 EPUB = "application/epub+zip"
 EMAIL = "message/rfc822"
+CALENDAR = "text/calendar"
+CONTACTS = "text/vcard"
 MBOX = "application/mbox"
 MHTML = "multipart/related"
 OUTLOOK = "application/vnd.ms-outlook"
@@ -104,6 +106,8 @@ _DOCUMENTS = {
     EPUB: ("epub",),
     EMAIL: ("eml",),
     MBOX: ("mbox", "mbx"),
+    CALENDAR: ("ics", "ical"),
+    CONTACTS: ("vcf", "vcard"),
     MHTML: ("mhtml", "mht"),
     OUTLOOK: ("msg",),
     DOC: ("doc", "dot"),
@@ -226,5 +230,5 @@ def is_text_type(media_type: str) -> bool:
 
 
 _TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, "image/svg+xml"})
-FORMERLY_TEXT = frozenset({MBOX, MHTML, NOTEBOOK, RST, SUBRIP, WEBVTT})
+FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, MBOX, MHTML, NOTEBOOK, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""

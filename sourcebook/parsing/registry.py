@@ -12,7 +12,9 @@ from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
 from sourcebook.model.media_types import (
     ASCIIDOC,
     BINARY,
+    CALENDAR,
     CODE_LANGUAGES,
+    CONTACTS,
     CSV,
     DOC,
     DOCX,
@@ -117,6 +119,8 @@ PARSERS = (
     Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 7,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
     Parser("mailbox", "mail.mailbox:parse_mailbox", (), (MBOX,), 1, (*_MARKUP, "selectolax")),
+    Parser("calendar", "cards.read_calendar:parse_calendar", (), (CALENDAR,)),
+    Parser("contacts", "cards.read_contacts:parse_contacts", (), (CONTACTS,)),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (MHTML,), 1, (*_MARKUP, "selectolax")),
     Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 4, ("docling-parse", "docling-core", "pypdfium2"),
            uses_ocr=True),

@@ -139,6 +139,55 @@ iVBORw0KGgoAAAANSUhEUgAA
 """
 
 
+EVENTS = """BEGIN:VCALENDAR
+VERSION:2.0
+X-WR-CALNAME:Lock duties
+BEGIN:VTIMEZONE
+TZID:Europe/Berlin
+END:VTIMEZONE
+BEGIN:VEVENT
+UID:1@example.org
+DTSTART;TZID=Europe/Berlin:20240501T140000
+DTEND;TZID=Europe/Berlin:20240501T153000
+SUMMARY:Grease the gates\\, both of them
+LOCATION:Lock 7
+RRULE:FREQ=MONTHLY
+ORGANIZER;CN="Byron, Ada":mailto:ada@example.org
+ATTENDEE;CN=Ben:MAILTO:ben@example.org
+DESCRIPTION:Bring the grease.\\n\\nNobody opens the upper gates before the
+  paddles are down.
+ATTACH;ENCODING=BASE64;VALUE=BINARY:iVBORw0KGgoAAAANSUhEUgAA
+BEGIN:VALARM
+DESCRIPTION:Ring
+END:VALARM
+END:VEVENT
+BEGIN:VTODO
+SUMMARY:Paint
+DUE;VALUE=DATE:20240601
+END:VTODO
+END:VCALENDAR
+"""
+CARDS = """BEGIN:VCARD
+VERSION:3.0
+FN:Ada Byron
+N:Byron;Ada;;;
+ORG:Lock Board;Gates
+TITLE:Keeper
+EMAIL;TYPE=WORK:ada@example.org
+item1.TEL;TYPE="cell,home":+49 30 1234
+ADR;TYPE=HOME:;;Quay 1;Berlin;;10115;Germany
+PHOTO;ENCODING=b;TYPE=PNG:iVBORw0KGgoAAAANSUhEUgAA
+NOTE:Speaks Dutch\\, and swims.
+END:VCARD
+BEGIN:VCARD
+VERSION:2.1
+N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;J=C3=BCr=
+gen
+TEL;WORK;FAX:555
+END:VCARD
+"""
+
+
 def notebook(*cells: dict[str, object], **metadata: object) -> bytes:
     """Return a notebook of format 4 with cells and the metadata of the notebook."""
     described: dict[str, object] = {"language_info": {"name": "python"}, **metadata}
@@ -189,6 +238,8 @@ def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
     return {
         "levels.ipynb": water_levels(),
+        "duties.ics": EVENTS.encode(),
+        "keepers.vcf": CARDS.encode(),
         "gates.mbox": MAILBOX.encode(),
         "gates.mhtml": SAVED_PAGE.replace("\n", "\r\n").encode(),
         "lock.rst": MANUAL.encode(),
