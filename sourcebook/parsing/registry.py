@@ -126,7 +126,7 @@ PARSERS = (
            uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 1,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
-    Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 2, ("docling-core", "pillow"),
+    Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 3, ("docling-core", "pillow"),
            uses_ocr=True),
     Parser(PAGE, "html.read_html:page_document", revision=2),
     Parser(TRANSCRIPT, "transcript:parse_transcript", detects_language=False),

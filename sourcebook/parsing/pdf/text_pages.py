@@ -7,10 +7,11 @@ from itertools import pairwise
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
+from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
 from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.upright import upright
-from sourcebook.parsing.pdf.words import LetterHeights, page_words
+from sourcebook.parsing.pdf.words import LetterHeights, Word, page_words
 
 _LARGEST_SIDE = 1e5
 """Points per side above which a page counts as damaged; the format ends at 14,400 units."""
@@ -39,15 +40,16 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
         ParseError: The file is damaged.
     """
     heights = LetterHeights()
-    for number, page in enumerate(decoded_pages(content), start=1):
-        if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
-            yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
-        else:
-            yield _text_page(page, number, heights)
+    with second_reading(content) as second:
+        for number, page in enumerate(decoded_pages(content), start=1):
+            if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
+                yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
+            else:
+                words = second.better_words(page_words(page, heights), page, number)
+                yield _text_page(page, number, words)
 
 
-def _text_page(page: DecodedPage, number: int, heights: LetterHeights) -> TextPage:
-    words = page_words(page, heights)
+def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:
     layer = judge(words, page)
     turned = upright(words, _page_rules(page), page.width, page.height)
     lines = runs(turned.words, turned.rules)

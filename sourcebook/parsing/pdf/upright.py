@@ -16,13 +16,13 @@ _MOST = 0.8
 class UprightPage:
     """Words and rules of a page with mostly horizontal text; width and height after the rotation, in points."""
 
-    words: list[Word]
+    words: Sequence[Word]
     rules: tuple[Rule, ...]
     width: float
     height: float
 
 
-def upright(words: list[Word], rules: Sequence[Rule], width: float, height: float) -> UprightPage:
+def upright(words: Sequence[Word], rules: Sequence[Rule], width: float, height: float) -> UprightPage:
     """Rotate the page by 90, 180 or 270 degrees where most of its letters have that angle."""
     letters = Counter[int]()
     for word in words:

@@ -79,7 +79,7 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
     height = hypot(x[3] - x[0], y[3] - y[0])
     if height < _SMALLEST:
         return None
-    text, unmapped = _readable(cell.text)
+    text, unmapped = readable(cell.text)
     if not text:
         return None
     length = hypot(x[1] - x[0], y[1] - y[0])
@@ -93,8 +93,8 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
         top=top - max(y),
         bottom=top - min(y),
         size=height,
-        bold=_is_bold(font),
-        italic=_is_italic(font),
+        bold=is_bold(font),
+        italic=is_italic(font),
         monospaced=monospaced,
         angle=round(degrees(atan2(y[1] - y[0], x[1] - x[0])) / 90) % 4 * 90,
         unmapped=unmapped,
@@ -102,16 +102,24 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
 
 
 @lru_cache(maxsize=1024)
-def _is_bold(font: str) -> bool:
+def is_bold(font: str) -> bool:
+    """Tell whether the name of a font says that it is bold."""
     return _BOLD.search(font) is not None
 
 
 @lru_cache(maxsize=1024)
-def _is_italic(font: str) -> bool:
+def is_monospaced(font: str) -> bool:
+    """Tell whether the name of a font says that all letters have one width."""
+    return _MONOSPACED.search(font) is not None
+
+
+@lru_cache(maxsize=1024)
+def is_italic(font: str) -> bool:
+    """Tell whether the name of a font says that it is italic."""
     return _ITALIC.search(font) is not None
 
 
-def _readable(text: str) -> tuple[str, bool]:
+def readable(text: str) -> tuple[str, bool]:
     """Return the text without ligatures and invisible characters, and whether it had unmapped glyphs."""
     if text.isascii() and text.isprintable() and "<" not in text and "(" not in text:
         return text.strip(), False
@@ -209,6 +217,6 @@ def _monospaced(cells: Sequence[Cell]) -> frozenset[str]:
     return frozenset(
         font
         for font, found in ratios.items()
-        if _MONOSPACED.search(font)
+        if is_monospaced(font)
         or (font in narrow and len(found) > 2 and max(found.values()) < 1.03 * min(found.values()))
     )

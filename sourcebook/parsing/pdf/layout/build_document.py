@@ -21,6 +21,7 @@ from sourcebook.parsing.pdf.layout.placed_tables import with_captions, with_cont
 from sourcebook.parsing.pdf.layout.rows import direction, rows
 from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
 from sourcebook.parsing.pdf.layout.running_heads import RunningRows
+from sourcebook.parsing.pdf.layout.stream_order import as_written, reads_better_as_written
 from sourcebook.parsing.pdf.layout.text_frames import boxed, frames_of
 from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
 
@@ -96,13 +97,19 @@ def _columns(page: Page) -> Iterator[_Column]:
     turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
     from_right = sum(direction(line.text) for line in flat) < 0
     frames = frames_of(page.rules)
-    for column in columns([*flat, *tables], from_right=from_right):
-        for part in _without_boxes(column, frames):
-            levels = [rule.top for rule in page.rules if _crosses(rule, part)]
-            items = tuple(_items(part.pieces, sorted(levels)))
-            yield _Column(page, part.left, part.right, items, from_right)
+    cut = columns([*flat, *tables], from_right=from_right)
+    found = [_column(page, part, from_right) for column in cut for part in _without_boxes(column, frames)]
+    rows_in_order = [item for column in found for item in column.items if isinstance(item, Row)]
+    if reads_better_as_written([run for row in rows_in_order for run in row.runs]):
+        found = [_column(page, part, from_right) for part in as_written(flat, tables, page.lines)]
+    yield from found
     if turned:
         yield _Column(page, turned[0].left, turned[0].right, tuple(Row((line,), line) for line in turned))
+
+
+def _column(page: Page, part: Column, from_right: bool) -> _Column:
+    levels = [rule.top for rule in page.rules if _crosses(rule, part)]
+    return _Column(page, part.left, part.right, tuple(_items(part.pieces, sorted(levels))), from_right)
 
 
 def _without_boxes(column: Column, frames: Sequence[Box]) -> Iterator[Column]:

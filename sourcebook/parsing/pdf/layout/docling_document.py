@@ -1,6 +1,6 @@
 """Conversion of elements to a docling document, each with its page and box."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, though not in __all__
     BoundingBox,
@@ -14,9 +14,11 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     TableData,
 )
 
-from sourcebook.parsing.pdf.layout.elements import Element, Place, PlacedTable, Table
+from sourcebook.parsing.pdf.layout.elements import Cell, Element, Place, PlacedTable, Table
 from sourcebook.parsing.pdf.layout.page_parts import Page
 
+_LONGEST_REPEATED = 40
+"""Most characters of a header that each of its columns repeats."""
 _NESTED = 0.8
 """Smallest indent of a nested list item's mark, in font sizes."""
 
@@ -80,9 +82,24 @@ def _data(table: Table) -> TableData:
             end_col_offset_idx=cell.column + cell.column_span,
             column_header=cell.header,
         )
-        for cell in table.cells
+        for one in table.cells
+        for cell in _parts(one)
     ]
     return TableData(table_cells=cells, num_rows=table.rows, num_cols=table.columns)
+
+
+def _parts(cell: Cell) -> Iterator[Cell]:
+    """Yield a cell, or its parts with the text in the first part alone; Markdown repeats a wide cell in each part.
+
+    A short header stays whole, because it belongs to each of its columns and rows.
+    """
+    if cell.row_span * cell.column_span == 1 or (cell.header and len(cell.text) <= _LONGEST_REPEATED):
+        yield cell
+        return
+    for row in range(cell.row_span):
+        for column in range(cell.column_span):
+            text = "" if row or column else cell.text
+            yield Cell(cell.row + row, cell.column + column, text, header=cell.header)
 
 
 def _provenance(place: Place, length: int) -> ProvenanceItem:

@@ -1,0 +1,155 @@
+"""Words of pages as PDFium reads them, for pages whose fonts docling-parse decodes wrongly."""
+
+import ctypes
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import degrees
+from typing import Any
+
+import pypdfium2  # type: ignore[import-untyped] # has no stubs
+from pypdfium2 import raw
+
+from sourcebook.parsing.pdf.decoded_pages import DecodedPage
+from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
+
+_LEAST_ALIKE = 0.99
+"""Share of the words that both readers find at which the first reading is kept."""
+_LEAST_GAIN = 0.01
+"""Share of plain words more in the second reading at which it is taken."""
+_MOST_UNKNOWN = 0.5
+"""Largest number of words without any known character, per other word."""
+_FEWEST_WORDS = 12
+"""Words of a page below which the readings are not compared."""
+_PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
+_LONGEST_NAME = 256
+"""Most bytes of a font's name."""
+
+
+class SecondReading:
+    """A PDF opened with PDFium."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+
+    def better_words(self, words: Sequence[Word], page: DecodedPage, number: int) -> Sequence[Word]:
+        """Return the words of a page as PDFium reads them where these are other and more plain words, else the same.
+
+        Args:
+            words: Words of the first reading.
+            page: The decoded page.
+            number: Number of the page, counted from 1.
+        """
+        if self._document is None or len(words) < _FEWEST_WORDS or number > len(self._document):
+            return words
+        try:
+            with _text_page(self._document, number) as (opened, text):
+                second = Counter(text.get_text_range().split())
+                if opened.get_rotation() or not _is_better(second, Counter(word.text for word in words)):
+                    return words
+                return list(_words(text, page))
+        except pypdfium2.PdfiumError:
+            return words
+
+
+@contextmanager
+def second_reading(content: bytes) -> Iterator[SecondReading]:
+    """Open a file with PDFium; where PDFium cannot, every first reading is kept."""
+    try:
+        document = pypdfium2.PdfDocument(content)
+    except pypdfium2.PdfiumError:
+        yield SecondReading(None)
+        return
+    try:
+        yield SecondReading(document)
+    finally:
+        document.close()
+
+
+@contextmanager
+def _text_page(document: Any, number: int) -> Iterator[tuple[Any, Any]]:
+    page = document[number - 1]
+    try:
+        text = page.get_textpage()
+        try:
+            yield page, text
+        finally:
+            text.close()
+    finally:
+        page.close()
+
+
+def _is_better(second: Counter[str], first: Counter[str]) -> bool:
+    """Tell whether a second reading has other and more plain words; bullets without a character do not count."""
+    unknown = first.pop(UNKNOWN, 0)
+    alike = (first & second).total() >= _LEAST_ALIKE * first.total()
+    if alike and unknown <= _MOST_UNKNOWN * first.total():
+        return False
+    return _plain_share(second) >= _plain_share(first) + _LEAST_GAIN
+
+
+def _plain_share(words: Counter[str]) -> float:
+    """Return the share of words of letters alone, with punctuation around them."""
+    plain = sum(count for word, count in words.items() if _PLAIN.fullmatch(word))
+    return plain / max(1, words.total())
+
+
+def _words(text: Any, page: DecodedPage) -> Iterator[Word]:
+    """Yield the words between white space."""
+    letters: list[str] = []
+    first = 0
+    for index in range(text.count_chars() + 1):
+        code = raw.FPDFText_GetUnicode(text, index) if index < text.count_chars() else 0x20
+        letter = chr(code) if 0 < code < 0x110000 else " "
+        if not letter.isspace() and not (letters and _turns(text, first, index)):
+            if not letters:
+                first = index
+            letters.append(letter)
+            continue
+        if letters and (word := _word(text, page, "".join(letters), first, index)) is not None:
+            yield word
+        letters = [] if letter.isspace() else [letter]
+        first = index
+
+
+def _turns(text: Any, first: int, index: int) -> bool:
+    return _angle(text, first) != _angle(text, index)
+
+
+def _angle(text: Any, index: int) -> int:
+    """Return the counter-clockwise rotation of a letter: 0, 90, 180 or 270 degrees."""
+    return round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
+
+
+def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int) -> Word | None:
+    shown, unmapped = readable(letters)
+    boxes = [text.get_charbox(index, loose=True) for index in range(first, end)]
+    boxes = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
+    if not boxes or not shown:
+        return None
+    left, right = min(box[0] for box in boxes) - page.left, max(box[2] for box in boxes) - page.left
+    top, bottom = page.top - max(box[3] for box in boxes), page.top - min(box[1] for box in boxes)
+    if right <= 0 or left >= page.width or bottom <= 0 or top >= page.height:
+        return None
+    font, angle = _font(text, first), _angle(text, first)
+    size = right - left if angle % 180 else bottom - top
+    return Word(
+        text=shown,
+        left=left,
+        right=right,
+        top=top,
+        bottom=bottom,
+        size=size,
+        bold=is_bold(font),
+        italic=is_italic(font),
+        monospaced=is_monospaced(font),
+        angle=angle,
+        unmapped=unmapped,
+    )
+
+
+def _font(text: Any, index: int) -> str:
+    name, flags = ctypes.create_string_buffer(_LONGEST_NAME), ctypes.c_int()
+    raw.FPDFText_GetFontInfo(text, index, name, _LONGEST_NAME, flags)
+    return name.value.decode("utf-8", "replace")

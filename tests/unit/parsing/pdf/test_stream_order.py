@@ -1,0 +1,42 @@
+"""Pages whose order by position is doubtful are read in the order in which their text is written."""
+
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
+from tests.unit.parsing.pdf.pdf_writer import Mark, Shown, grid, pdf
+
+LEFT = ("The tide", "comes up the long shore", "at six", "and every stone of it", "is wet", "once more today")
+RIGHT = ("A lamp", "burns in the old tower", "by night", "and all the sailors", "see it", "from far away at sea")
+
+
+def verses(lines: tuple[str, ...], middle: float, pitch: float) -> list[Mark]:
+    """Return centred lines, each further to the right than the one before, so that no white space is below another."""
+    return [Shown(middle + 30 * n - 2.4 * len(line), 700 - pitch * n, line) for n, line in enumerate(lines)]
+
+
+def read(*marks: Mark) -> str:
+    return parse_pdf(pdf([marks]), settings=ParsingSettings(ocr=False)).markdown
+
+
+def test_verses_side_by_side() -> None:
+    """Two poems side by side have no gutter of straight edges; each is read whole, as it is written."""
+    text = " ".join(read(*verses(LEFT, 120, 14), *verses(RIGHT, 250, 15)).split())
+    assert " ".join(LEFT) in text
+    assert " ".join(RIGHT) in text
+
+
+def test_text_written_in_any_order() -> None:
+    """Lines that are written in no order are read from the top."""
+    lines = [Shown(72, 700 - 12 * n, f"line {n} of a text whose lines were written in no order") for n in range(9)]
+    text = read(*(lines[place] for place in (4, 0, 8, 2, 6, 1, 7, 3, 5)))
+    places = [text.index(f"line {n} ") for n in range(9)]
+    assert places == sorted(places)
+
+
+def test_the_text_of_a_wide_cell_appears_once() -> None:
+    """A cell across the columns of a form holds its text once; a short header stands above each of its columns."""
+    note = "Do not write below this line, which is for the office alone"
+    lines = [*grid([72, 540], [700, 680, 660, 640]), *(line for line in grid([250, 400], [680, 640])[2:])]
+    marks = [Shown(76, 686, note), Shown(76, 666, "Name"), Shown(254, 666, "Seat"), Shown(404, 666, "Row")]
+    text = read(*lines, *marks, Shown(76, 646, "Anne"), Shown(254, 646, "14"), Shown(404, 646, "3"))
+    assert text.count(note) == 1
+    assert "| Anne | 14 | 3 |" in text
