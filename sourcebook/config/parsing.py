@@ -12,6 +12,8 @@ HtmlPart = Literal["main", "body", "everything"]
 """Part of a web page that becomes text: its main content; its body without site menus and footers; or all of it."""
 SAVED_PAGE: HtmlPart = "body"
 """Part of a saved page that is kept where no setting names one."""
+_MEMORY = 1_000_000_000
+_MEMORY_WITH_MODELS = 4_000_000_000
 
 
 class ParsingSettings(Settings):
@@ -28,6 +30,13 @@ class ParsingSettings(Settings):
     timeout: Duration = Field(
         default=timedelta(seconds=120), description="a duration such as 120s; each page of a document adds a second"
     )
-    memory: ByteCount = Field(
-        default=4_000_000_000, ge=500_000_000, description="a size from 500MB to 1TiB, such as 4GB"
+    longest: Duration = Field(
+        default=timedelta(hours=1), description="a duration such as 1h, the time limit of a document of any size"
     )
+    memory: ByteCount = Field(default=_MEMORY, ge=500_000_000, description="a size from 500MB to 1TiB, such as 4GB")
+
+    @property
+    def memory_limit(self) -> int:
+        """Most memory of a parser in bytes; docling's models get 4 GB where no setting says otherwise."""
+        with_models = self.parser == "docling" and "memory" not in self.model_fields_set
+        return _MEMORY_WITH_MODELS if with_models else self.memory

@@ -9,6 +9,10 @@ _READ = 1.0
 """Seconds per page with a text layer."""
 _RECOGNISED = 10.0
 """Seconds per page that OCR or a layout model reads, which takes one to four seconds on a current machine."""
+_FREE = 60.0
+"""Seconds that pages may add whatever the size of their file."""
+_BYTES_A_SECOND = 2_000
+"""Bytes of a file for each second that its pages add beyond those: a scanned page has 5 kB at least."""
 _FEWEST_CHARACTERS = 16
 """Characters below which a page counts as one without a text layer."""
 
@@ -19,14 +23,22 @@ def has_pages(media_type: str) -> bool:
 
 
 def page_seconds(content: bytes, *, media_type: str, settings: ParsingSettings) -> float:
-    """Return the seconds that the pages of a file add to its time limit; 0 where it cannot be opened."""
+    """Return the seconds that the pages of a file add to its time limit; 0 where it cannot be opened.
+
+    They are bounded by the size of the file, because thousands of empty pages take few bytes, and by
+    `settings.longest`.
+    """
+    most = min(
+        _FREE + len(content) / _BYTES_A_SECOND,
+        max(0.0, (settings.longest - settings.timeout).total_seconds()),
+    )
     try:
-        return _pdf(content, settings) if media_type == PDF else _picture(content)
+        return min(most, _pdf(content, settings, most) if media_type == PDF else _picture(content))
     except Exception:  # noqa: BLE001 - the file's parser reports the error in better words
         return 0.0
 
 
-def _pdf(content: bytes, settings: ParsingSettings) -> float:
+def _pdf(content: bytes, settings: ParsingSettings, most: float) -> float:
     from pypdfium2 import PdfDocument  # type: ignore[import-untyped] # has no stubs
 
     with PdfDocument(content) as document:
@@ -34,6 +46,8 @@ def _pdf(content: bytes, settings: ParsingSettings) -> float:
             return len(document) * (_RECOGNISED if settings.parser == "docling" else _READ)
         seconds = 0.0
         for number in range(len(document)):
+            if seconds >= most:
+                break
             page = document[number]
             text = page.get_textpage()
             seconds += _RECOGNISED if text.count_chars() < _FEWEST_CHARACTERS else _READ

@@ -33,12 +33,17 @@ from sourcebook.parsing.worker import (
 )
 from sourcebook.processes.cores import usable_cores
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
+from sourcebook.processes.machine_memory import usable_memory
 from sourcebook.processes.worker_pool import WorkerPool
 
 DOCUMENTS_A_PROCESS: Final = 200
 """Documents per process before another takes its place: parsing libraries keep some memory of each document."""
 MOST_PROCESSES: Final = 4
 """Processes of a pool at most."""
+_MEMORY_A_PROCESS: Final = 1_000_000_000
+"""Bytes that a parser may take by default."""
+_FEWEST_PROCESSES: Final = 2
+"""Processes on a machine of little memory."""
 _PIPE_BYTES: Final = 32_000
 """Bytes up to which content goes through a pipe; larger content goes through a file.
 
@@ -67,7 +72,7 @@ class ParserPool:
         documents: int = sys.maxsize,
         documents_a_process: int = DOCUMENTS_A_PROCESS,
     ) -> None:
-        self._processes = max(1, min(MOST_PROCESSES, usable_cores(), documents))
+        self._processes = max(1, min(processes_in_memory(usable_memory()), usable_cores(), documents))
         self._documents_a_process = documents_a_process
         self._pool: WorkerPool | None = None
         self._folder: Path | None = None
@@ -250,15 +255,17 @@ class Parsing:
             seconds, document = result_of(self._document)
             return result_of(document)
         except TimeoutError as error:
+            at_most = seconds >= self._task.settings.longest.total_seconds() > self._seconds
+            setting = "parsing.longest" if at_most else "parsing.timeout"
             raise TemporaryParseError(
-                f"its parser was not done after {seconds:,.0f} seconds; raise parsing.timeout, or split the file",
+                f"its parser was not done after {seconds:,.0f} seconds; raise {setting}, or split the file",
                 FailureClass.TIMEOUT,
             ) from error
         except ProcessExpired as error:
             if error.exitcode == OUT_OF_MEMORY_LEFT:
                 raise _TooLittleLeftError from error
             if error.exitcode == OUT_OF_MEMORY:
-                memory = self._task.settings.memory / 1_000_000
+                memory = self._task.settings.memory_limit / 1_000_000
                 raise ParseError(
                     f"its parser needs more than {memory:,.0f} MB of memory; raise parsing.memory, or split the file",
                     FailureClass.MEMORY,
@@ -276,6 +283,11 @@ class Parsing:
                 "open and save it again, or convert it",
                 FailureClass.CRASH,
             ) from error
+
+
+def processes_in_memory(memory: int) -> int:
+    """Return the number of parsers that together take 2 GB, or a quarter of a larger memory in bytes, at most 4."""
+    return max(_FEWEST_PROCESSES, min(MOST_PROCESSES, memory // 4 // _MEMORY_A_PROCESS))
 
 
 class _KilledError(Exception):

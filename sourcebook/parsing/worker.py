@@ -50,7 +50,7 @@ def load() -> None:
 
 def seconds_of_pages(task: ParserTask) -> float:
     """Return the seconds that a document's pages add to its time limit; 0 if they cannot be counted."""
-    with memory_limit(task.settings.memory):
+    with memory_limit(task.settings.memory_limit):
         try:
             return page_seconds(_content(task), media_type=task.media_type, settings=task.settings)
         except (MemoryError, OSError):  # the parser reports it better
@@ -70,7 +70,7 @@ def parse_task(task: ParserTask) -> ParsedDocument:
     global _is_used
     status = OUT_OF_MEMORY_LEFT if _is_used else OUT_OF_MEMORY
     _is_used = True
-    with memory_limit(task.settings.memory):
+    with memory_limit(task.settings.memory_limit):
         try:
             return parse(_content(task), name=task.name, media_type=task.media_type, settings=task.settings)
         except MemoryError:
