@@ -45,12 +45,14 @@ def parse_contacts(content: bytes) -> ParsedDocument:
 
 def _name(card: Component) -> str:
     """Return the name of a card: as it is written in full, or of its parts, or its organization."""
-    if full := card.first("FN"):
+    full = card.first("FN")
+    if full is not None and full.text:
         return full.text
-    if (name := card.first("N")) and (parts := name.parts(";")):
+    if (name := card.first("N")) and (parts := [part for part in name.parts(";") if part]):
         return " ".join([*parts[1:], parts[0]])
     organization = card.first("ORG")
-    return ", ".join(organization.parts(";")) if organization else "Contact without a name"
+    written = ", ".join(organization.parts(";")) if organization else ""
+    return written.strip() or "Contact without a name"
 
 
 def _lines(card: Component) -> Iterator[str]:

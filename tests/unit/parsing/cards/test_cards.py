@@ -70,6 +70,19 @@ def test_contacts_are_sections(text: str) -> None:
     assert document.metadata["contacts"] == 2
 
 
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("FN:\\n\nN:;Ada;;;", "Ada"),
+        ("FN: \nN:;;;;\nORG:Lock Board", "Lock Board"),
+        ("FN:\\n\nORG:\\n", "Contact without a name"),
+    ],
+)
+def test_a_contact_has_the_name_that_is_there(lines: str, expected: str) -> None:
+    """Names that are only white space are none."""
+    assert read(f"BEGIN:VCARD\n{lines}\nEND:VCARD\n", "a.vcf").blocks[0].title == expected
+
+
 @pytest.mark.parametrize("name", ["a.ics", "a.vcf"])
 def test_without_an_entry_it_fails_with_the_reason(name: str) -> None:
     """A reason in plain words, with a remedy."""
