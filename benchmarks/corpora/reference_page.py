@@ -24,6 +24,7 @@ _SURELY_ENDED = re.compile(rf"(?!(?:{'|'.join((*_VOID, *_END_LEFT_OUT.split()))}
 """Names of elements whose end is written."""
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_TABLE_PARTS = frozenset({"table", "tr", "td", "th"})
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 """Soft hyphens and spaces without width, which are part of no word."""
 
@@ -72,6 +73,13 @@ class ReferencePage:
     ids: dict[str, int]
     """Place of each id, and of each name of an `<a>`."""
     headings: tuple[Heading, ...]
+    spanning: tuple[tuple[int, int], ...] = ()
+    """Places where table cells that span several rows or columns begin and end."""
+
+    @cached_property
+    def repeated(self) -> frozenset[str]:
+        """The letters of cells that span rows or columns: Markdown has no spans, and repeats such a cell in each."""
+        return frozenset(self.letters[start:end] for start, end in self.spanning)
 
     @cached_property
     def letters(self) -> str:
@@ -139,7 +147,9 @@ def read_page(
     )
     reader.feed(content.decode("utf-8", "replace"))
     reader.close()
-    return ReferencePage("".join(reader.pieces), "".join(reader.spare), reader.ids, tuple(reader.headings))
+    return ReferencePage(
+        "".join(reader.pieces), "".join(reader.spare), reader.ids, tuple(reader.headings), tuple(reader.spanning)
+    )
 
 
 @dataclass
@@ -161,6 +171,9 @@ class _Reader(HTMLParser):
     """Those of the pieces that are optional."""
     ids: dict[str, int] = field(default_factory=dict)
     headings: list[Heading] = field(default_factory=list)
+    spanning: list[tuple[int, int]] = field(default_factory=list)
+    _cell: int | None = None
+    """Place where the cell begins that spans rows or columns and is open."""
     _place: int = 0
     _open: dict[str, _Open] = field(default_factory=dict)
     """The outermost element of each kind that is open: inside, outside, optional, marginal."""
@@ -191,6 +204,10 @@ class _Reader(HTMLParser):
             if name and "marginal" not in self._open:
                 self.ids.setdefault(name, self._place)
         self._part(tag)
+        if tag in _TABLE_PARTS:
+            self._end_cell()
+            spans = {attributes.get(name, "1").strip() for name in ("colspan", "rowspan")}
+            self._cell = self._place if tag in {"td", "th"} and spans - {"", "1"} else None
         if tag == "img" and "alt" in attributes:
             self._write(attributes["alt"], optional=True)
         if tag in _HEADINGS:
@@ -204,6 +221,8 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if self._reads:
             self._part(tag)
+            if tag in _TABLE_PARTS:
+                self._end_cell()
             if tag in _HEADINGS and self.headings:
                 self.headings[-1].end = self._place
         for kind, opened in list(self._open.items()):
@@ -214,6 +233,11 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._reads:
             self._write(data)
+
+    def _end_cell(self) -> None:
+        if self._cell is not None and self._cell < self._place:
+            self.spanning.append((self._cell, self._place))
+        self._cell = None
 
     def _is_optional(self, tag: str, attributes: dict[str, str]) -> bool:
         hidden = _HIDDEN.search(attributes.get("style", "")) and _SURELY_ENDED.match(tag)

@@ -87,14 +87,17 @@ def anchor_fault(reference: ReferencePage, markdown: str, passage: Passage) -> s
     It is right where the page has it, and where the first words of the passage follow it, block by block, before the
     next heading with an id. The first words are forty letters, or those before the passage's second heading; they begin
     with any of the headings that the passage begins with, because a heading without text of its own is a heading of the
-    next one's section. A passage without an anchor begins before any heading with an id but the page's first one.
+    next one's section. Cells that span rows or columns do not count, unless there is nothing else, because a passage
+    may begin with their repetition. A passage without an anchor begins before any heading with an id but the page's
+    first one.
     """
     section = reference.section(passage.anchor)
     if section is None:
         return f"the page has no id {passage.anchor!r}"
-    beginning = list(_beginning(markdown, passage))
+    beginning = list(_beginning(markdown, passage, reference.repeated))
     if not beginning:
         return "the passage has no words"
+    beginning = [each for each in beginning if each[0] or each[1] not in reference.repeated] or beginning
     headings = next((number for number, (is_heading, _) in enumerate(beginning) if not is_heading), len(beginning))
     if any(_follows(reference.letters, section, _first_words(beginning[first:])) for first in range(max(headings, 1))):
         return None
@@ -102,7 +105,7 @@ def anchor_fault(reference: ReferencePage, markdown: str, passage: Passage) -> s
     return f"{beginning[0][1][:_FIRST_LETTERS]!r} is not {after}"
 
 
-def _beginning(markdown: str, passage: Passage) -> Iterator[tuple[bool, str]]:
+def _beginning(markdown: str, passage: Passage, repeated: frozenset[str]) -> Iterator[tuple[bool, str]]:
     """Yield the blocks from the beginning of a passage on, as letters: the leading headings, and some after them."""
     skipped = _BEFORE_TEXT.match(markdown, passage.start, passage.end)
     begin = passage.start if skipped is None or skipped.end() == passage.end else skipped.end()
@@ -119,7 +122,7 @@ def _beginning(markdown: str, passage: Passage) -> Iterator[tuple[bool, str]]:
         found = letters(text.rpartition(_MARK)[2])
         if found:
             yield is_heading, found
-        missing -= 0 if is_heading else len(found)
+        missing -= 0 if is_heading or found in repeated else len(found)
         if missing <= 0:
             return
 

@@ -237,7 +237,7 @@ class _Chunker:
             ordinal=ordinal,
             text=self._written(draft),
             heading_path=tuple(heading.title for heading in (*path, *names) if heading.title),
-            anchor=next((section.anchor for section in touched if section.path == path), touched[0].anchor),
+            anchor=touched[0].anchor,
             page=self._block_at(max(draft.start, with_content.start)).page,
             start_char=draft.start,
             end_char=draft.end,

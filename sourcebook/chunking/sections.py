@@ -29,6 +29,7 @@ class Section:
     path: tuple[Heading, ...]
     """The enclosing headings, outermost first, and the heading of the section last."""
     anchor: str | None
+    """Anchor of the nearest heading above that has one, its own included; None before the first one."""
     blocks: tuple[Block, ...]
 
     @property
@@ -56,32 +57,28 @@ def sections(blocks: Sequence[Block]) -> Iterator[Section]:
     """Yield the sections of a document in reading order."""
     slugger = Slugger()
     path: list[Heading] = []
-    anchors: list[tuple[int, str]] = []
+    anchor: str | None = None
     members: list[Block] = []
     for block in blocks:
         if block.kind == "heading":
             if members:
-                yield _section(path, anchors, members)
+                yield Section(tuple(path), anchor, tuple(members))
             while path and path[-1].level >= block.level:
                 path.pop()
-            while anchors and anchors[-1][0] >= block.level:
-                anchors.pop()
             path.append(Heading(block.title, block.level, block.start, block.end))
-            if block.anchor is None:
-                anchor = slugger.unique(block.title)  # deeper headings take part in the numbering
-                anchor = anchor if block.level <= _DEEPEST_ANCHOR else ""
-            else:
-                anchor = block.anchor
-            if anchor:
-                anchors.append((block.level, anchor))
+            anchor = _own_anchor(block, slugger) or anchor
             members = []
         members.append(block)
     if members:
-        yield _section(path, anchors, members)
+        yield Section(tuple(path), anchor, tuple(members))
 
 
-def _section(path: list[Heading], anchors: list[tuple[int, str]], members: list[Block]) -> Section:
-    return Section(tuple(path), anchors[-1][1] if anchors else None, tuple(members))
+def _own_anchor(heading: Block, slugger: "Slugger") -> str:
+    """Return the anchor that passages name for a heading, "" where it has none or is too deep."""
+    if heading.anchor is not None:
+        return heading.anchor
+    anchor = slugger.unique(heading.title)  # deeper headings take part in the numbering
+    return anchor if heading.level <= _DEEPEST_ANCHOR else ""
 
 
 def slug(heading: str) -> str:

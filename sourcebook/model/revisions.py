@@ -5,11 +5,11 @@ The revisions of parsers are in `sourcebook/parsing/registry.py`.
 
 from typing import Final
 
-CLEANER: Final = 5
+CLEANER: Final = 6
 """Revision of the cleaner of web pages."""
 PROBE: Final = 1
 """Revision of the probe of recordings."""
 DECODING: Final = 1
 """Revision of the decoding of speech, its thresholds included."""
-CHUNKER: Final = 4
+CHUNKER: Final = 5
 """Revision of the chunker."""

@@ -1,15 +1,24 @@
 """Anchors of headings: the ids that links to them use."""
 
+from collections.abc import Iterator
+from itertools import islice
+
 from sourcebook.parsing.html.tree import Element
+
+_MOST_BLANK = 1_000
+"""Elements without text before a heading whose ids are looked at, which bounds the time of hostile pages."""
+_MARKS = frozenset({"a", "span"})
+"""Elements that hold nothing but mark a place within text."""
 
 
 def anchor_of(heading: Element) -> str:
     """Return the id of a heading's place on its page, "" where there is none.
 
-    The candidates are, in order: the heading's id, an id within it, the id of the nearest element that starts with the
-    heading, of an empty element right before it such as `<a name="…"></a>`, and of a permalink right after it.
+    It is the heading's id, or one within it, or one between the heading and the text before it: of an element that
+    starts with the heading, or that marks the place, such as `<a name="…"></a>`. Of several of these, it is the one
+    that a permalink in the heading names, or else the nearest. The last choice is the id of a permalink right after it.
     """
-    return _own(heading) or _within(heading) or _of_beginning(heading) or _before(heading) or _after(heading)
+    return _own(heading) or _within(heading) or _before(heading) or _after(heading)
 
 
 def _own(element: Element) -> str:
@@ -21,40 +30,48 @@ def _within(heading: Element) -> str:
     return next((name for element in heading.iter() if (name := _own(element))), "")
 
 
-def _of_beginning(heading: Element) -> str:
-    element, parent = heading, heading.getparent()
-    while parent is not None and parent.tag not in {"body", "html"} and _is_first(element, parent):
-        if name := _own(parent):
-            return name
-        element, parent = parent, parent.getparent()
-    return ""
-
-
-def _is_first(element: Element, parent: Element) -> bool:
-    if (parent.text or "").strip():
-        return False
-    previous = element.getprevious()
-    while previous is not None:
-        if (previous.tail or "").strip() or not _is_empty(previous):
-            return False
-        previous = previous.getprevious()
-    return True
-
-
 def _before(heading: Element) -> str:
-    """Return the id of an empty element right before the heading, or before an element that starts with it."""
-    element: Element | None = heading
-    while element is not None and element.tag not in {"body", "html"}:
+    elements = islice(_without_text_before(heading), _MOST_BLANK)
+    names = [name for element in elements if (name := _own(element))]
+    linked = {(link.get("href") or "").removeprefix("#") for link in heading.iter("a")} if len(names) > 1 else ()
+    return next((name for name in names if name in linked), names[0] if names else "")
+
+
+def _without_text_before(heading: Element) -> Iterator[Element]:
+    """Yield the elements that begin between a heading and the text before it, nearest first.
+
+    `<p>Text.<a name="x"></a></p><h2>` has one, because the paragraph ends with it. Within such an element with text,
+    only marks count, and not what has another purpose, such as a toolbar.
+    """
+    element, ended = heading, 0
+    while True:
         previous = element.getprevious()
-        while previous is not None and not (previous.tail or "").strip() and _is_empty(previous):
-            if name := _within(previous):
-                return name
-            previous = previous.getprevious()
+        if previous is not None:
+            element = previous
+            while not _has_text(element.tail) and len(element):
+                element = element[-1]
+                ended += 1
+            if _has_text(element.tail) or _has_text(element.text) or _is_seen(element):
+                return
+            if not ended or element.tag in _MARKS:
+                yield element
+            continue
         parent = element.getparent()
-        if previous is not None or parent is None or (parent.text or "").strip():
-            return ""
+        if parent is None or parent.tag in {"body", "form", "html"} or _has_text(parent.text):
+            return
         element = parent
-    return ""
+        if not ended:
+            yield element
+        ended = max(ended - 1, 0)
+
+
+def _has_text(text: str | None) -> bool:
+    return bool(text) and not str(text).isspace()
+
+
+def _is_seen(element: Element) -> bool:
+    """Whether an element without text shows something: the controls of a form are removed before."""
+    return element.tag == "form" or (element.tag == "img" and _has_text(element.get("alt")))
 
 
 def _after(heading: Element) -> str:

@@ -17,6 +17,7 @@ from sourcebook.parsing.html.tidying import (
     tidy_images,
     tidy_links,
     tidy_terms,
+    unwrap_section_lists,
 )
 from sourcebook.parsing.html.tree import (
     CODE_NEWLINE,
@@ -81,6 +82,7 @@ def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url:
     """
     tidy_images(root)
     tidy_tables(root)
+    unwrap_section_lists(root)
     headings = _mark_headings(root)
     tidy_links(root)
     mark_own_links(root, base_url, page_url)
@@ -92,8 +94,12 @@ def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url:
 
 
 def _mark_headings(root: Element) -> list[tuple[str, str]]:
-    """Put a marker with its number before each heading's text, and return the headings' anchors and titles."""
+    """Put a marker with its number before each heading's text, and return the headings' anchors and titles.
+
+    An id that an earlier heading has, too, is no anchor: a browser scrolls to the first one.
+    """
     found: list[tuple[str, str]] = []
+    used: set[str] = set()
     for heading in list(root.iter(*HEADINGS)):
         parent = heading.getparent()
         if parent is None:
@@ -116,6 +122,8 @@ def _mark_headings(root: Element) -> list[tuple[str, str]]:
             for around in list(heading.iterancestors(*_INLINE)):
                 unwrap(around)
             heading.text = f"{HEADING_START}{len(found)}{HEADING_END}{(heading.text or '').lstrip()}"
+            anchor = "" if anchor in used else anchor
+            used.add(anchor)
             has_signs = _SIGN.search(text) is not None and next(heading.iter("br"), None) is None
             found.append((anchor, cut_title(clean(text)) if has_signs else ""))
     return found

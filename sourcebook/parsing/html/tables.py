@@ -21,9 +21,9 @@ _Slots = list[tuple[Element, bool]]
 def tidy_tables(root: Element) -> None:
     """Unwrap the tables below `root` that only arrange the page, and fill the spans of the others.
 
-    A layout table has `role=presentation`, a single cell, or holds a table, a heading or a chapter of text. In a data
-    table, a cell that spans rows or columns is repeated in each, rows without text go, and several header rows become
-    one with texts such as `price - adult`.
+    A layout table has `role=presentation`, a single cell, or holds a table, a heading, or code without a header cell,
+    such as a listing beside the numbers of its lines. In a data table, a cell that spans rows or columns is repeated in
+    each, rows without text go, and several header rows become one with texts such as `price - adult`.
     """
     for table in list(root.iter("table")):
         if _is_layout(table):
@@ -37,6 +37,8 @@ def _is_layout(table: Element) -> bool:
     if table.get("role") in {"presentation", "none"}:
         return True
     if next((inner for inner in table.iter("table", *HEADINGS) if inner is not table), None) is not None:
+        return True
+    if next(table.iter("pre"), None) is not None and next(table.iter("th"), None) is None:
         return True
     cells = table.iter("td", "th")
     return next(cells, None) is not None and next(cells, None) is None

@@ -77,6 +77,18 @@ def tidy_terms(root: Element) -> None:
             term.text = None
 
 
+def unwrap_section_lists(root: Element) -> None:
+    """Turn bulleted lists whose items hold headings into plain blocks, because a heading in a list begins no section.
+
+    Javadoc and lists of cards are written so.
+    """
+    for section_list in list(root.iter("ul")):
+        if next(section_list.iter(*HEADINGS), None) is not None:
+            section_list.tag = "div"
+            for item in section_list:
+                item.tag = "div" if item.tag == "li" else item.tag
+
+
 def tidy_formulas(root: Element) -> None:
     """Replace formulas by their TeX source, where they have one."""
     for formula in list(root.iter("math")):

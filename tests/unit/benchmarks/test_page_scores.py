@@ -120,6 +120,23 @@ def test_a_heading_that_several_sections_share_is_told_apart_by_the_words_below_
     assert anchor_fault(page, markdown, Passage("a", markdown.rindex("##"), len(markdown))) is not None
 
 
+def test_repeated_cells_are_passed_over() -> None:
+    """A cell that spans rows stands once on the page, above other cells, and in each row of the Markdown."""
+    page = read_page(
+        b"<body><h2 id=a>One</h2><table><tr><td>x1<td rowspan=2>spans<td>y1<tr><td>x2<td>y2</table>"
+        b"<h2 id=b>Two</h2>z</body>",
+        inside="body",
+    )
+    markdown = "## One\n\n| h | h | h |\n| --- | --- | --- |\n| x1 | spans | y1 |\n| x2 | spans | y2 |\n\n## Two\n\nz\n"
+    row = Passage("a", markdown.index("| x2"), len(markdown))
+    assert anchor_fault(page, markdown, row) is None
+    assert anchor_fault(page, markdown, replace(row, anchor="b")) is not None
+    assert (
+        anchor_fault(page, markdown, replace(row, start=markdown.index("spans"), end=markdown.index("spans") + 5))
+        is None
+    )
+
+
 def test_a_heading_without_text_is_one_of_the_next_section() -> None:
     """A passage that begins with a title and the first section's heading may lead to either, and to no other."""
     page = read_page(

@@ -1,6 +1,7 @@
 """Passages follow the document's structure and fit the model."""
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -21,6 +22,14 @@ SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "
 def chunks(markdown: str, *, title: str | None = None, tokens: int = 256, overlap: int = 0) -> list[Chunk]:
     document = parse_markdown(markdown.encode())
     return chunk_document(document, title=title, tokens=tokens, overlap=overlap, tokenizer=bundled_tokenizer())
+
+
+def chunks_of_page(markdown: str, anchors: dict[str, str]) -> list[Chunk]:
+    document = parse_markdown(markdown.encode())
+    blocks = tuple(replace(block, anchor=anchors.get(block.title)) for block in document.blocks)
+    return chunk_document(
+        replace(document, blocks=blocks), title=None, tokens=256, overlap=0, tokenizer=bundled_tokenizer()
+    )
 
 
 def words_of(chunk: Chunk) -> list[str]:
@@ -61,6 +70,17 @@ def test_tiny_sections_join_their_siblings() -> None:
     """A list of short answers makes one passage, under the heading they share."""
     found = chunks("# FAQ\n\n" + "".join(f"## Question {n}\n\nAnswer {n}.\n\n" for n in range(4)))
     assert [(chunk.heading_path, chunk.anchor) for chunk in found] == [(("FAQ",), "faq")]
+
+
+def test_a_passage_has_the_nearest_anchor_above_it() -> None:
+    """A heading without an anchor leads to the one before it, and a passage to the heading that it begins with."""
+    source = f"# Guide\n\n## Setup\n\n{SENTENCE * 12}\n\n## Use\n\n{SENTENCE * 12}\n\n## End\n\n{SENTENCE * 12}"
+    found = chunks_of_page(source, {"Guide": "guide", "Setup": "setup", "Use": "", "End": "end"})
+    assert [(chunk.heading_path[-1], chunk.anchor) for chunk in found] == [
+        ("Setup", "guide"),
+        ("Use", "setup"),
+        ("End", "end"),
+    ]
 
 
 def test_a_heading_is_never_alone() -> None:

@@ -29,6 +29,14 @@ def headings(page: CleanedPage) -> list[tuple[int, str, str | None]]:
         ('<div id="outer"> <span></span><h2>T</h2></div>', "outer"),
         ('<a name="before"></a><h2>T</h2>', "before"),
         ('<p><a id="before"></a></p><div><h2>T</h2></div>', "before"),
+        ('<div id="outer"><div>Menu</div><span id="near"></span><h2>T</h2></div>', "near"),
+        ('<section id="around"><span id="alias"></span><h2>T</h2></section>', "alias"),
+        ('<section id="around"><span id="alias"></span><h2>T <a href="#around">¶</a></h2></section>', "around"),
+        ('<p>Text.<a name="before"></a><h2>T</h2>', "before"),
+        ('<p>Text.<a name="before"></a></p><hr><h2>T</h2>', "before"),
+        ('<p>Text.<a name="above"></a><em>More.</em></p><h2>T</h2>', ""),
+        ('<div>Text.<div id="toolbar"></div></div><h2>T</h2>', ""),
+        ('<p id="text">Text.</p><h2>T</h2>', ""),
         ('<div id="outer"><p>First.</p><h2>T</h2></div>', ""),
         ('<a name="before"></a>Text.<h2>T</h2>', ""),
         ('<h2 id="two words">T</h2>', ""),
@@ -90,3 +98,33 @@ def test_titles_of_notes_are_no_headings() -> None:
     page = clean(f'<h2 id=a>A</h2><div class="note"><h3 class="title">Note</h3><p>Mind.</p></div>{FILLER}')
     assert headings(page) == [(2, "A", "a")]
     assert "**Note**\n\nMind." in page.markdown
+
+
+def test_an_id_that_is_used_twice_is_the_anchor_of_its_first_heading() -> None:
+    """A browser scrolls to the first element of an id, so that the second heading has no place of its own."""
+    page = clean(f"<h2 id=notes>One</h2>{FILLER}<h2 id=notes>Two</h2>{FILLER}")
+    assert headings(page) == [(2, "One", "notes"), (2, "Two", "")]
+
+
+def test_headings_in_bulleted_lists_begin_sections() -> None:
+    """Javadoc puts each method into an item of a list, and sites put cards into one."""
+    page = clean(
+        f"<ul><li><section id=methods><h2>Methods</h2><ul><li><section id=run><h3>run</h3>{FILLER}</section></li></ul>"
+        f"</section></li><li>Last.</li></ul><ul><li>one</li><li>two</li></ul>"
+    )
+    assert headings(page) == [(2, "Methods", "methods"), (3, "run", "run")]
+    assert page.markdown.endswith("\n\nLast.\n\n- one\n- two\n")
+
+
+def test_a_listing_beside_the_numbers_of_its_lines_stays_code() -> None:
+    """A table without header cells that places code is no list: its fences would not end, and swallow headings."""
+    cells = "<td><pre>1\n2</pre></td><td class=listing_code><pre>int a;\nint b;</pre></td>"
+    page = clean(f"{FILLER}<table border=0><tbody><tr>{cells}</tr></tbody></table><h2 id=x>T</h2>{FILLER}")
+    assert headings(page) == [(2, "T", "x")]
+    assert "```\nint a;\nint b;\n```\n" in page.markdown
+
+
+def test_anchors_cost_no_quadratic_time() -> None:
+    """Headings without text after many elements without text look back at few of them."""
+    page = clean(f"{'<i></i>' * 20_000}{'<h2><a href=#>¶</a></h2>' * 2_000}<h2 id=x>T</h2>{FILLER}")
+    assert headings(page) == [(2, "T", "x")]
