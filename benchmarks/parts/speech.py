@@ -18,6 +18,7 @@ from whisper.normalizers import BasicTextNormalizer, EnglishTextNormalizer
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import PROJECT
 from benchmarks.harness.report import Row, middle, say, spread
+from benchmarks.harness.speech_scenes import scene_rows
 from benchmarks.peers.transcribe import ENGINES, Samples, timed
 from sourcebook.config.speech import EngineName, SpeechSettings
 from sourcebook.installation import install_command
@@ -71,6 +72,7 @@ def run(bench: Bench) -> list[Row]:
         say(f"  {engine} …")
         rows += [*_clip_rows(bench, engine, clips), *_speed_rows(bench, engine, clips)]
         rows += _memory_rows(bench, engine, clips)
+        rows += scene_rows(bench, engine, CLIPS)
     return rows
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast, get_args
 
@@ -26,7 +26,9 @@ from sourcebook.speech.weights import find_weights
 
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 Samples = NDArray[np.float32]
-Hear = Callable[[Samples], str]
+Said = list[tuple[float, str]]
+"""Start in seconds and text of each segment."""
+Hear = Callable[[Samples], Said]
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Timed:
 
     seconds: float
     """Seconds for a second of sound."""
+    processor_seconds: float
+    """Seconds of all processors for a second of sound; on a busy machine the fairer figure."""
+    starts: list[float]
+    """Second at which each segment begins."""
     text: str
 
 
@@ -55,21 +61,27 @@ def main(engine: str, way: str, sound: str, home: str) -> None:
     else:
         hear = {"openai-whisper": _plain_openai_whisper, "faster-whisper": _plain_faster_whisper}[engine](Path(home))
     hear(samples[: 12 * SAMPLE_RATE])  # the first call prepares what later ones reuse
-    started = time.perf_counter()
-    text = hear(samples)
-    seconds = time.perf_counter() - started
-    print(json.dumps({"seconds": seconds * SAMPLE_RATE / len(samples), "text": text}))
+    length = len(samples) / SAMPLE_RATE
+    started, used = time.perf_counter(), time.process_time()
+    said = hear(samples)
+    found = Timed(
+        seconds=(time.perf_counter() - started) / length,
+        processor_seconds=(time.process_time() - used) / length,
+        starts=[start for start, _ in said],
+        text=" ".join(text.strip() for _, text in said),
+    )
+    print(json.dumps(asdict(found)))
 
 
 def _as_sourcebook(settings: SpeechSettings, home: Path) -> Hear:
     engine = load_engine(settings, home)
 
-    def hear(samples: Samples) -> str:
+    def hear(samples: Samples) -> Said:
         blocks = (
             samples[np.newaxis, first : first + 10 * SAMPLE_RATE] for first in range(0, len(samples), 10 * SAMPLE_RATE)
         )
         windows = transcribe(blocks, engine, start=0.0, language=None)
-        return " ".join(segment.text for window in windows for segment in window.segments)
+        return [(segment.start, segment.text) for window in windows for segment in window.segments]
 
     return hear
 
@@ -79,11 +91,11 @@ def _plain_openai_whisper(home: Path) -> Hear:
 
     model = whisper.load_model(str(openai_checkpoint(find_weights("base"), home)), device="cpu")
 
-    def hear(samples: Samples) -> str:
+    def hear(samples: Samples) -> Said:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = model.transcribe(samples, beam_size=BEAMS, condition_on_previous_text=False, fp16=False)
-        return str(found["text"])
+        return [(float(one["start"]), str(one["text"])) for one in found["segments"]]
 
     return hear
 
@@ -93,9 +105,9 @@ def _plain_faster_whisper(home: Path) -> Hear:
 
     model = WhisperModel(str(ctranslate2_model(find_weights("base"), home)), device="cpu", compute_type="int8")
 
-    def hear(samples: Samples) -> str:
+    def hear(samples: Samples) -> Said:
         segments, _ = model.transcribe(samples, beam_size=BEAMS, condition_on_previous_text=False)
-        return "".join(segment.text for segment in segments)
+        return [(segment.start, segment.text) for segment in segments]
 
     return hear
 

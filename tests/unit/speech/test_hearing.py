@@ -61,10 +61,16 @@ def test_sparse_speech_takes_one_pass(load: Load) -> None:
 
 
 def test_a_word_belongs_to_the_speech_in_its_time() -> None:
-    """One that begins in the pause before is of the utterance that is spoken then; a pause goes to the nearer one."""
+    """One that begins in a pause, or lies in it, is of the utterance behind the pause: its time is early."""
     utterances = [span(10, 13), span(50, 53)]  # joined at 3 s
     speech = [span(10.4, 12), span(50.4, 52.6)]  # 0.4 to 2 s, and 3.4 to 5.6 s
-    said = (Word(" one", 0.4, 1.9), Word(" two", 2.2, 4.0), Word(" three", 4.0, 5.0), Word(" end", 5.7, 5.9))
+    said = (
+        Word(" one", 0.4, 1.9),
+        Word(" two", 2.1, 2.5),
+        Word(" and", 2.5, 4.0),
+        Word(" three", 4.0, 5.0),
+        Word(" end", 5.7, 5.9),
+    )
     found = hear(
         cast("Engine", Counting(lambda _: clear(*said, end=6.0))),
         np.zeros(60 * SAMPLE_RATE, np.float32),
@@ -72,8 +78,8 @@ def test_a_word_belongs_to_the_speech_in_its_time() -> None:
         speech,
         "en",
     )
-    assert [[word.text for word in one.heard.words] for one in found] == [[" one"], [" two", " three", " end"]]
-    assert found[1].heard.words[0] == Word(" two", 0.0, 1.0)
+    assert [[word.text for word in one.heard.words] for one in found] == [[" one"], [" two", " and", " three", " end"]]
+    assert found[1].heard.words[1] == Word(" and", 0.0, 1.0)
 
 
 def test_a_piece_of_invented_words_is_heard_in_parts() -> None:
@@ -90,6 +96,28 @@ def test_a_piece_of_invented_words_is_heard_in_parts() -> None:
     found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, utterances, "en")
     assert engine.lengths == [9, 3, 2, 4, 2]
     assert [one.span for one in found] == [utterances[0], utterances[2]]
+
+
+def test_a_sentence_that_is_said_again_and_again_is_not_invented() -> None:
+    """The whole piece repeats itself, and none of its utterances does; one that does is heard alone."""
+    utterances = [span(10 * number, 10 * number + 3) for number in range(9)]
+    samples = np.zeros(100 * SAMPLE_RATE, np.float32)
+
+    def announce(piece: Samples) -> Heard:
+        said = [Word(" Mind the gap between the train and the platform.", 3 * n + 0.5, 3 * n + 2.5) for n in range(9)]
+        return Heard(tuple(said), 27.0, -0.2, 0.1, 6.0)
+
+    def stutter(piece: Samples) -> Heard:
+        seconds = len(piece) / SAMPLE_RATE
+        return clear(Word(" you" * 200 if seconds == 27 else " you", 0.5, 2.5), end=seconds)
+
+    engine = Counting(announce)
+    found = hear(cast("Engine", engine), samples, utterances, utterances, "en")
+    assert engine.lengths == [27]
+    assert [len(one.heard.words) for one in found] == [1] * 9
+    engine = Counting(stutter)
+    assert len(hear(cast("Engine", engine), samples, utterances, utterances, "en")) == 9
+    assert engine.lengths == [27, *[3] * 9]
 
 
 def test_what_follows_an_early_end_is_heard_again_together() -> None:
