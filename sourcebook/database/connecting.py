@@ -1,5 +1,6 @@
 """Opening of a connection: its URL, its time limit, and signs of life on the network."""
 
+import logging
 from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any, Final, TypeVar
@@ -16,6 +17,9 @@ _SECONDS_PER_ADDRESS: Final = 2
 """Seconds for one of several addresses of a host name, such as localhost's two."""
 _SECONDS: Final = 3
 """Seconds for the only address of a server."""
+# psycopg warns of a rollback that fails after a failure; the failure itself is raised. Without a handler, Python would
+# write the warning on stderr, beside the one sentence of a command.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 SomeConnection = TypeVar("SomeConnection", bound=psycopg.Connection[Any])
 
 
