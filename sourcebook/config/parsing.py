@@ -12,7 +12,7 @@ HtmlPart = Literal["main", "body", "everything"]
 """Part of a web page that becomes text: its main content; its body without site menus and footers; or all of it."""
 SAVED_PAGE: HtmlPart = "body"
 """Part of a saved page that is kept where no setting names one."""
-_MEMORY = 1_000_000_000
+_MEMORY = 2_000_000_000
 _MEMORY_WITH_MODELS = 4_000_000_000
 
 

@@ -40,7 +40,7 @@ DOCUMENTS_A_PROCESS: Final = 200
 """Documents per process before another takes its place: parsing libraries keep some memory of each document."""
 MOST_PROCESSES: Final = 4
 """Processes of a pool at most."""
-_MEMORY_A_PROCESS: Final = 1_000_000_000
+_MEMORY_A_PROCESS: Final = 2_000_000_000
 """Bytes that a parser may take by default."""
 _FEWEST_PROCESSES: Final = 2
 """Processes on a machine of little memory."""
@@ -286,8 +286,8 @@ class Parsing:
 
 
 def processes_in_memory(memory: int) -> int:
-    """Return the number of parsers that together take 2 GB, or a quarter of a larger memory in bytes, at most 4."""
-    return max(_FEWEST_PROCESSES, min(MOST_PROCESSES, memory // 4 // _MEMORY_A_PROCESS))
+    """Return the number of parsers whose limits together are half of the memory in bytes, from 2 to 4."""
+    return max(_FEWEST_PROCESSES, min(MOST_PROCESSES, memory // 2 // _MEMORY_A_PROCESS))
 
 
 class _KilledError(Exception):

@@ -34,13 +34,13 @@ def test_nothing_has_to_be_set(tmp_path: Path) -> None:
     assert (parsing.parser, parsing.models, parsing.ocr) == ("sourcebook", None, True)
     assert parsing.html == "auto"
     assert (parsing.timeout, parsing.longest) == (timedelta(minutes=2), timedelta(hours=1))
-    assert parsing.memory_limit == 1_000_000_000
+    assert parsing.memory_limit == 2_000_000_000
 
 
 def test_models_have_memory(tmp_path: Path) -> None:
     """docling's models get more, unless the setting says otherwise."""
     assert read(tmp_path, "parser: docling").memory_limit == 4_000_000_000
-    assert ParsingSettings(parser="docling", memory=2_000_000_000).memory_limit == 2_000_000_000
+    assert ParsingSettings(parser="docling", memory=3_000_000_000).memory_limit == 3_000_000_000
 
 
 @pytest.mark.parametrize(

@@ -54,5 +54,5 @@ def test_a_setting_bounds_the_time_of_all_pages() -> None:
 
 @pytest.mark.parametrize(("memory", "processes"), [(0, 2), (4, 2), (8, 2), (12, 3), (64, 4)])
 def test_parsers_share_the_memory_of_the_machine(memory: int, processes: int) -> None:
-    """With a limit of 1 GB each, they take 2 GB together, or a quarter of a larger machine's memory (in GB)."""
+    """With a limit of 2 GB each, their limits together are half of the machine's memory (in GB)."""
     assert processes_in_memory(memory * 1_000_000_000) == processes
