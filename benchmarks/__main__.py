@@ -99,6 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--documents", type=Path, help="a folder of documents, NAME.expected.md beside NAME.EXT (the shared ones)"
     )
     parser.add_argument(
+        "--pdfs",
+        type=Path,
+        metavar="FOLDER",
+        help="of `documents`, read the library of 60 PDFs, too, also with other readers; packages are fetched there",
+    )
+    parser.add_argument(
         "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
     )
     parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")

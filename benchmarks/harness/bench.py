@@ -42,6 +42,8 @@ class Options:
     """A folder that holds `scifact/`, `cranfield/`, `xquad/`."""
     documents: Path | None = None
     """A folder of documents with expected Markdown."""
+    pdfs: Path | None = None
+    """A folder for the packages of the library of PDFs, which is then read, too."""
     quick: bool = False
     """Parse each document once, and leave memory out."""
     limit: int | None = None

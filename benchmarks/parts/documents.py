@@ -12,6 +12,7 @@ from benchmarks.harness.document_reading import Reading, read
 from benchmarks.harness.document_scores import share_found
 from benchmarks.harness.document_table import document_table
 from benchmarks.harness.library import PROJECT
+from benchmarks.harness.pdf_readings import library_rows
 from benchmarks.harness.report import Row, say
 
 FOLDER = PROJECT.parent / "shared" / "data" / "documents"
@@ -34,7 +35,8 @@ def run(bench: Bench) -> list[Row]:
         readings.append(read(sample, repeat=1 if bench.options.quick else bench.options.repeat))
     print(f"{document_table(readings)}\n")
     memory = [] if bench.options.quick else memory_rows(readings)
-    return [*totals(readings), *memory]
+    library = library_rows(bench.options.pdfs.resolve()) if bench.options.pdfs else []
+    return [*totals(readings), *memory, *library]
 
 
 def totals(readings: Sequence[Reading]) -> list[Row]:

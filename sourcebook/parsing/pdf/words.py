@@ -20,6 +20,8 @@ _NARROW = re.compile(r"[ijlt.,;:|']")
 _WIDE = re.compile(r"[mwMWOQ@]")
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060\ufeff]")
+_CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
+"""Punctuation of Windows' encoding in place of the control characters that some fonts give for it."""
 _UNMAPPED = re.compile(r"GLYPH<[^>]*>|[\ue000-\uf8ff\ufffd]|[\x01-\x08\x0e-\x1f\x7f]|\(cid:\d+\)")
 _ONLY_CLIPS = 7
 """PDF's text rendering mode of letters that only clip a picture."""
@@ -123,7 +125,7 @@ def readable(text: str) -> tuple[str, bool]:
     """Return the text without ligatures and invisible characters, and whether it had unmapped glyphs."""
     if text.isascii() and text.isprintable() and "<" not in text and "(" not in text:
         return text.strip(), False
-    text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), clean(text))
+    text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), clean(text.translate(_CONTROLS)))
     text, unmapped = _UNMAPPED.subn("", _INVISIBLE.sub("", text))
     text = " ".join(text.split())
     if unmapped and not text:

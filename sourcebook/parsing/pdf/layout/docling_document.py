@@ -17,8 +17,8 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 from sourcebook.parsing.pdf.layout.elements import Cell, Element, Place, PlacedTable, Table
 from sourcebook.parsing.pdf.layout.page_parts import Page
 
-_LONGEST_REPEATED = 40
-"""Most characters of a header that each of its columns repeats."""
+_MOST_REPEATED = 100
+"""Most characters of a wide cell, counted once for each column and row that it covers, up to which they repeat it."""
 _NESTED = 0.8
 """Smallest indent of a nested list item's mark, in font sizes."""
 
@@ -91,9 +91,10 @@ def _data(table: Table) -> TableData:
 def _parts(cell: Cell) -> Iterator[Cell]:
     """Yield a cell, or its parts with the text in the first part alone; Markdown repeats a wide cell in each part.
 
-    A short header stays whole, because it belongs to each of its columns and rows.
+    A short text is repeated, because it belongs to each of its columns and rows, as in headers.
     """
-    if cell.row_span * cell.column_span == 1 or (cell.header and len(cell.text) <= _LONGEST_REPEATED):
+    parts = cell.row_span * cell.column_span
+    if parts == 1 or len(cell.text) * parts <= _MOST_REPEATED:
         yield cell
         return
     for row in range(cell.row_span):

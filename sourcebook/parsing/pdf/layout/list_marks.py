@@ -8,6 +8,7 @@ _NUMBER = re.compile(
     r"(\(?(?:(?P<digits>\d{1,3})|(?P<roman>[ivx]{1,5})|(?P<letter>[a-zA-Z]))[.)]|\[(?P<reference>\d{1,3})\]"
     r"|(?P<circled>[①-⑳]))\s+(?=\S)"
 )
+_CHECKBOX = re.compile(r"[☐☑☒⬜✅]\s*(?=\S)")
 _CIRCLED = ord("①") - 1
 
 
@@ -26,6 +27,8 @@ class ListMark:
 
 def list_mark(line: str) -> ListMark | None:
     """Return the mark at the beginning of a line, or None."""
+    if _CHECKBOX.match(line):
+        return ListMark(line, "-", style="checkbox")  # the box says whether it is checked
     bullet = _BULLET.match(line)
     if bullet:
         return ListMark(line[bullet.end() :], "-", style=f"bullet {bullet[1]}")

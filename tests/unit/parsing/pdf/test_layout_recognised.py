@@ -90,3 +90,12 @@ def test_no_pages_and_empty_pages() -> None:
     """Nothing in, nothing out."""
     assert build_document([]).texts == []
     assert page_of().texts == []
+
+
+def test_checkboxes_are_items() -> None:
+    """Each box below the other begins an item, which keeps the box: it says whether it is checked."""
+    texts = ("☐ The lamp was trimmed in the evening", "☑ The stairs were swept", "☒ The boat was tarred")
+    document = page_of(
+        *(Line(text, 72, 72 + 5 * len(text), 100 + 12 * n, 110 + 12 * n, 10) for n, text in enumerate(texts))
+    )
+    assert [item.text for item in document.texts] == list(texts)

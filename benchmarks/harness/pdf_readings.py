@@ -1,0 +1,136 @@
+"""Sourcebook and other readers over the library of PDFs: words found and word order against what readers agree on."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import time
+import venv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.corpora.pdf_library import LibraryFile, fetch, library_files
+from benchmarks.harness.page_agreement import (
+    Reference,
+    found_words,
+    plain_words,
+    reference,
+    similarity,
+    without_repeated_edges,
+)
+from benchmarks.harness.report import Row, say
+from sourcebook.config.parsing import ParsingSettings
+from sourcebook.errors import ParseError
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
+
+_PEERS = Path(__file__).parents[1] / "peers"
+_REQUIREMENTS = _PEERS / "pdf_readers_requirements.txt"
+_JUDGES = ("pdfminer", "pdf_oxide", "liteparse")
+"""Readers whose agreement is the reference; neither pypdfium2 nor ours is among them."""
+_PEER_NAMES = ("pypdfium2", *_JUDGES)
+_OURS = "sourcebook"
+_LEAST_AGREEMENT = 0.9
+"""Agreement of the judges at which a document is scored."""
+_MOST_BELOW = 0.02
+"""Word order that no document may be below pypdfium2's."""
+
+
+class NoReaderError(Exception):
+    """The virtual environment of the readers cannot be made; the message says why."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A document as one reader reads it."""
+
+    words: float
+    """Share of the expected words that are found, 0 to 1."""
+    order: float
+    """Similarity of the word order, 0 to 1."""
+
+
+def library_rows(folder: Path) -> list[Row]:
+    """Fetch the library, print a line for each document, and return the means of each reader by part of the list."""
+    files = library_files()
+    paths = fetch(files, folder)
+    readings = {name: _peer(name, [paths[file] for file in files], folder) for name in _PEER_NAMES}
+    started = time.perf_counter()
+    ours = {file: _read(paths[file]) for file in files}
+    seconds = time.perf_counter() - started
+    scores: dict[LibraryFile, dict[str, Score]] = {}
+    for file in files:
+        whole = [known for name in _JUDGES if len(known := readings[name].get(str(paths[file])) or ()) == file.pages]
+        expected = reference(whole) if len(whole) > 1 else Reference([], 0.0)
+        if expected.agreement < _LEAST_AGREEMENT:
+            print(f"{file.part:7}{file.name[:36]:37}the readers do not agree ({expected.agreement:.2f})")
+            continue
+        texts = {
+            name: "\n".join(without_repeated_edges(readings[name].get(str(paths[file])) or ())) for name in _PEER_NAMES
+        }
+        scores[file] = {name: _score(expected, text) for name, text in {_OURS: ours[file], **texts}.items()}
+        shown = "  ".join(f"{name} {score.words:.3f} {score.order:.3f}" for name, score in scores[file].items())
+        print(f"{file.part:7}{file.name[:36]:37}{shown}")
+    speed = sum(file.pages for file in files) / seconds
+    return [*_means(scores), Row("reading the library of PDFs, one process", speed, "pages/s", 30, at_least=True)]
+
+
+def _score(expected: Reference, text: str) -> Score:
+    found = plain_words(text)
+    return Score(found_words(expected.words, found), similarity(expected.words, found))
+
+
+def _means(scores: Mapping[LibraryFile, Mapping[str, Score]]) -> list[Row]:
+    rows = []
+    for part in ("work", "report"):
+        chosen = {file: one for file, one in scores.items() if file.part == part}
+        if not chosen:
+            continue
+        note = f"{len(chosen)} PDFs"
+        for name in (_OURS, *_PEER_NAMES):
+            words_bar, order_bar = (0.985, 0.95) if name == _OURS else (None, None)
+            found = fmean(one[name].words for one in chosen.values())
+            order = fmean(one[name].order for one in chosen.values())
+            rows.append(Row(f"words found, {part}, {name}", found, "%", words_bar, note, at_least=True))
+            rows.append(Row(f"word order, {part}, {name}", order, "similarity", order_bar, note, at_least=True))
+        below = [file.name for file, one in chosen.items() if one[_OURS].order < one["pypdfium2"].order - _MOST_BELOW]
+        rows.append(Row(f"word order .02 below pypdfium2, {part}", len(below), "PDFs", 0, ", ".join(below)))
+    return rows
+
+
+def _read(path: Path) -> str:
+    try:
+        return parse_pdf(path.read_bytes(), settings=ParsingSettings(ocr=False)).markdown
+    except ParseError as error:
+        say(f"  {path.name}: {error}")
+        return ""
+
+
+def _peer(name: str, paths: Sequence[Path], folder: Path) -> dict[str, list[str] | None]:
+    """Return the pages of each file as a reader gives them."""
+    say(f"  {name} …")
+    out = folder / f"{name}.jsonl"
+    script = _PEERS / "pdf_readers.py"
+    command = [str(_python(folder / "readers")), "-P", str(script), name, str(out), *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise NoReaderError(f"{name} failed: {' '.join(done.stderr.split())[-200:]}")
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    return {line["file"]: line["pages"] for line in lines}
+
+
+def _python(folder: Path) -> Path:
+    """Return the Python of the readers' virtual environment, made where it is not there."""
+    wanted = hashlib.sha256(_REQUIREMENTS.read_bytes()).hexdigest()
+    python, made = folder / "bin" / "python", folder / "requirements.sha256"
+    if made.is_file() and made.read_text(encoding="utf-8") == wanted:
+        return python
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder, with_pip=True)
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(_REQUIREMENTS)]
+    done = subprocess.run(install, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise NoReaderError(f"pip installs no readers: {' '.join(done.stderr.split())[-200:]}")
+    made.write_text(wanted, encoding="utf-8")
+    return python
