@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import chain, islice
 
 from sourcebook.parsing.html.names import Meaning, meaning
 from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
@@ -21,6 +22,8 @@ _SECTIONING = frozenset({"article", "blockquote", "figure", "main", "section"})
 _NAMED_BY_ID = frozenset({"aside", "div", "footer", "form", "header", "ol", "p", "table", "ul"})
 _LISTING = frozenset({"aside", "details", "div", "nav", "ol", "section", "table", "ul"})
 _LONGEST_LABEL = 120
+_SIBLINGS = 20
+"""Siblings before and after a header among which another one is looked for."""
 _NO_WORD = re.compile(r"[\W_]+")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _TAB = re.compile(r"\btab-?(?:content|item|pane|panel)", re.IGNORECASE)
@@ -166,7 +169,8 @@ def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool)
     if said == "boilerplate" and len(element) and "sidebar-title" in (element[0].get("class") or ""):
         return None  # the directive `.. sidebar::` of Sphinx and docutils
     if said == "page header":
-        return "boilerplate" if within_body and not _in_section(element) and not _begins_page(element) else None
+        is_content = not within_body or _in_section(element) or _begins_page(element) or _is_one_of_many(element)
+        return None if is_content else "boilerplate"
     if said == "page footer":
         return None if _in_section(element) else "boilerplate"
     return said
@@ -213,6 +217,20 @@ def _begins_page(element: Element) -> bool:
     headings = list(element.iter(*HEADINGS))
     text = headings[1].getnext() if len(headings) > 1 else None
     return text is not None and text.tag in {"p", "div"} and bool(_prose(text)) and not _is_mostly_links(text)
+
+
+def _is_one_of_many(element: Element) -> bool:
+    """Whether an element is the header of a section beside others, as Bootstrap's class `page-header` is used."""
+    if element.tag == "header":
+        return False
+    beside = chain(
+        islice(element.itersiblings(element.tag), _SIBLINGS),
+        islice(element.itersiblings(element.tag, preceding=True), _SIBLINGS),
+    )
+    name = element.get("class")
+    return name is not None and any(
+        other.get("class") == name and next(other.iter(*HEADINGS), None) is not None for other in beside
+    )
 
 
 def _is_note(attributes: dict[str, str]) -> bool:

@@ -190,3 +190,13 @@ def test_the_main_content_is_found(body: str, attribute: str, value: str | None)
 def test_names(names: str, what: str | None) -> None:
     """Words are told apart by hyphens, underscores and capitals."""
     assert meaning(names) == what
+
+
+def test_headers_of_sections_are_content() -> None:
+    """Bootstrap's class for the header of a section, of which a page has several, is no header of the page."""
+    sections = "".join(
+        f'<div class="page-header"><h2 id="s{n}">Chapter {n}</h2></div>{PROSE}<p>End of {n}.</p>' for n in (1, 2, 3)
+    )
+    found = cleaned(sections)
+    assert [line for line in found.splitlines() if line.startswith("#")] == [f"## Chapter {n}" for n in (1, 2, 3)]
+    assert "Menu" not in cleaned(f'<div class="page-header"><a href="/">Menu</a></div>{PROSE * 3}')
