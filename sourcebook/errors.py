@@ -45,6 +45,10 @@ class DatabaseBusyError(DatabaseError):
     is_temporary = True
 
 
+class DatabaseDeadlockError(DatabaseBusyError):
+    """The database ended a statement because two sessions waited for each other's locks; retry at once."""
+
+
 class ModelError(SourcebookError):
     """The embedding model cannot be found, verified or loaded."""
 

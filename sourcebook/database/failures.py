@@ -10,6 +10,7 @@ import psycopg
 from sourcebook.errors import (
     DatabaseBusyError,
     DatabaseConnectionLostError,
+    DatabaseDeadlockError,
     DatabaseError,
     DatabaseUnavailableError,
     SourcebookError,
@@ -22,7 +23,6 @@ _DRIVERS: Final = {"psycopg", "psycopg2", "sqlalchemy"}
 _BUSY: Final = {
     "55P03": "another process holds a lock on its tables for longer than the limit",
     "57014": "a statement took longer than the limit",
-    "40P01": "two processes waited for each other's locks",
     "40001": "another process changed the same rows",
     "53200": "its server lacks memory",
 }
@@ -79,6 +79,10 @@ def database_error(error: Exception, *, connecting: bool = False) -> DatabaseErr
     reason = _reason(error)
     if isinstance(error, NoAnswerError):
         return DatabaseUnavailableError(f"the database does not answer: {reason}", remedy="see whether its server runs")
+    if state == "40P01":
+        return DatabaseDeadlockError(
+            "the database is busy: two processes waited for each other's locks", remedy="retry later"
+        )
     if state in _BUSY:
         return DatabaseBusyError(f"the database is busy: {_BUSY[state]}", remedy="retry later")
     if state == "53100" or "No space left on device" in reason:

@@ -11,7 +11,7 @@ from itertools import chain
 from psycopg import Connection
 
 from sourcebook.database.pool import ConnectionPool, HeldConnection
-from sourcebook.errors import DatabaseConnectionLostError
+from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.keyword_leg import KeywordLeg
@@ -46,12 +46,13 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
     free, and the first one again after reranking. A search that loads an embedding model checks out its own again
     afterwards, and no second one. It never waits for a connection or loads a model while it holds a connection.
 
-    A search that loses its connection is run once more, over a new one: it only reads.
+    A search that loses its connection, or that the database ends because of a deadlock with a process that replaces or
+    deletes tables, is run once more: it only reads.
     """
     with SearchObservation(request) as observation:
         try:
             results = _run(resources, request, observation)
-        except DatabaseConnectionLostError:
+        except (DatabaseConnectionLostError, DatabaseDeadlockError):
             results = _run(resources, request, observation)
         return observation.found(results)
 
