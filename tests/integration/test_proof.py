@@ -33,7 +33,7 @@ from tests.integration.stages import Stages, html
 from tests.integration.test_attachments import message
 
 SEED = 20_261_123
-ROUNDS, FAULTS = 20, 5
+ROUNDS, FAULTS = 10, 10
 
 
 @pytest.fixture
