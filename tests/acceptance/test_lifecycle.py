@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
@@ -41,9 +41,10 @@ def added_changed_removed(counts: Json) -> tuple[int, int, int]:
 
 
 def runs(database: Database) -> int:
-    """Return how many runs Dagster has seen."""
-    with psycopg.connect(database.dagster_url()) as connection:
+    """Return how many runs Dagster has seen; it makes its tables with the first one."""
+    with psycopg.connect(database.dagster_url()) as connection, suppress(psycopg.errors.UndefinedTable):
         return int((connection.execute("SELECT count(*) FROM runs").fetchone() or (0,))[0])
+    return 0
 
 
 def chunk_ids(database: Database, uri: str) -> dict[str, int]:
