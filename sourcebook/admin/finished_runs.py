@@ -1,11 +1,12 @@
 """Small changes that are done and wait to be recorded as runs of Dagster, each a row of the table `finished_run`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Final
 from uuid import uuid4
 
+import psycopg
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
@@ -101,7 +102,14 @@ def is_recording(connection: Connection) -> bool:
 def recorder_lock(database: Database) -> Iterator[bool]:
     """Hold the lock of the process that records finished runs; yield False where another process holds it.
 
-    The lock belongs to the database session and ends with it, even where the process is killed.
+    The lock belongs to the database session and ends with it, even where the process is killed. It is released before
+    the session is closed: the server ends a session some time after its client has left.
     """
     with database.own_connection() as connection:
-        yield connection.execute(queries["lock_recorder"], {"lock": _LOCK}).fetchone() == (True,)
+        is_free = connection.execute(queries["lock_recorder"], {"lock": _LOCK}).fetchone() == (True,)
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                with suppress(psycopg.OperationalError):  # a lost connection has lost the lock
+                    connection.execute(queries["unlock_recorder"], {"lock": _LOCK})

@@ -1,5 +1,6 @@
 """Finished small changes become runs of a real Dagster instance, each once, whatever ends the process between."""
 
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import dagster as dg
@@ -57,6 +58,18 @@ def test_a_change_waits_while_another_process_records(
         assert is_free
         assert record(stages, tmp_path) == 0
     assert record(stages, tmp_path) == 1
+
+
+def test_the_lock_is_released_before_the_server_ends_the_session(
+    stages: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that found it held by a session whose client has left would leave its run to the next command."""
+    with ExitStack() as ended_later:
+        opened = stages.database.own_connection
+        monkeypatch.setattr(stages.database, "own_connection", lambda: nullcontext(ended_later.enter_context(opened())))
+        for _ in range(2):
+            with recorder_lock(stages.database) as is_free, recorder_lock(stages.database) as is_free_meanwhile:
+                assert (is_free, is_free_meanwhile) == (True, False)
 
 
 @pytest.mark.parametrize("status", [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE])

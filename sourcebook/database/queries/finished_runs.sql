@@ -36,6 +36,10 @@ WHERE finished_at < %(before)s AND error IS NOT NULL AND (%(collection)s::text I
 -- Return whether this session has obtained the lock of the process that records finished runs.
 SELECT pg_try_advisory_lock(%(lock)s);
 
+-- name: unlock_recorder
+-- Release the lock of the process that records finished runs.
+SELECT pg_advisory_unlock(%(lock)s);
+
 -- name: recorder_is_locked
 -- Return whether a session records finished runs.
 SELECT EXISTS (
