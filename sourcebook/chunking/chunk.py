@@ -12,6 +12,7 @@ from sourcebook.parsing.text.front_matter import read_front_matter
 
 _CLOSING_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _WHITE_SPACE = re.compile(r"\s+")
+_THEMATIC_BREAK = re.compile(r"^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Chunk:
 def uncovered_characters(markdown: str, blocks: Sequence[Block], spans: Iterable[tuple[int, int]]) -> int:
     """Count the characters of a document's content that are in no passage.
 
-    The content is the Markdown from the first block on, without white space and without closing fences.
+    The content is the Markdown from the first block on, without white space, closing fences and thematic breaks.
 
     Args:
         markdown: the text of the document.
@@ -71,7 +72,12 @@ def uncovered_characters(markdown: str, blocks: Sequence[Block], spans: Iterable
     return missing
 
 
+def is_thematic_break(text: str) -> bool:
+    """Whether the lines of a text are nothing but thematic breaks, such as `---` and `* * *`, and blank lines."""
+    return not _THEMATIC_BREAK.sub("", text).strip()
+
+
 def _content(gap: str) -> int:
     if gap.isspace():
         return 0
-    return len(_WHITE_SPACE.sub("", _CLOSING_FENCE.sub("", gap)))
+    return len(_WHITE_SPACE.sub("", _THEMATIC_BREAK.sub("", _CLOSING_FENCE.sub("", gap))))

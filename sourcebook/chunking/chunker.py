@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from sourcebook.chunking.chunk import Chunk
+from sourcebook.chunking.chunk import Chunk, is_thematic_break
 from sourcebook.chunking.cut_points import best_cut
 from sourcebook.chunking.definitions import Definitions, longest_names
 from sourcebook.chunking.embedding_text import Prefixes, embedding_text
@@ -113,7 +113,9 @@ class _Chunker:
             previous = -1
             for start, end in self._spans(group):
                 begin = self._overlapping(start, previous) if previous >= 0 else start
-                trimmed = self._trimmed(begin, end)
+                trimmed = self._trimmed(start, end)
+                if trimmed is not None and begin < start:
+                    trimmed = self._trimmed(begin, end)
                 if trimmed is not None:
                     yield _Draft(group, *trimmed, own_start=max(start, trimmed[0]))
                     previous = trimmed[0]
@@ -146,7 +148,7 @@ class _Chunker:
         return begin
 
     def _trimmed(self, start: int, end: int) -> Span | None:
-        """Return the span without surrounding blank lines; None where it is blank."""
+        """Return the span without surrounding blank lines; None where it is blank or a thematic break alone."""
         text = self._text
         first = start
         while first < end and text[first].isspace():
@@ -155,7 +157,10 @@ class _Chunker:
             end -= 1
         while first > start and text[first - 1] in " \t":  # the first line keeps its indent
             first -= 1
-        return (first, end) if first < end and not text[first:end].isspace() else None
+        if first >= end or text[first:end].isspace():
+            return None
+        can_be_break = text[end - 1] in "-*_" and self._block_at(end - 1).kind == "paragraph"
+        return None if can_be_break and is_thematic_break(text[first:end]) else (first, end)
 
     def _finish(self, drafts: Sequence[_Draft], chunks: list[Chunk]) -> None:
         prefixes = [self._prefixes.write(self._path(draft), start=draft.start) for draft in drafts]

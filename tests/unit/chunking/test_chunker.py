@@ -83,6 +83,23 @@ def test_a_passage_has_the_nearest_anchor_above_it() -> None:
     ]
 
 
+@pytest.mark.parametrize("rule", ["---", "* * *", "___\n\n---"])
+@pytest.mark.parametrize("overlap", [0, 40])
+def test_a_thematic_break_is_no_passage(rule: str, overlap: int) -> None:
+    """A rule that no neighbour has room for, or before the first heading, is left out; one within a passage stays."""
+    long = (SENTENCE * 60).strip()
+    found = chunks(f"{rule}\n\n# One\n\n{long}\n\n{rule}\n\n# Two\n\nLow.\n\n{rule}\n\nHigh.", overlap=overlap)
+    assert [chunk.text for chunk in found if not any(map(str.isalpha, chunk.text))] == []
+    assert found[-1].text == f"# Two\n\nLow.\n\n{rule}\n\nHigh."
+    assert not chunks(f"{rule}\n")
+
+
+def test_lines_of_dashes_in_code_are_kept() -> None:
+    """A rule of a text diagram is a line of its code, whichever lines a passage begins with."""
+    found = chunks("```\n" + "-----\n" * 400 + "```\n")
+    assert sum(chunk.text.count("-----") for chunk in found) == 400
+
+
 def test_a_heading_is_never_alone() -> None:
     """A heading goes with the beginning of what follows, even if that must be cut for it."""
     found = chunks(f"# Long\n\n{SENTENCE * 60}\n\n# Empty\n\n## Child\n\n{SENTENCE * 60}")

@@ -36,3 +36,9 @@ def test_the_line_that_closes_a_fence_is_no_content() -> None:
     text = "```python\nx = 1\n```\n"
     assert uncovered_characters(text, (Block("code", 10, 15),), [(10, 15)]) == 0
     assert uncovered_characters(text, (Block("code", 10, 15),), []) == len("x=1")
+
+
+def test_a_thematic_break_is_no_content() -> None:
+    """A rule between sections may be in no passage; what else is on its line counts."""
+    text = "# Tides\n\n---\n\n* * *\n\n--- high\n"
+    assert uncovered_characters(text, (Block("heading", 0, 7, level=1, title="Tides"),), [(0, 7)]) == len("---high")
