@@ -11,6 +11,7 @@ PROGRAMS: Final = {
     "application/vnd.ms-htmlhelp": "unpack it with 7-Zip into the source: it holds HTML pages",
     "application/vnd.ms-outlook-pst": "open it in Outlook and save its messages as .msg, or unpack it with readpst",
     "application/vnd.ms-visio": "open it in Visio or LibreOffice Draw and export it as PDF",
+    "application/vnd.oasis.opendocument.graphics": "open it in LibreOffice Draw and export it as PDF",
     "application/vnd.ms-xpsdocument": "open it in a viewer such as Okular and print it to a PDF",
     "application/x-mobipocket-ebook": "convert it to .epub with Calibre",
     "application/x-onenote": "open it in OneNote and export it as .docx or PDF",

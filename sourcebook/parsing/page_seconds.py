@@ -1,7 +1,5 @@
 """Seconds that the pages of a document add to its time limit."""
 
-from io import BytesIO
-
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.media_types import PDF
 
@@ -57,7 +55,7 @@ def _pdf(content: bytes, settings: ParsingSettings, most: float) -> float:
 
 
 def _picture(content: bytes) -> float:
-    from PIL import Image
+    from sourcebook.parsing.pdf.pictures.frames import open_picture
 
-    with Image.open(BytesIO(content)) as image:
+    with open_picture(content) as image:
         return _RECOGNISED * (getattr(image, "n_frames", 1) if image.format == "TIFF" else 1)

@@ -85,8 +85,8 @@ class FileType:
     """Reason to skip the file; None where it is parsed or transcribed."""
 
 
-_CONVERTED = (DOC, PPT, RTF, ODT, ODP, ODS)
-_IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp")
+_CONVERTED = (DOC, PPT, RTF)
+_IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
 _CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES)
 _DOCLING = ("docling-slim", "docling-core")
 _MARKUP = ("html-to-markdown", "lxml")
@@ -115,6 +115,8 @@ PARSERS = (
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
+    Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 1,
+           (*_DOCLING, "odfdo", "lxml")),
     Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 4, _MARKUP),
     Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 8,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
@@ -126,7 +128,7 @@ PARSERS = (
            uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 1,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
-    Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 4, ("docling-core", "pillow"),
+    Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 5, ("docling-core", "pillow"),
            uses_ocr=True),
     Parser(PAGE, "html.read_html:page_document", revision=2),
     Parser(TRANSCRIPT, "transcript:parse_transcript", detects_language=False),
@@ -146,7 +148,7 @@ _REASONS = {
         "programs are not read",
     ),
     **dict.fromkeys(
-        _CONVERTED, "it is read where LibreOffice is installed; install that, or convert it to .docx, .pptx or .xlsx"
+        _CONVERTED, "it is read where LibreOffice is installed; install that, or convert it to .docx or .pptx"
     ),
     **dict.fromkeys(
         (

@@ -95,8 +95,8 @@ def _no_hub() -> Iterator[None]:
 def _check_libreoffice() -> Check:
     found = libreoffice()
     if found is None:
-        detail = "LibreOffice was not found; .doc, .ppt, .xls, .rtf and OpenDocument files are skipped"
-        return warn("parser of old office files", detail, "install LibreOffice, or save them as .docx, .pptx or .xlsx")
+        detail = "LibreOffice was not found; .doc, .ppt and .rtf files are skipped"
+        return warn("parser of old office files", detail, "install LibreOffice, or save them as .docx or .pptx")
     return ok("parser of old office files", found)
 
 

@@ -11,7 +11,7 @@ from sourcebook.errors import FailureClass, ParseError
 if TYPE_CHECKING:
     from docling.backend.abstract_backend import DeclarativeDocumentBackend
 
-DoclingFormat = Literal["docx", "pptx", "xlsx"]
+DoclingFormat = Literal["docx", "pptx", "xlsx", "odt", "odp"]
 Backend = TypeVar("Backend", bound="DeclarativeDocumentBackend")
 
 

@@ -37,21 +37,26 @@ from sourcebook.parsing.text.markdown_writing import Piece, WrittenDocument, wri
 
 _LISTS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
 _PUNCTUATION = re.compile(r"[,.;:!?)\]]+(?:\s|$)|$")
+_LINK = re.compile(r"\[[^\n]*\]\(")
 _LAYERS = {ContentLayer.BODY, ContentLayer.NOTES}
 
 
-def write_markdown(document: DoclingDocument, *, boxes: bool = False) -> WrittenDocument:
+def write_markdown(document: DoclingDocument, *, boxes: bool = False, own_spaces: bool = False) -> WrittenDocument:
     """Write the document's body in reading order, without images and placeholders; comments become quotes.
 
     Args:
         document: docling's document.
         boxes: Whether blocks have a box, which requires pages measured in points.
+        own_spaces: Whether the parts of a sentence hold their spaces, except beside links, as in OpenDocument.
     """
-    return write_pieces(piece if boxes else replace(piece, box=None) for piece in _pieces(document))
+    return write_pieces(piece if boxes else replace(piece, box=None) for piece in _pieces(document, own_spaces))
 
 
 class _InlineSerializer(MarkdownInlineSerializer):
     """Inline text without docling's space between a link or emphasis and the punctuation that follows."""
+
+    def __init__(self, *, own_spaces: bool) -> None:
+        self._own_spaces = own_spaces
 
     def serialize(
         self,
@@ -66,10 +71,13 @@ class _InlineSerializer(MarkdownInlineSerializer):
         parts = doc_serializer.get_parts(
             item=item, list_level=list_level, is_inline_scope=True, visited=visited, **kwargs
         )
-        text = ""
+        text, after_link = "", False
         for part in parts:
+            is_link = _LINK.match(part.text) is not None
             joined = not text or text.endswith(("(", "[")) or _PUNCTUATION.match(part.text)
-            text += part.text if joined else f" {part.text}"
+            has_space = self._own_spaces and is_link == after_link
+            text += part.text if joined or has_space else f" {part.text}"
+            after_link = is_link
         return create_ser_result(text=text, span_source=parts)
 
 
@@ -101,12 +109,12 @@ def _balanced(text: str) -> bool:
 _Place = tuple[int | None, Box | None]
 
 
-def _pieces(document: DoclingDocument) -> Iterator[Piece]:
+def _pieces(document: DoclingDocument, own_spaces: bool) -> Iterator[Piece]:
     serializer = _Serializer(
         doc=document,
         table_serializer=TableSerializer(),
         picture_serializer=PictureSerializer(),
-        inline_serializer=_InlineSerializer(),
+        inline_serializer=_InlineSerializer(own_spaces=own_spaces),
         params=MarkdownParams(
             layers=_LAYERS,
             image_placeholder="",

@@ -73,25 +73,8 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
     with reading(content, named=named) as archive:
         names = set(archive.namelist())
         office_format = _format(names, named)
-        unpacked = xml = 0
-        parts: dict[str, bytes] = {}
-        for member in archive.infolist():
-            unpacked += member.file_size
-            if unpacked > _LARGEST_UNPACKED:
-                raise ParseError(
-                    f"it unpacks to more than the {_LARGEST_UNPACKED >> 20} MiB that are read; split it,"
-                    " or save it without its pictures",
-                    FailureClass.TOO_LARGE,
-                )
-            size, may_hold = _checked_xml(archive, member)
-            xml += size
-            if may_hold and office_format != "xlsx" and member.filename.endswith(".xml"):
-                parts[member.filename] = b""
-            if xml > _LARGEST_XML:
-                raise ParseError(
-                    f"it holds more than the {_LARGEST_XML >> 20} MiB of XML that are read; split it",
-                    FailureClass.TOO_LARGE,
-                )
+        commented = checked_parts(archive)
+        parts = {name: b"" for name in commented if office_format != "xlsx" and name.endswith(".xml")}
         for name in parts:
             parts[name] = without_comments(archive.read(name))
         types = parts.get(_CONTENT_TYPES) or archive.read(_CONTENT_TYPES)
@@ -99,8 +82,40 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
         if plain_types != types:
             parts[_CONTENT_TYPES] = plain_types
         if parts:
-            content = _with_parts(archive, parts)
+            content = with_parts(archive, parts)
     return OfficeArchive(content, office_format)
+
+
+def checked_parts(archive: ZipFile, *, may_declare: frozenset[str] = frozenset()) -> list[str]:
+    """Unpack every part of an archive once, a piece at a time, and return the parts that may hold comments.
+
+    Args:
+        archive: an office file.
+        may_declare: parts in which a document type is no fault.
+
+    Raises:
+        ParseError: The parts unpack to more than 512 MiB or 128 MiB of XML, or their XML declares a DTD.
+    """
+    unpacked = xml = 0
+    commented: list[str] = []
+    for member in archive.infolist():
+        unpacked += member.file_size
+        if unpacked > _LARGEST_UNPACKED:
+            raise ParseError(
+                f"it unpacks to more than the {_LARGEST_UNPACKED >> 20} MiB that are read; split it,"
+                " or save it without its pictures",
+                FailureClass.TOO_LARGE,
+            )
+        size, may_hold = (0, False) if member.filename in may_declare else _checked_xml(archive, member)
+        xml += size
+        if may_hold:
+            commented.append(member.filename)
+        if xml > _LARGEST_XML:
+            raise ParseError(
+                f"it holds more than the {_LARGEST_XML >> 20} MiB of XML that are read; split it",
+                FailureClass.TOO_LARGE,
+            )
+    return commented
 
 
 @contextmanager
@@ -168,7 +183,7 @@ def _plain_type(variant: re.Match[bytes]) -> bytes:
     return _MAIN_TYPE % (b"wordprocessingml.document" if is_word else b"presentationml.presentation")
 
 
-def _with_parts(archive: ZipFile, parts: Mapping[str, bytes]) -> bytes:
+def with_parts(archive: ZipFile, parts: Mapping[str, bytes]) -> bytes:
     """Return the archive with the content of some of its parts replaced."""
     copy = BytesIO()
     with ZipFile(copy, "w") as target:

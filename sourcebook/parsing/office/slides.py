@@ -59,11 +59,11 @@ def read_slides(content: bytes, *, name: str) -> DoclingDocument:
         ParseError: docling or python-pptx refuses the file.
     """
     document = open_backend(content, SlidesBackend, name=name, docling_format="pptx").convert()
-    _arrange_slides(document)
+    arrange_slides(document)
     return document
 
 
-def _arrange_slides(document: DoclingDocument) -> None:
+def arrange_slides(document: DoclingDocument) -> None:
     """Begin each slide that is not empty with its title, and end it with notes and comments.
 
     The title of a slide without one is its first text if that is short, else `Slide N`.

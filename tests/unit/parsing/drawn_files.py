@@ -1,7 +1,8 @@
-"""Small files of formats of which the examples have none, drawn by the tests."""
+"""Small files of formats of which the examples have none, drawn by the tests or in `files/`."""
 
 import json
 from functools import cache
+from pathlib import Path
 
 CAPTIONS = """WEBVTT - The lock keeper
 
@@ -236,7 +237,9 @@ def water_levels() -> bytes:
 @cache
 def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
-    return {
+    written = Path(__file__).with_name("files")
+    names = ("lock.odt", "lock.odp", "levels.ods")
+    return {name: (written / name).read_bytes() for name in names} | {
         "levels.ipynb": water_levels(),
         "duties.ics": EVENTS.encode(),
         "keepers.vcf": CARDS.encode(),

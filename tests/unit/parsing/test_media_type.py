@@ -113,8 +113,7 @@ def test_every_supported_type_names_a_parser_with_its_versions() -> None:
 @pytest.mark.parametrize(
     ("media_type", "words"),
     [
-        ("image/heic", "HEIC images are not read in this version; open it in an image viewer"),
-        ("image/avif", "AVIF images are not read in this version; open it in an image viewer"),
+        ("image/x-icon", "ICON images are not read in this version; open it in an image viewer"),
         ("application/vnd.apple.pages", "open it in Pages"),
         ("application/x-mobipocket-ebook", "Calibre"),
         ("application/vnd.ms-outlook-pst", "Outlook"),
@@ -129,7 +128,7 @@ def test_says_why_a_type_is_skipped(media_type: str, words: str) -> None:
     assert words in skip_reason(media_type)
 
 
-@pytest.mark.parametrize("name", ["a.doc", "a.ppt", "a.rtf", "a.odt", "a.odp", "a.ods"])
+@pytest.mark.parametrize("name", ["a.doc", "a.ppt", "a.rtf"])
 def test_old_office_formats_are_taken_where_they_can_be_converted(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,11 +1,11 @@
-"""Old binary office files, RTF and OpenDocument: rewritten in the newer format, then read by the office parser."""
+"""Old binary office files and RTF: rewritten in the newer format, then read by the office parser."""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import DOC, DOCX, ODP, ODS, ODT, OLE, OUTLOOK, PPT, PPTX, RTF, XLS, XLSX
+from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, PPTX, RTF, XLS, XLSX
 from sourcebook.parsing.office.office_archive import OfficeFormat
 
 
@@ -20,9 +20,6 @@ _KINDS: Final = {
     DOC: _Kind("doc", "docx", "the old binary Word format"),
     PPT: _Kind("ppt", "pptx", "the old binary PowerPoint format"),
     RTF: _Kind("rtf", "docx", "RTF"),
-    ODT: _Kind("odt", "docx", "the OpenDocument text format"),
-    ODP: _Kind("odp", "pptx", "the OpenDocument presentation format"),
-    ODS: _Kind("ods", "xlsx", "the OpenDocument spreadsheet format"),
 }
 _TARGETS: Final[dict[OfficeFormat, str]] = {"docx": DOCX, "pptx": PPTX, "xlsx": XLSX}
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -65,8 +62,6 @@ def _converted(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     from sourcebook.parsing.registry import libreoffice
 
     kind = _KINDS[media_type]
-    if media_type in {ODT, ODP, ODS}:
-        _refuse_protected_opendocument(content, kind.ending)
     program = libreoffice()
     if program is None:
         raise ParseError(
@@ -109,12 +104,3 @@ def _ole_type(content: bytes, named: str) -> str:
         "it is an OLE file of a program whose documents are not read; save it as .docx, .xlsx or .pdf",
         FailureClass.UNSUPPORTED,
     )
-
-
-def _refuse_protected_opendocument(content: bytes, ending: str) -> None:
-    from sourcebook.parsing.office.office_archive import reading
-
-    with reading(content, named=ending) as archive:
-        manifest = "META-INF/manifest.xml"
-        if manifest in archive.namelist() and b"encryption-data" in archive.read(manifest):
-            raise ParseError(_PROTECTED, FailureClass.PASSWORD)

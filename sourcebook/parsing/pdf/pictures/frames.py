@@ -5,6 +5,7 @@ import struct
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
@@ -18,7 +19,7 @@ MOST_PIXELS = 100_000_000
 """Most pixels of a picture: A2 at 450 dpi, which takes 1.8 GB of memory as WebP and 1.1 GB in other formats."""
 _ENOUGH_PIXELS = 4_000_000
 """Fewest pixels to which a larger frame is reduced, by a whole factor; OCR needs fewer."""
-_FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP")
+_FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP", "AVIF", "HEIF")
 """The only formats that Pillow may try, because some of its readers start programs."""
 _BOMB = re.compile(r"\((\d+) pixels\)")
 _TOO_LARGE = f"more than the {MOST_PIXELS // 1_000_000} million that are read; save it smaller, or in parts"
@@ -33,10 +34,20 @@ def open_picture(content: bytes) -> "ImageFile":
     """
     from PIL import Image
 
+    if content[4:8] == b"ftyp" and content[8:12] not in {b"avif", b"avis"}:
+        _register_heif()
     with _reasons():
         picture = Image.open(BytesIO(content), formats=_FORMATS)
         _check_size(picture)
         return picture
+
+
+@cache
+def _register_heif() -> None:
+    """Let Pillow read HEIC, which it does with the package pillow-heif alone."""
+    from pillow_heif import register_heif_opener
+
+    register_heif_opener()
 
 
 def frame_count(picture: "ImageFile") -> int:

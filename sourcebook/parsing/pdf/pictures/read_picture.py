@@ -21,7 +21,7 @@ _UNREADABLE = "what is written in the picture cannot be read: OCR knows Latin, C
 
 
 def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
-    """Read the text in a PNG, JPEG, TIFF, GIF, WebP or BMP file; each frame of a TIFF is a page.
+    """Read the text in a PNG, JPEG, TIFF, GIF, WebP, BMP, AVIF or HEIC file; each frame of a TIFF is a page.
 
     The boxes of blocks are in points of the upright page; a picture without a resolution has 72 pixels per inch.
 

@@ -5,6 +5,7 @@ import io
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
+from pillow_heif import register_heif_opener
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
@@ -12,6 +13,9 @@ from sourcebook.parsing.pdf.pictures.read_picture import parse_image
 from tests.unit.parsing.covering import assert_blocks_cover
 
 TEXT = ("Read what is written in pictures", "and find it again among all other pages")
+
+
+register_heif_opener()  # to write HEIF
 
 
 def picture(lines: tuple[str, ...] = TEXT, *, mode: str = "RGB") -> Image.Image:
@@ -37,7 +41,7 @@ def flat(document: ParsedDocument) -> str:
     return " ".join(document.markdown.split())
 
 
-@pytest.mark.parametrize("file_format", ["PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP"])
+@pytest.mark.parametrize("file_format", ["PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP", "AVIF", "HEIF"])
 def test_reads_every_format(file_format: str) -> None:
     """The text of a picture is a document with one page, its size, format, language and confidence."""
     document = read(saved(picture(), file_format))

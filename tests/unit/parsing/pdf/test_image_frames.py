@@ -65,7 +65,7 @@ def test_transparent_is_white() -> None:
     assert_looks_right(saved(on_key, transparency=(0, 0, 1)))
 
 
-@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF"])
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_honours_the_orientation(orientation: int, file_format: str) -> None:
     """A camera stores what it saw and how it was held: turned and mirrored pictures come upright."""
@@ -119,7 +119,7 @@ def test_refuses_pictures_that_are_too_large(size: tuple[int, int], *, ocr: bool
         parse_image(png_header(*size), settings=ParsingSettings(ocr=ocr))
 
 
-@pytest.mark.parametrize("file_format", ["PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP"])
+@pytest.mark.parametrize("file_format", ["PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP", "AVIF", "HEIF"])
 @pytest.mark.parametrize("kept", [0.02, 0.5, 0.9])
 def test_cut_off_pictures_give_a_reason(kept: float, file_format: str) -> None:
     """Half a picture is never read as if it were whole."""

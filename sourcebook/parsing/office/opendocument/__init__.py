@@ -1,0 +1,1 @@
+"""Documents of LibreOffice and other programs that write OpenDocument."""

@@ -1,0 +1,174 @@
+"""Spreadsheets of OpenDocument: each sheet is a section with its tables and comments, cells as they are shown.
+
+docling's reader of spreadsheets gives raw values (`0.5` where the sheet shows `50%`), and no names of sheets.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Final
+
+from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+
+from sourcebook.errors import FailureClass, ParseError
+from sourcebook.parsing.office.opendocument.opendocument_archive import qualified, repetitions, shown_text
+from sourcebook.parsing.office.sheet_regions import Position, find_regions
+from sourcebook.parsing.text.markdown_writing import (
+    LONGEST_REPEATED,
+    Piece,
+    WrittenDocument,
+    markdown_table,
+    write_pieces,
+)
+
+_MOST_CELLS: Final = 2_000_000
+"""Most filled cells of a spreadsheet, repetitions included."""
+_TABLE, _ROW, _CELL, _COVERED = map(
+    qualified, ("table:table", "table:table-row", "table:table-cell", "table:covered-table-cell")
+)
+_PARAGRAPHS: Final = (qualified("text:p"), qualified("text:h"))
+
+
+@dataclass(slots=True)
+class _Sheet:
+    cells: dict[Position, str] = field(default_factory=dict)
+    merged: dict[Position, Position] = field(default_factory=dict)
+    comments: list[str] = field(default_factory=list)
+
+
+def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int]:
+    """Read every sheet that is not empty; hidden sheets are marked.
+
+    Args:
+        root: root of `content.xml`.
+
+    Returns:
+        The Markdown, and the number of sheets.
+
+    Raises:
+        ParseError: It has more than two million filled cells.
+    """
+    hidden = _hidden_styles(root)
+    sheets = list(root.iterfind(f"{qualified('office:body')}/{qualified('office:spreadsheet')}/{_TABLE}"))
+    left = _MOST_CELLS
+    pieces: list[Piece] = []
+    for page, table in enumerate(sheets, start=1):
+        sheet = _Sheet()
+        left = _fill(sheet, table, left)
+        content = list(_contents(sheet, page))
+        name = " ".join((table.get(qualified("table:name")) or f"Sheet {page}").split())
+        mark = " (hidden)" if table.get(qualified("table:style-name")) in hidden else ""
+        if content:
+            pieces += [Piece("heading", f"## {name}{mark}", page), *content]
+    return write_pieces(pieces), len(sheets)
+
+
+def _hidden_styles(root: Any) -> set[str]:
+    properties = root.iter(qualified("style:table-properties"))
+    shown = qualified("table:display")
+    return {each.getparent().get(qualified("style:name")) for each in properties if each.get(shown) == "false"}
+
+
+def _fill(sheet: _Sheet, table: Any, left: int) -> int:
+    """Read the cells of a sheet; return the number of cells that may follow in other sheets."""
+    row = 1
+    for line in _rows(table):
+        times = repetitions(line.get(qualified("table:number-rows-repeated")))
+        filled = list(_filled(line))
+        left = _less(left, times * sum(width for _, width, _, _ in filled))
+        for number in range(row, row + times) if filled else ():
+            for column, width, text, cell in filled:
+                for place in range(column, column + width):
+                    sheet.cells[number, place] = text
+                _note(sheet, number, column, cell)
+        row += times
+    return _merge(sheet, table, left)
+
+
+def _merge(sheet: _Sheet, table: Any, left: int) -> int:
+    """Write the text of each merged cell into all its places; return the number of cells that may follow."""
+    for (top, first), (bottom, last) in _spans(table):
+        text = sheet.cells.get((top, first))
+        if text is None:
+            continue
+        left = _less(left, (bottom - top) * (last - first))
+        repeated = text if len(text) <= LONGEST_REPEATED else ""
+        for place in product(range(top, bottom), range(first, last)):
+            sheet.cells[place] = text if place == (top, first) else repeated
+            sheet.merged[place] = top, first
+    return left
+
+
+def _less(left: int, cells: int) -> int:
+    if cells > left:
+        raise ParseError(
+            f"it has more than the {_MOST_CELLS:,} filled cells that are read; split it", FailureClass.TOO_LARGE
+        )
+    return left - cells
+
+
+def _rows(table: Any) -> Iterator[Any]:
+    """Yield the rows of a table in their order, those of groups and headers included."""
+    for child in table.iterchildren(etree.Element):
+        if child.tag == _ROW:
+            yield child
+        elif etree.QName(child).localname in {"table-row-group", "table-header-rows", "table-rows"}:
+            yield from _rows(child)
+
+
+def _cells(line: Any) -> Iterator[tuple[int, int, Any]]:
+    """Yield column, repetitions and element of each cell of a row."""
+    column = 1
+    for cell in line.iterchildren(_CELL, _COVERED):
+        width = repetitions(cell.get(qualified("table:number-columns-repeated")))
+        yield column, width, cell
+        column += width
+
+
+def _filled(line: Any) -> Iterator[tuple[int, int, str, Any]]:
+    for column, width, cell in _cells(line):
+        if cell.tag != _CELL:
+            continue
+        lines = (shown_text(paragraph).strip() for paragraph in cell.iterchildren(*_PARAGRAPHS))
+        text = "\n".join(each for each in lines if each)
+        if text or cell.find(qualified("office:annotation")) is not None:
+            yield column, width, text, cell
+
+
+def _spans(table: Any) -> Iterator[tuple[Position, Position]]:
+    """Yield the first cell of each merged range, and the cell below and right of its last."""
+    row = 1
+    for line in _rows(table):
+        for column, _, cell in _cells(line):
+            high = repetitions(cell.get(qualified("table:number-rows-spanned")))
+            wide = repetitions(cell.get(qualified("table:number-columns-spanned")))
+            if high * wide > 1:
+                yield (row, column), (row + high, column + wide)
+        row += repetitions(line.get(qualified("table:number-rows-repeated")))
+
+
+def _note(sheet: _Sheet, row: int, column: int, cell: Any) -> None:
+    if not sheet.cells[row, column]:
+        del sheet.cells[row, column]  # it holds nothing but its comment
+    for annotation in cell.iterchildren(qualified("office:annotation")):
+        text = " ".join(" ".join(shown_text(each) for each in annotation.iterchildren(*_PARAGRAPHS)).split())
+        author = " ".join((annotation.findtext(qualified("dc:creator")) or "").split())
+        if text:
+            by = f" by {author}" if author else ""
+            sheet.comments.append(f"> Comment on {_letters(column)}{row}{by}: {text}")
+
+
+def _letters(column: int) -> str:
+    letters = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def _contents(sheet: _Sheet, page: int) -> Iterator[Piece]:
+    for region in find_regions(sheet.cells, sheet.merged):
+        yield from (Piece("paragraph", label, page) for label in region.labels)
+        if region.rows:
+            yield Piece("table", markdown_table(region.rows), page)
+    yield from (Piece("quote", comment, page) for comment in sheet.comments)
