@@ -14,6 +14,9 @@ SAVED_PAGE: HtmlPart = "body"
 """Part of a saved page that is kept where no setting names one."""
 _MEMORY = 2_000_000_000
 _MEMORY_WITH_MODELS = 4_000_000_000
+_LEAST_SHARE = 500_000_000
+_LEAST_SHARE_WITH_MODELS = 2_000_000_000
+_MEMORY_OF_OCR = 1_250_000_000
 
 
 class ParsingSettings(Settings):
@@ -37,6 +40,16 @@ class ParsingSettings(Settings):
 
     @property
     def memory_limit(self) -> int:
-        """Most memory of a parser in bytes; docling's models get 4 GB where no setting says otherwise."""
+        """Most memory of all parsers together in bytes; docling's models get 4 GB where no setting says otherwise."""
         with_models = self.parser == "docling" and "memory" not in self.model_fields_set
         return _MEMORY_WITH_MODELS if with_models else self.memory
+
+    @property
+    def least_share(self) -> int:
+        """Bytes of memory that a parser has at least where several work at once."""
+        return _LEAST_SHARE_WITH_MODELS if self.parser == "docling" else _LEAST_SHARE
+
+    @property
+    def memory_of_models(self) -> int:
+        """Bytes of memory of a parser that reads pictures of pages: 1.1 GB were measured for OCR."""
+        return _LEAST_SHARE_WITH_MODELS if self.parser == "docling" else _MEMORY_OF_OCR

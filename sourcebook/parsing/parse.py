@@ -12,7 +12,7 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.registry import parser_for, skip_reason
 
 _DEFAULT = ParsingSettings()
-_OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory", "Cannot allocate memory")
+_OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory", "Cannot allocate memory", "Insufficient memory")
 """Texts of errors by which compiled libraries report that memory ran out."""
 
 _OF_CODE = frozenset({"builtins", "pydantic_core._pydantic_core"})

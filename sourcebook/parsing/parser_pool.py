@@ -20,30 +20,24 @@ from pebble import ProcessExpired
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.parsing.page_seconds import has_pages
-from sourcebook.parsing.pdf.ocr.threads import share_cores
+from sourcebook.parsing.page_seconds import Pages, has_pages
+from sourcebook.parsing.parser_processes import ParserProcesses, Turn
 from sourcebook.parsing.worker import (
     OUT_OF_MEMORY,
     OUT_OF_MEMORY_LEFT,
     AttachmentPlace,
     ParserTask,
-    load,
+    pages_of,
     parse_task,
-    seconds_of_pages,
 )
 from sourcebook.processes.cores import usable_cores
-from sourcebook.processes.interrupts import deferred_interrupts, result_of
-from sourcebook.processes.machine_memory import usable_memory
+from sourcebook.processes.interrupts import result_of
 from sourcebook.processes.worker_pool import WorkerPool
 
 DOCUMENTS_A_PROCESS: Final = 200
 """Documents per process before another takes its place: parsing libraries keep some memory of each document."""
 MOST_PROCESSES: Final = 4
 """Processes of a pool at most."""
-_MEMORY_A_PROCESS: Final = 2_000_000_000
-"""Bytes that a parser may take by default."""
-_FEWEST_PROCESSES: Final = 2
-"""Processes on a machine of little memory."""
 _PIPE_BYTES: Final = 32_000
 """Bytes up to which content goes through a pipe; larger content goes through a file.
 
@@ -57,9 +51,10 @@ _ATTEMPTS: Final = MOST_PROCESSES + 1
 
 
 class ParserPool:
-    """Parses documents in parallel, each within its time and memory, in processes that end with this one.
+    """Parses documents in parallel, each within its time, in processes that end with this one.
 
-    The first document starts the processes.
+    Documents that are parsed at once share the memory of `ParsingSettings.memory_limit` in equal parts. A document that
+    needs more than its share is parsed again with all of it, alone. The first document starts the processes.
 
     Args:
         documents: Estimated number of documents; there are no more processes than documents.
@@ -72,9 +67,8 @@ class ParserPool:
         documents: int = sys.maxsize,
         documents_a_process: int = DOCUMENTS_A_PROCESS,
     ) -> None:
-        self._processes = max(1, min(processes_in_memory(usable_memory()), usable_cores(), documents))
-        self._documents_a_process = documents_a_process
-        self._pool: WorkerPool | None = None
+        self._most = max(1, min(MOST_PROCESSES, usable_cores(), documents))
+        self.processes = ParserProcesses(documents_a_process=documents_a_process)
         self._folder: Path | None = None
         self._places: dict[bytes, Path] = {}
         self._users: Counter[Path] = Counter()
@@ -82,9 +76,7 @@ class ParserPool:
 
     def start_early(self) -> None:
         """Start the processes before the first document is read, and have them load what every document needs."""
-        pool = self.open_pool()
-        for _ in range(self._processes):
-            pool.schedule(None, load)
+        self.processes.start_early(self.width(ParsingSettings()))
 
     def start(
         self,
@@ -110,6 +102,10 @@ class ParserPool:
         place = self._lay_down(content) if len(content) > _PIPE_BYTES else None
         return Parsing(self, ParserTask(place or content, name, media_type, settings, attachment))
 
+    def width(self, settings: ParsingSettings) -> int:
+        """Return the number of documents that are parsed at once, at least 1."""
+        return max(1, min(self._most, settings.memory_limit // settings.least_share))
+
     def release(self, place: Path) -> None:
         """Drop one document's claim to a temporary file; the last one removes it."""
         self._users[place] -= 1
@@ -121,7 +117,7 @@ class ParserPool:
     def close(self) -> None:
         """End the processes, even during a document. May be called more than once."""
         try:
-            self._end_pool()
+            self.processes.close()
         finally:
             folder, self._folder = self._folder, None
             if folder is not None:
@@ -137,24 +133,6 @@ class ParserPool:
     ) -> None:
         """End the processes."""
         self.close()
-
-    def open_pool(self, *, instead_of: WorkerPool | None = None) -> WorkerPool:
-        """Return the pool; a new one if there is none, or if the present one is broken or is `instead_of`."""
-        if self._pool is not None and (self._pool is instead_of or not self._pool.is_active):
-            self._end_pool()
-        if self._pool is None:
-            self._pool = WorkerPool(
-                self._processes,
-                max_tasks=self._documents_a_process,
-                initializer=share_cores,
-                arguments=(self._processes,),
-            )
-        return self._pool
-
-    def _end_pool(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.close()
 
     def _temporary_folder(self) -> Path | None:
         """Return the folder for large content; None if no folder can be created.
@@ -205,9 +183,9 @@ class Parsing:
         self._parsers = parsers
         self._task = task
         self._place = task.content if isinstance(task.content, Path) else None
-        self._seconds = task.settings.timeout.total_seconds()
+        self._width = parsers.width(task.settings)
         self._was_killed = False
-        self._begin(parsers.open_pool())
+        self._begin()
 
     def result(self) -> ParsedDocument:
         """Wait for the document. May be called again.
@@ -219,43 +197,40 @@ class Parsing:
             ParserError: The parser cannot be loaded.
         """
         try:
-            for _ in range(1, _ATTEMPTS):
+            attempts = 0
+            while True:
                 try:
                     return self._wait()
-                except (_TooLittleLeftError, _KilledError):
-                    self._begin(self._parsers.open_pool())
-                except BrokenProcessPool:
+                except _ShareTooSmallError:
+                    self._width = 1
+                    self._begin()
+                    continue
+                except (_TooLittleLeftError, _KilledError, BrokenProcessPool) as error:
+                    attempts += 1
+                    if attempts == _ATTEMPTS:
+                        raise TemporaryParseError(
+                            "its parser's process ended again and again; there may be too little memory",
+                            FailureClass.CRASH,
+                        ) from error
                     # A process died between two documents, or as it was handed one: perhaps another one than this.
-                    self._begin(self._parsers.open_pool(instead_of=self._pool))
-            try:
-                return self._wait()
-            except (_TooLittleLeftError, BrokenProcessPool) as error:
-                raise TemporaryParseError(
-                    "its parser's process ended again and again; there may be too little memory", FailureClass.CRASH
-                ) from error
+                    self._begin(instead_of=self._turn.pool if isinstance(error, BrokenProcessPool) else None)
         finally:
             if self._place is not None:
                 self._parsers.release(self._place)
                 self._place = None
 
-    @deferred_interrupts()
-    def _begin(self, pool: WorkerPool) -> None:
-        self._pool = pool
-        self._document: Future[_Limited] = Future()
-        if self._task.attachment is None and has_pages(self._task.media_type):
-            pages = pool.schedule(self._seconds, seconds_of_pages, self._task)
-            # The callback runs in a thread of the pool: the next document does not wait for a call of `result`.
-            pages.add_done_callback(partial(_parse_after, pool, self._task, self._document))
-        else:
-            _parse(pool, self._task, self._document, self._seconds)
+    def _begin(self, *, instead_of: WorkerPool | None = None) -> None:
+        begin = partial(_begin, self._task, self._task.settings.memory_limit // self._width)
+        self._turn = Turn(self._width, begin, instead_of=instead_of)
+        self._parsers.processes.submit(self._turn)
 
     def _wait(self) -> ParsedDocument:
-        seconds = self._seconds
+        timeout = self._task.settings.timeout.total_seconds()
         try:
-            seconds, document = result_of(self._document)
-            return result_of(document)
+            return result_of(self._turn.document)
         except TimeoutError as error:
-            at_most = seconds >= self._task.settings.longest.total_seconds() > self._seconds
+            seconds = self._turn.seconds
+            at_most = seconds >= self._task.settings.longest.total_seconds() > timeout
             setting = "parsing.longest" if at_most else "parsing.timeout"
             raise TemporaryParseError(
                 f"its parser was not done after {seconds:,.0f} seconds; raise {setting}, or split the file",
@@ -264,6 +239,8 @@ class Parsing:
         except ProcessExpired as error:
             if error.exitcode == OUT_OF_MEMORY_LEFT:
                 raise _TooLittleLeftError from error
+            if self._width > 1 and error.exitcode not in _FROM_OUTSIDE:  # a crash may be a lack of memory, too
+                raise _ShareTooSmallError from error
             if error.exitcode == OUT_OF_MEMORY:
                 memory = self._task.settings.memory_limit / 1_000_000
                 raise ParseError(
@@ -283,11 +260,12 @@ class Parsing:
                 "open and save it again, or convert it",
                 FailureClass.CRASH,
             ) from error
-
-
-def processes_in_memory(memory: int) -> int:
-    """Return the number of parsers whose limits together are half of the memory in bytes, from 2 to 4."""
-    return max(_FEWEST_PROCESSES, min(MOST_PROCESSES, memory // 2 // _MEMORY_A_PROCESS))
+        except OSError as error:
+            raise TemporaryParseError(
+                f"no process can be started for its parser ({error.strerror or error}); end other programs, and "
+                "ingest again",
+                FailureClass.CRASH,
+            ) from error
 
 
 class _KilledError(Exception):
@@ -298,20 +276,52 @@ class _TooLittleLeftError(Exception):
     """The documents before left too little memory in their process: in another it may be enough."""
 
 
-_Limited = tuple[float, "Future[ParsedDocument]"]
-"""The time limit of a document in seconds, and the document."""
+class _ShareTooSmallError(Exception):
+    """The document needs more than its share of the memory, or crashed its parser within it."""
 
 
-def _parse_after(pool: WorkerPool, task: ParserTask, document: "Future[_Limited]", pages: "Future[float]") -> None:
-    error = pages.exception()
-    if error is None:
-        _parse(pool, task, document, task.settings.timeout.total_seconds() + pages.result())
+def _begin(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn) -> None:
+    """Give a document to a pool, after its pages were counted where it has any.
+
+    Args:
+        task: The document.
+        memory: Bytes of memory that it may take.
+        pool: Processes for it.
+        turn: Its turn.
+    """
+    turn.seconds = task.settings.timeout.total_seconds()
+    if task.attachment is None and has_pages(task.media_type):
+        # The callback runs in a thread of the pool: the next document does not wait for a call of `result`.
+        pool.schedule(turn.seconds, pages_of, task, memory).add_done_callback(
+            partial(_parse_after, task, memory, pool, turn)
+        )
     else:
-        document.set_exception(error)
+        _parse(task, memory, pool, turn)
 
 
-def _parse(pool: WorkerPool, task: ParserTask, document: "Future[_Limited]", seconds: float) -> None:
-    document.set_result((seconds, pool.schedule(seconds, parse_task, task)))
+def _parse_after(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn, counted: "Future[Pages]") -> None:
+    error = counted.exception()
+    if error is not None:
+        turn.document.set_exception(error)
+        return
+    pages = counted.result()
+    if turn.width > 1 and pages.need_models and memory < task.settings.memory_of_models:
+        turn.document.set_exception(_ShareTooSmallError())
+        return
+    turn.seconds += pages.seconds
+    _parse(task, memory, pool, turn)
+
+
+def _parse(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn) -> None:
+    pool.schedule(turn.seconds, parse_task, task, memory).add_done_callback(partial(_settle, turn))
+
+
+def _settle(turn: Turn, parsed: "Future[ParsedDocument]") -> None:
+    error = parsed.exception()
+    if error is None:
+        turn.document.set_result(parsed.result())
+    else:
+        turn.document.set_exception(error)
 
 
 def _ending(status: int) -> str:

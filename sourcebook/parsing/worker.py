@@ -8,7 +8,7 @@ from pathlib import Path
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.parsing.page_seconds import page_seconds
+from sourcebook.parsing.page_seconds import Pages, pages
 from sourcebook.parsing.parse import parse, ran_out_of_memory
 from sourcebook.processes.child import memory_limit
 
@@ -48,17 +48,17 @@ def load() -> None:
     """Return nothing: the call loads this module, and what every document needs, into the process."""
 
 
-def seconds_of_pages(task: ParserTask) -> float:
-    """Return the seconds that a document's pages add to its time limit; 0 if they cannot be counted."""
-    with memory_limit(task.settings.memory_limit):
+def pages_of(task: ParserTask, memory: int) -> Pages:
+    """Return what a document's pages need, within `memory` bytes; nothing where they cannot be counted."""
+    with memory_limit(memory):
         try:
-            return page_seconds(_content(task), media_type=task.media_type, settings=task.settings)
+            return pages(_content(task), media_type=task.media_type, settings=task.settings)
         except (MemoryError, OSError):  # the parser reports it better
-            return 0.0
+            return Pages()
 
 
-def parse_task(task: ParserTask) -> ParsedDocument:
-    """Parse a document.
+def parse_task(task: ParserTask, memory: int) -> ParsedDocument:
+    """Parse a document within `memory` bytes.
 
     A process that runs out of memory ends, with the status `OUT_OF_MEMORY` or `OUT_OF_MEMORY_LEFT`: the memory that it
     keeps would be missing to the next documents. The limit holds during a document alone: a process that cannot receive
@@ -70,7 +70,7 @@ def parse_task(task: ParserTask) -> ParsedDocument:
     global _is_used
     status = OUT_OF_MEMORY_LEFT if _is_used else OUT_OF_MEMORY
     _is_used = True
-    with memory_limit(task.settings.memory_limit):
+    with memory_limit(memory):
         try:
             return parse(_content(task), name=task.name, media_type=task.media_type, settings=task.settings)
         except MemoryError:

@@ -8,8 +8,7 @@ from PIL import Image
 from pypdfium2 import PdfDocument  # type: ignore[import-untyped] # has no stubs
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.parsing.page_seconds import page_seconds
-from sourcebook.parsing.parser_pool import processes_in_memory
+from sourcebook.parsing.page_seconds import pages
 
 TIFF = "image/tiff"
 PDF = "application/pdf"
@@ -33,26 +32,22 @@ def empty_pages(number: int) -> bytes:
 
 def test_few_pages_add_their_time() -> None:
     """Ten seconds for each page that OCR reads."""
-    assert page_seconds(tiff(3), media_type=TIFF, settings=ParsingSettings()) == 30
-    assert page_seconds(empty_pages(3), media_type=PDF, settings=ParsingSettings()) == 30
+    assert pages(tiff(3), media_type=TIFF, settings=ParsingSettings()) == (30, True)
+    assert pages(empty_pages(3), media_type=PDF, settings=ParsingSettings()) == (30, True)
+    assert pages(empty_pages(3), media_type=PDF, settings=ParsingSettings(ocr=False)) == (3, False)
+    assert pages(empty_pages(3), media_type=PDF, settings=ParsingSettings(parser="docling", ocr=False)) == (30, True)
 
 
 @pytest.mark.parametrize(("content", "media_type"), [(tiff(300), TIFF), (empty_pages(300), PDF)])
 def test_empty_pages_add_no_hours(content: bytes, media_type: str) -> None:
     """Beyond a minute, the size of the file bounds what they add."""
-    seconds = page_seconds(content, media_type=media_type, settings=ParsingSettings())
+    seconds, _ = pages(content, media_type=media_type, settings=ParsingSettings())
     assert 60 < seconds == 60 + len(content) / 2000 < 300
 
 
 def test_a_setting_bounds_the_time_of_all_pages() -> None:
     """`parsing.longest` counts, unless `parsing.timeout` is longer already."""
     settings = ParsingSettings(timeout=timedelta(seconds=20), longest=timedelta(seconds=30))
-    assert page_seconds(tiff(3), media_type=TIFF, settings=settings) == 10
+    assert pages(tiff(3), media_type=TIFF, settings=settings).seconds == 10
     settings = ParsingSettings(timeout=timedelta(seconds=40), longest=timedelta(seconds=30))
-    assert page_seconds(tiff(3), media_type=TIFF, settings=settings) == 0
-
-
-@pytest.mark.parametrize(("memory", "processes"), [(0, 2), (4, 2), (8, 2), (12, 3), (64, 4)])
-def test_parsers_share_the_memory_of_the_machine(memory: int, processes: int) -> None:
-    """With a limit of 2 GB each, their limits together are half of the machine's memory (in GB)."""
-    assert processes_in_memory(memory * 1_000_000_000) == processes
+    assert pages(tiff(3), media_type=TIFF, settings=settings).seconds == 0

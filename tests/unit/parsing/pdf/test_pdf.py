@@ -5,7 +5,7 @@ import pytest
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.parsing.page_seconds import page_seconds
+from sourcebook.parsing.page_seconds import pages
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
@@ -155,8 +155,8 @@ def test_encryption_with_a_password_says_so() -> None:
 
 def test_pages_are_counted() -> None:
     """The time limit grows with the pages, so they are counted before they are read."""
-    pages = pdf([TEXT, [], TEXT])
-    assert page_seconds(pages, media_type="application/pdf", settings=ParsingSettings(ocr=False)) == 3.0
+    file = pdf([TEXT, [], TEXT])
+    assert pages(file, media_type="application/pdf", settings=ParsingSettings(ocr=False)) == (3.0, False)
 
 
 @pytest.mark.parametrize("length", [60, 400])
