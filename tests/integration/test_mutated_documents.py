@@ -27,7 +27,7 @@ from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool, Parsing
 from tests.unit.parsing.mutations import Mutation, Sample, mutations, samples
 
-COUNT = int(os.environ.get("SOURCEBOOK_MUTATIONS", "160"))
+COUNT = int(os.environ.get("SOURCEBOOK_MUTATIONS", "300"))
 AHEAD = 16
 SECONDS = 60
 PACKED = (".pdf", ".docx", ".pptx", ".xlsx", ".epub")
@@ -84,7 +84,7 @@ def test_damaged_files_give_a_document_or_a_reason(pool: ParserPool) -> None:
 def test_damaged_pictures_are_marked_as_recognised(pool: ParserPool) -> None:
     """What is read from a damaged scan or picture names its pages and how sure it is, or there is a reason."""
     pictures = [sample for sample in samples() if sample.name.endswith((".png", ".jpg", ".tif")) or is_scan(sample)]
-    for each, outcome in run(pool, list(mutations(pictures, max(4, COUNT // 40))), ocr=True):
+    for each, outcome in run(pool, list(mutations(pictures, max(4, COUNT // 75))), ocr=True):
         if isinstance(outcome, str):
             assert len(outcome) > 15, each
             assert "was not done" not in outcome, each
