@@ -77,8 +77,11 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
         yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
 
 
-def _files(part: Message, *, depth: int) -> Iterator[MailFile]:
-    """Yield the attachments of a message in order, without digital signatures and images shown in its HTML."""
+def _files(part: Message, *, depth: int) -> Iterator[MailFile | None]:
+    """Yield the attachments of a message in order, without digital signatures and images shown in its HTML.
+
+    None stands for each attachment that is nested too deeply.
+    """
     leaves = list(_leaves(part))
     html = [
         decode_page(_content(leaf), f"charset={_charset(leaf)}").text
@@ -90,13 +93,31 @@ def _files(part: Message, *, depth: int) -> Iterator[MailFile]:
         kind = leaf.get_content_type()
         if kind == MESSAGE:
             nested = leaf.get_payload(0)
-            if depth < DEEPEST and isinstance(nested, Message):
+            if not isinstance(nested, Message):
+                continue
+            if depth < DEEPEST:
                 yield MailFile(_message_name(leaf, nested), MESSAGE, partial(_flattened, nested))
                 yield from _files(nested, depth=depth + 1)
+            else:
+                yield from _too_deep(nested)
         elif kind not in _SIGNATURES | _ELSEWHERE and not _is_text(leaf, part) and not leaf.is_multipart():
             identity = header(leaf, "content-id").strip("<> ").lower()
             if not (identity and identity in shown and leaf.get_content_maintype() == "image"):
                 yield MailFile(_file_name(leaf), kind, partial(_content, leaf))
+
+
+def _too_deep(nested: Message) -> Iterator[None]:
+    """Yield None for a nested message and for each attachment in it; without recursion, however deep it is."""
+    yield None
+    waiting = [nested]
+    while waiting:
+        part = waiting.pop()
+        for leaf in _leaves(part):
+            if leaf.get_content_type() == MESSAGE:
+                yield None
+                waiting.extend(_parts(leaf)[:1])
+            elif not _is_text(leaf, part) and leaf.get_content_type() not in _SIGNATURES | _ELSEWHERE:
+                yield None
 
 
 def _leaves(part: Message) -> Iterator[Message]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import cast
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue, ParsedDocument
@@ -26,7 +27,7 @@ def parse_mailbox(content: bytes) -> ParsedDocument:
         ParseError: The mailbox holds no message.
     """
     joined = JoinedBlocks()
-    messages = attachments = unread = 0
+    messages = attachments = unread = left_out = 0
     for message in _messages(content):
         messages += 1
         try:
@@ -37,11 +38,17 @@ def parse_mailbox(content: bytes) -> ParsedDocument:
             joined.add(f"{_UNREADABLE}{reason}", "paragraph")
             continue
         attachments += len(document.attachments)
+        left_out += cast(int, document.metadata.get("unread_attachments", 0))
         joined.add_blocks(document.markdown.rstrip("\n"), document.blocks)
     if messages == unread:
         raise ParseError("it holds no message that can be read; check its file name", FailureClass.EMPTY)
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
-    counts = {"messages": messages, "attachments": attachments, "unread_messages": unread}
+    counts = {
+        "messages": messages,
+        "attachments": attachments,
+        "unread_messages": unread,
+        "unread_attachments": left_out,
+    }
     metadata: dict[str, JsonValue] = {name: count for name, count in counts.items() if count}
     return ParsedDocument(markdown, blocks, language=detect_language(markdown, blocks), metadata=metadata)
 

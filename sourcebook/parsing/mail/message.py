@@ -46,12 +46,23 @@ class MailMessage:
     files: tuple[MailFile, ...] = ()
     """The first 1,000 attachments in order; a nested message is followed by its own attachments."""
     more_files: int = 0
-    """Attachments behind the first 1,000, which are not read."""
+    """Attachments that are not read: those behind the first 1,000, and all in messages nested more than ten deep."""
     sealed: str | None = None
     """Reason why the text cannot be read, such as "encrypted (PGP)"."""
 
 
-def bounded(files: Iterator[MailFile]) -> tuple[tuple[MailFile, ...], int]:
-    """Return the first 1,000 files, and the number of the others."""
-    first = tuple(islice(files, MOST_ATTACHMENTS))
-    return first, sum(1 for _ in files)
+def bounded(files: Iterator[MailFile | None]) -> tuple[tuple[MailFile, ...], int]:
+    """Return the first 1,000 files, and the number of the others; None stands for a file that is nested too deeply."""
+    deep = 0
+
+    def readable() -> Iterator[MailFile]:
+        nonlocal deep
+        for file in files:
+            if file is None:
+                deep += 1
+            else:
+                yield file
+
+    found = readable()
+    first = tuple(islice(found, MOST_ATTACHMENTS))
+    return first, sum(1 for _ in found) + deep

@@ -7,6 +7,7 @@ from email.parser import HeaderParser
 from email.policy import SMTP, compat32
 from functools import partial
 from io import BytesIO
+from itertools import repeat
 
 from olefile import OleFileIO  # type: ignore[import-untyped] # its stubs are a package of their own
 from oxmsg.storage import Storage
@@ -97,7 +98,8 @@ def _bodies(properties: OutlookProperties) -> Iterator[Body]:
         yield Body(plain, html)
 
 
-def _files(storage: Storage, html: str, *, depth: int) -> Iterator[MailFile]:
+def _files(storage: Storage, html: str, *, depth: int) -> Iterator[MailFile | None]:
+    """Yield the attachments of a message; None for each one that is nested too deeply, or is one too many."""
     html = html.lower()
     for attachment in storage.iter_attachment_storages():
         properties = OutlookProperties(attachment, header_bytes=_HEADER_OF_PART)
@@ -109,12 +111,25 @@ def _files(storage: Storage, html: str, *, depth: int) -> Iterator[MailFile]:
                 title = name or message.subject
                 yield MailFile(f"{title}.eml" if title else "", MESSAGE, partial(_as_internet_message, message))
                 yield from message.files
+                yield from repeat(None, message.more_files)
+            else:
+                yield from _too_deep(embedded)
             continue
         identity = properties.text(_CONTENT_ID).strip("<> ").lower()
         kind = one_line(properties.text(_MIME))
         if identity and f"cid:{identity}" in html and (kind.startswith("image/") or not kind):
             continue
         yield MailFile(name, kind or "application/octet-stream", partial(properties.binary, _DATA))
+
+
+def _too_deep(message: Storage) -> Iterator[None]:
+    """Yield None for an embedded message and for each attachment in it."""
+    yield None
+    waiting = [message]
+    while waiting:
+        for attachment in waiting.pop().iter_attachment_storages():
+            yield None
+            waiting.extend(inner for inner in attachment.storages if inner.name == _EMBEDDED)
 
 
 def _as_internet_message(message: MailMessage) -> bytes:

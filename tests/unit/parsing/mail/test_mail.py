@@ -185,6 +185,20 @@ def test_messages_within_are_attachments_followed_by_theirs() -> None:
     assert "inner text" not in document.markdown
 
 
+def test_attachments_that_are_nested_too_deeply_are_counted() -> None:
+    """The files of a message that is not read are not read either; its text and signatures are no files."""
+    written = message(Subject="0")
+    written.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="a.pdf")
+    written.add_attachment(b"x", maintype="application", subtype="pgp-signature", filename="a.sig")
+    for number in range(1, 13):
+        outer = message(Subject=str(number))
+        outer.add_attachment(written)
+        written = outer
+    document = read(written)
+    assert len(document.attachments) == 10
+    assert document.metadata["unread_attachments"] == 3
+
+
 def test_messages_within_messages_end() -> None:
     """Eleven deep is as deep as it goes, and 1,000 files as many."""
     written = message(Subject="0")
@@ -192,7 +206,10 @@ def test_messages_within_messages_end() -> None:
         outer = message(Subject=str(number))
         outer.add_attachment(written)
         written = outer
-    assert len(read(written).attachments) == 10
+    document = read(written)
+    assert len(document.attachments) == 10
+    assert document.metadata["unread_attachments"] == 4
+    assert "Of 14 attachments only these 10 are read" in document.markdown
     many = MIMEMultipart()
     for number in range(1100):
         many.attach(MIMEApplication(b"%d" % number, name="same.txt"))

@@ -99,6 +99,19 @@ def test_files_and_messages_within_are_found() -> None:
     assert read_internet_message(nested).sent == SENT
 
 
+def test_messages_that_are_nested_too_deeply_are_counted() -> None:
+    """Ten levels are read; the message below them and its file are not, and the outer message says how many."""
+    inner = storage("inner", {0x0037: "0"}, attachment(0, {0x3707: "a.txt", 0x3701: b"a"}), header_bytes=24)
+    for number in range(1, 12):
+        embedded = Storage(f"{number}/__substg1.0_3701000D", inner.streams, inner.storages)
+        inner = storage(
+            str(number), {0x0037: str(number)}, attachment(0, {}, embedded), header_bytes=24 if number < 11 else 32
+        )
+    found = message_of(inner)
+    assert [file.name for file in found.files] == [f"{number}.eml" for number in range(10, 0, -1)]
+    assert found.more_files == 2
+
+
 def test_compressed_rich_text_is_the_last_resort() -> None:
     """Where there is no other body, the RTF gives its text."""
     # The example of [MS-OXRTFCP] 3.1.
