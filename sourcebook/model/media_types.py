@@ -205,6 +205,14 @@ _MEDIA_TYPES = {
 _WHOLE_NAMES = {"dockerfile": "text/x-dockerfile", "makefile": "text/x-makefile", "gnumakefile": "text/x-makefile"}
 
 
+def endings() -> dict[str, tuple[str, ...]]:
+    """Return the file name endings of each media type, without their dot."""
+    found: dict[str, tuple[str, ...]] = {}
+    for ending, media_type in _MEDIA_TYPES.items():
+        found[media_type] = (*found.get(media_type, ()), ending)
+    return found
+
+
 def extension_of(name: str) -> str:
     """Return the extension of a file name or URI in lower case without its dot, or "" where it has none."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]

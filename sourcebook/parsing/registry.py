@@ -85,7 +85,7 @@ class FileType:
     """Reason to skip the file; None where it is parsed or transcribed."""
 
 
-_CONVERTED = (DOC, PPT, RTF)
+_CONVERTED = (DOC, PPT)
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
 _CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES)
 _DOCLING = ("docling-slim", "docling-core")
@@ -115,6 +115,7 @@ PARSERS = (
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
+    Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 1, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 1,
            (*_DOCLING, "odfdo", "lxml")),
     Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 4, _MARKUP),
@@ -138,9 +139,9 @@ PARSERS = (
 _BY_NAME = {parser.name: parser for parser in PARSERS}
 _BY_MEDIA_TYPE = {media_type: parser for parser in PARSERS for media_type in parser.media_types}
 _REASONS = {
-    "application/vnd.ms-excel.sheet.binary": "the binary Excel format is not read; convert it to .xlsx",
-    "application/vnd.sqlite3": "databases are not read; export the tables to .csv",
-    "application/vnd.apache.parquet": "Parquet files are not read; export the table to .csv",
+    "application/vnd.ms-excel.sheet.binary": "the binary Excel format is not read; save it as .xlsx in Excel",
+    "application/vnd.sqlite3": "databases are not read; open it in DB Browser for SQLite and export its tables as .csv",
+    "application/vnd.apache.parquet": "Parquet files are not read; export the table as .csv with DuckDB or pandas",
     "image/svg+xml": "SVG images are not read in this version; open it in Inkscape or a browser and print it to a PDF",
     BINARY: "binary file of unknown type",
     **dict.fromkeys(
@@ -148,7 +149,8 @@ _REASONS = {
         "programs are not read",
     ),
     **dict.fromkeys(
-        _CONVERTED, "it is read where LibreOffice is installed; install that, or convert it to .docx or .pptx"
+        _CONVERTED,
+        "it is read where LibreOffice is installed; install that, or save it as .docx or .pptx in Office",
     ),
     **dict.fromkeys(
         (
@@ -161,7 +163,7 @@ _REASONS = {
             "application/vnd.rar",
             "application/x-tar",
         ),
-        "archives are not opened; unpack it into the source",
+        "archives are not opened; unpack it into the source, with 7-Zip for example",
     ),
 }
 _DEFAULT = ParsingSettings()

@@ -19,6 +19,7 @@ from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files import collection_sources, compare
 from sourcebook.stages.raw_files.update import settle
 from tests.integration.stages import Stages
+from tests.unit.parsing.office.office_files import ole_file
 
 CONFIGURATION = "collections:\n  handbook:\n    files:\n      - {root: ./docs%s}\n"
 
@@ -210,7 +211,7 @@ def test_settings_unsettle_every_folder(stages: Stages, tmp_path: Path, monkeypa
     """Patterns, limits, links, and a parser that was installed meanwhile."""
     stages.write("x/a.md", "The tide is high. " * 10)
     stages.write("x/b.txt", "The tide is low.")
-    stages.write("x/letter.rtf", rb"{\rtf1 The tide turns.}")
+    stages.write("x/letter.doc", ole_file("WordDocument"))
     outside = tmp_path / "outside.md"
     outside.write_text("outside")
     os.utime(outside, (1_600_000_000, 1_600_000_000))
@@ -220,7 +221,7 @@ def test_settings_unsettle_every_folder(stages: Stages, tmp_path: Path, monkeypa
     stages.raw_files()
     assert differences(stages) == (set(), set())
     for settings, expected in {
-        ", include: ['**/*.txt']": (set(), {"x/a.md", "x/letter.rtf", "x/linked.md"}),
+        ", include: ['**/*.txt']": (set(), {"x/a.md", "x/letter.doc", "x/linked.md"}),
         ", exclude: ['*/a.md']": (set(), {"x/a.md"}),
         ", max_bytes: 100": ({"x/a.md"}, set()),
         ", follow_links: true": ({"x/linked.md"}, set()),
@@ -229,7 +230,7 @@ def test_settings_unsettle_every_folder(stages: Stages, tmp_path: Path, monkeypa
         stages.configure(CONFIGURATION % settings)
         assert differences(stages) == expected, settings
     monkeypatch.setattr("sourcebook.parsing.registry.libreoffice", lambda: "/usr/bin/soffice")
-    assert differences(stages) == ({"x/letter.rtf"}, set())
+    assert differences(stages) == ({"x/letter.doc"}, set())
 
 
 def test_a_selection_looks_at_every_row(stages: Stages) -> None:

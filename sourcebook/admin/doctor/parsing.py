@@ -95,7 +95,7 @@ def _no_hub() -> Iterator[None]:
 def _check_libreoffice() -> Check:
     found = libreoffice()
     if found is None:
-        detail = "LibreOffice was not found; .doc, .ppt and .rtf files are skipped"
+        detail = "LibreOffice was not found; .doc and .ppt files are skipped"
         return warn("parser of old office files", detail, "install LibreOffice, or save them as .docx or .pptx")
     return ok("parser of old office files", found)
 

@@ -238,7 +238,7 @@ def water_levels() -> bytes:
 def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
     written = Path(__file__).with_name("files")
-    names = ("lock.odt", "lock.odp", "levels.ods")
+    names = ("lock.odt", "lock.odp", "levels.ods", "lock.rtf")
     return {name: (written / name).read_bytes() for name in names} | {
         "levels.ipynb": water_levels(),
         "duties.ics": EVENTS.encode(),

@@ -128,7 +128,7 @@ def test_says_why_a_type_is_skipped(media_type: str, words: str) -> None:
     assert words in skip_reason(media_type)
 
 
-@pytest.mark.parametrize("name", ["a.doc", "a.ppt", "a.rtf"])
+@pytest.mark.parametrize("name", ["a.doc", "a.ppt"])
 def test_old_office_formats_are_taken_where_they_can_be_converted(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,11 +1,11 @@
-"""Old binary office files and RTF: rewritten in the newer format, then read by the office parser."""
+"""Old binary office files: rewritten in the newer format, then read by the office parser."""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, PPTX, RTF, XLS, XLSX
+from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, PPTX, XLS, XLSX
 from sourcebook.parsing.office.office_archive import OfficeFormat
 
 
@@ -19,7 +19,6 @@ class _Kind:
 _KINDS: Final = {
     DOC: _Kind("doc", "docx", "the old binary Word format"),
     PPT: _Kind("ppt", "pptx", "the old binary PowerPoint format"),
-    RTF: _Kind("rtf", "docx", "RTF"),
 }
 _TARGETS: Final[dict[OfficeFormat, str]] = {"docx": DOCX, "pptx": PPTX, "xlsx": XLSX}
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sourcebook.errors import ParseError
-from sourcebook.model.media_types import DOC, OLE, PPT, RTF, XLS
+from sourcebook.model.media_types import DOC, OLE, PPT, XLS
 from sourcebook.parsing.office.legacy.conversion import convert
 from sourcebook.parsing.office.legacy.read_legacy import parse_legacy
 from sourcebook.parsing.registry import libreoffice
@@ -47,10 +47,10 @@ def test_streams_say_what_an_ole_file_is(streams: tuple[str, ...], reason: str) 
 
 
 @pytest.mark.usefixtures("without_libreoffice")
-@pytest.mark.parametrize(("media_type", "target"), [(RTF, "docx"), (DOC, "docx"), (PPT, "pptx")])
+@pytest.mark.parametrize(("media_type", "target"), [(DOC, "docx"), (PPT, "pptx")])
 def test_without_libreoffice_it_says_what_to_do(media_type: str, target: str) -> None:
     """Install LibreOffice, or convert the file."""
-    content = b"{\\rtf1 x}" if media_type == RTF else word_file()
+    content = word_file()
     with pytest.raises(ParseError, match=f"install it, or convert to .{target}"):
         parse_legacy(content, name="a", media_type=media_type)
 
@@ -111,7 +111,6 @@ def test_a_refusal_is_a_sentence(tmp_path: Path) -> None:
     ("media_type", "ending", "kind"),
     [
         (DOC, "doc", "docx"),
-        (RTF, "rtf", "docx"),
         (PPT, "ppt", "pptx"),
         (XLS, "xls", "xlsx"),
     ],
@@ -124,14 +123,3 @@ def test_old_formats_are_read(media_type: str, ending: str, kind: str) -> None:
     assert "hello" in parse_legacy(old, name=f"a.{ending}", media_type=media_type).markdown
     if ending in {"doc", "ppt", "xls"}:
         assert "hello" in parse_legacy(old, name="a.bin", media_type=OLE).markdown
-
-
-@needs_libreoffice
-def test_what_a_document_includes_from_this_machine_is_not_read(tmp_path: Path) -> None:
-    """A field or section that names a file stays what it was when the document was saved."""
-    secret = tmp_path / "secret.txt"
-    secret.write_text("sesame")
-    field = '{\\field{\\*\\fldinst INCLUDETEXT "' + secret.as_posix() + '"}{\\fldrslt saved}}'
-    parsed = parse_legacy(b"{\\rtf1 hello " + field.encode() + b"}", name="a.rtf", media_type=RTF)
-    assert "hello" in parsed.markdown
-    assert "sesame" not in parsed.markdown
