@@ -6,10 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from sourcebook.config.field_types import ByteCount, Duration, FilePath, Settings
+from sourcebook.config.html_part import HtmlPart
 
 PdfParser = Literal["sourcebook", "docling"]
-HtmlPart = Literal["main", "body", "everything"]
-"""Part of a web page that becomes text: its main content; its body without site menus and footers; or all of it."""
 SAVED_PAGE: HtmlPart = "body"
 """Part of a saved page that is kept where no setting names one."""
 _MEMORY = 2_000_000_000

@@ -1,23 +1,33 @@
 """The language identifier py3langid with a copy of its model that needs no decompression.
 
 Decompressing the model takes 0.4 s of processor time in each new parser's process, more than everything else that a
-small document needs. The first process stores the arrays in the user's cache folder, where every process maps them into
-its memory. Without a writable cache folder, every process decompresses them.
+small document needs. The first process stores the arrays in the user's cache folder, where every process reads them.
+Without a writable cache folder, every process decompresses them.
+
+A text needs a few hundred rows of the weights, 232 bytes each, all over their file. They are read one by one: mapped,
+the file is 22 MB of each process before long, because the system maps the surroundings of what is read.
 """
 
 import os
 import shutil
 import tempfile
+import weakref
 from contextlib import suppress
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped] # has no stubs
 
 _ARRAYS = ("nb_ptc", "nb_pc", "nb_classes", "tk_nextmove", "tk_output", "tk_row")
 """Arrays of the model by their names in the identifier."""
+
+
+_KEPT_ROWS = 8_192
+"""Rows of the weights that stay in memory, 2 MB; texts of one language share most of theirs."""
 
 
 class Identifier(Protocol):
@@ -25,6 +35,27 @@ class Identifier(Protocol):
 
     def classify(self, text: str) -> tuple[str, float]:
         """Return the two-letter code of a text's language and its probability, 0..1."""
+
+
+class _Rows:
+    """Rows of a two-dimensional array in a file, read as they are asked for; stands for the array in the identifier.
+
+    Args:
+        path: a .npy file.
+        array: the array in that file, mapped.
+    """
+
+    def __init__(self, path: Path, array: "np.memmap[tuple[int, ...], np.dtype[np.float16]]") -> None:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, file)
+        self._type = array.dtype
+        self._columns = array.shape[1]
+        start, size = array.offset, array.dtype.itemsize * self._columns
+        self._row = lru_cache(_KEPT_ROWS)(lambda number: os.pread(file, size, start + size * number))
+
+    def __getitem__(self, numbers: NDArray[np.intp]) -> NDArray[np.float16]:
+        read = b"".join(map(self._row, numbers.tolist()))
+        return np.frombuffer(read, self._type).reshape(-1, self._columns)
 
 
 def load_identifier() -> Identifier:
@@ -46,19 +77,23 @@ def _copy_path() -> Path:
 
 
 def _from_copy(folder: Path) -> LanguageIdentifier | None:
-    """Return the identifier over the mapped files; None where there is no copy, or a damaged one."""
+    """Return the identifier over the files; None where there is no copy, a damaged one, or one without whole rows."""
     try:
         model = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
+        if not model["nb_ptc"].flags.c_contiguous:  # as copies were stored until November 2026
+            return None
+        weights = _Rows(folder / "nb_ptc.npy", model["nb_ptc"])
     except (OSError, ValueError, EOFError):
         return None
+    # A memoryview gives Python's numbers as fast as a list, which takes ten times the memory.
     return LanguageIdentifier(
-        model["nb_ptc"],
+        weights,
         model["nb_pc"],
         model["nb_classes"].tolist(),
         memoryview(model["tk_nextmove"]),
-        model["tk_output"].tolist(),
+        memoryview(model["tk_output"].astype(np.int32)),
         norm_probs=True,
-        tk_row=model["tk_row"].tolist(),
+        tk_row=memoryview(model["tk_row"]),
     )
 
 
@@ -72,8 +107,8 @@ def _store(identifier: LanguageIdentifier, folder: Path) -> None:
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
         for name in _ARRAYS:
-            np.save(unfinished / f"{name}.npy", np.asarray(getattr(identifier, name)), allow_pickle=False)
-        shutil.rmtree(folder, ignore_errors=True)  # a damaged one
+            np.save(unfinished / f"{name}.npy", np.ascontiguousarray(getattr(identifier, name)), allow_pickle=False)
+        shutil.rmtree(folder, ignore_errors=True)  # one that cannot be used
         unfinished.rename(folder)  # fails where another process was faster
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,11 +1,14 @@
 """The executor that cleans pages: a thread, and child processes where pages come faster than it cleans them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Final, ParamSpec, TypeVar
 
-from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.config.html_part import HtmlPart
+from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
+from sourcebook.parsing.html.frames import Frame
+from sourcebook.processes.child import return_freed_memory
 from sourcebook.processes.cores import usable_cores
 from sourcebook.processes.worker_pool import WorkerPool
 
@@ -16,9 +19,22 @@ PAGES_A_PROCESS: Final = 5_000
 """Pages per process before another takes its place."""
 _WAITING: Final = 4
 """Pages that a process has to itself, so that it never waits; the thread takes more."""
+LARGE: Final = 500_000
+"""Bytes of a page after which freed memory is given back to the system."""
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+
+def clean_fetched_page(
+    body: bytes, url: str, content_type: str, keep: HtmlPart, frames: Mapping[str, Frame]
+) -> CleanedPage:
+    """Clean a page as `clean_page` does, and give back what a large one needed, up to 25 times its size."""
+    try:
+        return clean_page(body, url=url, content_type=content_type, keep=keep, frames=frames)
+    finally:
+        if len(body) > LARGE:
+            return_freed_memory()  # the C library keeps it otherwise, beside that of the next large page
 
 
 class Cleaners(Executor):

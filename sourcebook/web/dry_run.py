@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from sourcebook.config.parsing import HtmlPart
+from sourcebook.config.html_part import HtmlPart
 from sourcebook.config.sites import SiteSource
 from sourcebook.model.progress import Progress, silent
 from sourcebook.web.cleaners import Cleaners

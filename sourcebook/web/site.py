@@ -8,7 +8,7 @@ from datetime import datetime
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.config.parsing import HtmlPart
+from sourcebook.config.html_part import HtmlPart
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
 from sourcebook.model.selection import EVERYTHING, Selection

@@ -10,13 +10,14 @@ from functools import partial
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from sourcebook.config.parsing import HtmlPart
+from sourcebook.config.html_part import HtmlPart
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass, SourcebookError
 from sourcebook.model.media_types import HTML, MARKDOWN, media_type_of_name
-from sourcebook.parsing.html.cleaner import CleanedPage, clean_page, cleaner_identity
+from sourcebook.parsing.html.cleaner import CleanedPage, cleaner_identity
 from sourcebook.parsing.html.frames import Frame
 from sourcebook.parsing.registry import skip_reason
+from sourcebook.web.cleaners import clean_fetched_page
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetch_times import PageRenderer
 from sourcebook.web.fetching.breaker import CircuitBreaker
@@ -280,9 +281,7 @@ class Visitor:
     async def _clean(self, response: Response, frames: Mapping[str, Frame] = MappingProxyType({})) -> CleanedPage:
         # A serialized DOM is UTF-8, whatever the server or the page declares.
         declared = "text/html; charset=utf-8" if response.rendered else response.headers.get("content-type", "")
-        clean = partial(
-            clean_page, response.body, url=response.url, content_type=declared, keep=self._keep, frames=dict(frames)
-        )
+        clean = partial(clean_fetched_page, response.body, response.url, declared, self._keep, dict(frames))
         try:
             return await asyncio.get_running_loop().run_in_executor(self._cleaners, clean)
         except Exception as error:  # a parsing library may raise anything on a broken page

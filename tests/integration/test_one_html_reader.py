@@ -8,7 +8,8 @@ from typing import get_args
 
 import pytest
 
-from sourcebook.config.parsing import HtmlPart, ParsingSettings
+from sourcebook.config.html_part import HtmlPart
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.media_types import EMAIL, EPUB, HTML
 from sourcebook.model.selection import Selection

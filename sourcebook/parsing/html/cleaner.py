@@ -6,7 +6,7 @@ from importlib.metadata import version
 from itertools import islice
 from types import MappingProxyType
 
-from sourcebook.config.parsing import HtmlPart
+from sourcebook.config.html_part import HtmlPart
 from sourcebook.model import revisions
 from sourcebook.model.document import Block, JsonValue
 from sourcebook.parsing.html.anchors import anchor_of

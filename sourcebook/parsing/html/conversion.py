@@ -8,11 +8,15 @@ from urllib.parse import quote
 
 from sourcebook.parsing.fences import unfenced_spans
 from sourcebook.parsing.html.links import OWN_PAGE
-from sourcebook.parsing.html.tree import CODE_NEWLINE, OWN_END, OWN_START, Element
+from sourcebook.parsing.html.tree import CODE_NEWLINE, OWN_END, OWN_START, Element, plain_text
 
 if TYPE_CHECKING:
     from html_to_markdown import ConversionOptions
 
+_LARGE = 250_000
+"""Characters of HTML from which a tree is freed before the conversion."""
+_SURELY_TEXT = 10_000
+"""Characters of text by which a page is no empty shell for scripts, which nobody looks for in its tree then."""
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _TARGET = re.compile(r"link-target-(\d+)-of-page")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\"$<>\[\]\\^`{|}]")
@@ -27,7 +31,7 @@ def convert_tree(root: Element, *, base_url: str | None = None, page_url: str = 
     """Return the Markdown of a tree, with plain spaces and without invisible characters.
 
     Args:
-        root: the readable part of a page, with `CODE_NEWLINE` for line ends within code.
+        root: the readable part of a page, which may be emptied, with `CODE_NEWLINE` for line ends within code.
         base_url: base of relative links, which stay relative where None.
         page_url: URL of the page, which links marked with `OWN_PAGE` get, between `OWN_START` and `OWN_END`.
     """
@@ -36,8 +40,11 @@ def convert_tree(root: Element, *, base_url: str | None = None, page_url: str = 
 
     targets = _take_lettered_targets(root) if base_url is None else []
     html: str = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
+    if len(html) > _LARGE and len(plain_text(root)) > _SURELY_TEXT:
+        root.clear()  # the conversion takes 20 times the size of the page; the tree takes 10 times
     # A line end in running text is white space; as a line end, it would start a Markdown block.
-    html = html.replace("\n", " ").replace(CODE_NEWLINE, "\n")
+    html = html.replace("\n", " ")
+    html = html.replace(CODE_NEWLINE, "\n")
     options = _options() if base_url is None else replace(_options(), base_url=base_url)
     markdown = (convert(html, options).content or "").replace("\u00a0", " ")
     if targets:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urldefrag
 
-from sourcebook.config.parsing import HtmlPart
+from sourcebook.config.html_part import HtmlPart
 from sourcebook.parsing.html.boilerplate import demote, is_hidden, main_content
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.head import read_head

@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 
+from sourcebook.config.html_part import HtmlPart
 from sourcebook.config.loading import load_configuration
-from sourcebook.config.parsing import HtmlPart, ParsingSettings
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.media_types import DOCX, HTML, PDF, PLAIN_TEXT
 from sourcebook.parsing.registry import parser_identities

@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sourcebook.model.document import Block
@@ -94,6 +95,16 @@ def test_a_copy_of_the_model_gives_the_same_languages(cache: Path) -> None:
     assert list(cache.glob("sourcebook/*/tk_nextmove.npy"))
     again = load_identifier()
     assert [again.classify(text) for text in texts] == [first.classify(text) for text in texts]
+
+
+def test_a_copy_without_whole_rows_is_made_again(cache: Path) -> None:
+    """Weights by column, as they were stored before, cannot be read row by row."""
+    first = load_identifier()
+    (weights,) = cache.glob("sourcebook/*/nb_ptc.npy")
+    np.save(weights, np.asfortranarray(np.load(weights)))
+    again = load_identifier()
+    assert np.load(weights, mmap_mode="r").flags.c_contiguous
+    assert again.classify("Das Wasser steht heute hoch.") == first.classify("Das Wasser steht heute hoch.")
 
 
 def test_a_damaged_copy_is_made_again(cache: Path) -> None:

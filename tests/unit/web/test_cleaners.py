@@ -1,6 +1,8 @@
 """The executor of page cleaning: a thread while pages come slowly, child processes where they come fast."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -11,7 +13,8 @@ import pytest
 from pebble import ProcessExpired
 
 from sourcebook.parsing.html.cleaner import clean_page
-from sourcebook.web.cleaners import CROWDED, Cleaners
+from sourcebook.web import cleaners as module
+from sourcebook.web.cleaners import CROWDED, LARGE, Cleaners, clean_fetched_page
 from tests.waiting import wait_until, workers
 
 PAGE = b"<title>Ducks</title><main><h1>Ducks</h1><p>Ducks swim on the pond behind the house.</p></main>"
@@ -80,3 +83,18 @@ def test_without_a_second_core_no_process_is_started() -> None:
         for call in [cleaners.submit(time.sleep, 0.002) for _ in range(4 * CROWDED)]:
             call.result()
         assert workers() == before
+
+
+def test_a_process_that_cleans_loads_no_settings() -> None:
+    """pydantic alone would be a quarter of the memory of a new process."""
+    program = "import sys, sourcebook.web.cleaners; sys.exit('pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("size", "times"), [(100, 0), (LARGE, 1)])
+def test_memory_is_given_back_after_a_large_page(size: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[None] = []
+    monkeypatch.setattr(module, "return_freed_memory", lambda: given.append(None))
+    page = PAGE + b" " * size
+    assert clean_fetched_page(page, "http://example.org/", "text/html", "main", {}).title == "Ducks"
+    assert len(given) == times

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.config.parsing import HtmlPart
+from sourcebook.config.html_part import HtmlPart
 from sourcebook.parsing.html.boilerplate import main_content
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.parsing.html.names import meaning

@@ -5,7 +5,8 @@ from typing import get_args
 
 import pytest
 
-from sourcebook.config.parsing import HtmlPart, ParsingSettings
+from sourcebook.config.html_part import HtmlPart
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
