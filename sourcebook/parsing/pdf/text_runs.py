@@ -10,7 +10,8 @@ from sourcebook.parsing.pdf.words import UNKNOWN, Word
 BULLET = "•"
 _WIDEST_SPACE = 0.6
 """Widest space within a run, in font sizes."""
-
+_WIDEST_MONOSPACED = 2.6
+"""Widest space within a monospaced run, in widths of a letter: two spaces follow a sentence."""
 _REACH = 1.5
 """Largest distance between words of different height on one line, in heights of the taller word."""
 _INITIAL_LARGER = 1.7
@@ -72,7 +73,7 @@ def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[Line]:
     walls = [wall for wall in walls if wall.top < row[0].bottom and wall.bottom > row[0].top] if walls else ()
     for word in row:
         if part:
-            widest = _WIDEST_SPACE * max(part[-1].size, word.size)
+            widest = _widest_space(part[-1], word)
             walled = any(reached - 0.5 <= wall.left and wall.right <= word.left + 0.5 for wall in walls)
             if walled or word.left - reached > widest:
                 yield _run(part)
@@ -81,6 +82,15 @@ def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[Line]:
         reached = max(reached, word.right) if len(part) > 1 else word.right
     if part:
         yield _run(part)
+
+
+def _widest_space(before: Line, word: Line) -> float:
+    """Return the widest space between two words of one run, in points."""
+    widest = _WIDEST_SPACE * max(before.size, word.size)
+    if not (before.monospaced and word.monospaced):
+        return widest
+    letter = (before.width + word.width) / max(1, len(before.text) + len(word.text))
+    return max(widest, _WIDEST_MONOSPACED * letter)
 
 
 def _run(words: list[Line]) -> Line:

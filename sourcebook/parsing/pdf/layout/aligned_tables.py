@@ -20,6 +20,7 @@ _FARTHEST_ROW = 2.6
 """Largest white space between two rows of a table, in font sizes."""
 _LONGEST_CELL = 90
 """Characters of the median cell above which columns are prose."""
+_BULLET = re.compile(r"[\u2460-\u24ff\u25a0-\u27bf]")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
 _LEADERS = re.compile(r"(?:[.·…‥_]\s?){4,}")
 _PAGE_NUMBER = re.compile(r"(?:[\s.·…‥_]*)([ivxlcdm]{1,7}|[A-Z]?-?\d{1,4})\s*$")
@@ -100,6 +101,8 @@ def _is_text(row: Row) -> bool:
     if row.line.monospaced or len(row.runs) != 2:
         return row.line.monospaced
     first = row.runs[0].text
+    if _BULLET.fullmatch(first):
+        return True
     return list_mark(f"{first} x") is not None or _SECTION.fullmatch(first) is not None
 
 

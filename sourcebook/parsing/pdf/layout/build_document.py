@@ -14,6 +14,7 @@ from sourcebook.parsing.pdf.layout.false_headings import without_false_headings
 from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
 from sourcebook.parsing.pdf.layout.headings import plain, with_levels
 from sourcebook.parsing.pdf.layout.line_joining import hyphenated_words
+from sourcebook.parsing.pdf.layout.monospaced_prose import is_monospaced_throughout
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
 from sourcebook.parsing.pdf.layout.paragraph_continuations import join_across_columns
 from sourcebook.parsing.pdf.layout.paragraphs import Context, elements
@@ -64,6 +65,7 @@ def build_document(
         style=text_style(texts),
         outline=frozenset(plain(entry.title) for entry in outline) - {""},
         hyphenated=hyphenated_words(lines),
+        monospaced=is_monospaced_throughout(lines),
     )
     placed = [
         one

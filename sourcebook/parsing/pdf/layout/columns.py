@@ -190,9 +190,24 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
         # The lines are level: in a table, one side has gaps where the other wraps, or its lines are short.
         if min(left.density, right.density) < 0.7 or min(left.characters, right.characters) < _FEWEST_BESIDE:
             return False
+        if _is_written_across(gutter):
+            return False
         return min(left.fill, right.fill) >= 0.75
     sides = ((left, gutter.left), (right, gutter.right))
     return all(side.fill >= _LEAST_FILL or _in_columns(pieces, nested) for side, pieces in sides)
+
+
+def _is_written_across(gutter: _Gutter) -> bool:
+    """Tell whether the page's content goes from side to side line by line, as it does in tables and lists of terms."""
+    sides = [
+        (piece.order, side)
+        for side, pieces in enumerate((gutter.left, gutter.right))
+        for piece in pieces
+        if isinstance(piece, Line)
+    ]
+    sides.sort(key=lambda one: one[0])  # OCR knows no order: the sides then follow each other
+    changes = sum(before[1] != after[1] for before, after in pairwise(sides))
+    return changes > min(len(gutter.left), len(gutter.right))
 
 
 def _in_columns(pieces: list[Piece], nested: int) -> bool:

@@ -11,6 +11,7 @@ from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
 from sourcebook.parsing.pdf.layout.headings import is_caption, is_heading, is_section_title
 from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
+from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
@@ -35,6 +36,8 @@ class Context:
     """Words that the document writes with a hyphen within a line."""
     from_right: bool = False
     """Whether lines begin at the right; such lines are mirrored, so that they begin at their left edge."""
+    monospaced: bool = False
+    """Whether the whole document is monospaced, so that not all of it is code."""
     cover: bool = False
     """Whether the page has no running text, so that only its largest lines are headings."""
 
@@ -109,6 +112,8 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
         return True
     distance = line.top - last.top
     if line.monospaced:
+        if context.monospaced and distance > _WIDER_SPACE * context.style.pitch(line.size) + 0.5:
+            return True
         return distance > 3.2 * context.style.pitch(line.size) or distance < 0
     if line.bold != last.bold:
         return True
@@ -150,15 +155,18 @@ def _ends_short(last: Line, line: Line, edge: float) -> bool:
 
 def _element(group: _Group, page: int, column: tuple[float, float], context: Context) -> Element:
     lines = [row.line for row in group.rows]
-    if lines[0].monospaced and not context.from_right:
+    plain_text = context.monospaced and is_prose(lines)
+    if lines[0].monospaced and not context.from_right and not plain_text:
         return _code_element(lines, page, column, context.style)
     text = joined_text(lines, context.hyphenated)
+    text = " ".join(text.split()) if plain_text else text
     where = (place(page, lines),)
     if context.from_right:
         where = (replace(where[0], left=-where[0].right, right=-where[0].left),)
     heading = not any(map(_spread, group.rows)) and is_heading(
         lines, text, context.style, column=column, outline=context.outline, cover=context.cover
     )
+    heading = heading or (plain_text and is_numbered_title(lines, column[0]))
     if is_caption(text):
         return Element("caption", text, where, lines[0], lines[-1], column, len(lines))
     if heading:

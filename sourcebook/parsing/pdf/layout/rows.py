@@ -96,7 +96,14 @@ def _beside(first: Line, other: Line) -> bool:
     lower = min(height, other_height)
     if min(first.bottom, other.bottom) - max(first.top, other.top) <= _LEAST_SHARED * lower:
         return False
+    if _is_mark(first if height < other_height else other):
+        return True
     return max(height, other_height) < _MOST_TALLER * lower or abs(first.bottom - other.bottom) < 0.35 * lower
+
+
+def _is_mark(lower: Line) -> bool:
+    """Tell whether a run is a single sign, such as a small bullet, whose box may be far smaller than its line's."""
+    return len(lower.text) == 1 and not (lower.text.isalpha() or lower.text.isdecimal())
 
 
 def in_order(row: Sequence[Line]) -> list[Line]:
