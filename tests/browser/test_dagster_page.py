@@ -210,6 +210,7 @@ def test_the_counts_can_be_read_and_understood(tab: DagsterPage) -> None:
 
     tab.open("/assets/documents")
     tab.sees("meaning")
+    wait_until(lambda: "reused" in tab.table("meaning"), what="the meanings of the counts are drawn")
     meanings = tab.table("meaning")
     assert meanings["reused"] == "documents whose content was parsed before"
     assert {name for name, text in event.items() if re.fullmatch(r"[\d.]+", text)} <= set(meanings)
