@@ -25,6 +25,8 @@ class Documentation:
     """Selectors of what its container holds besides its text: navigation and footers."""
     optional: tuple[str, ...] = ()
     """Selectors of tables of contents, which repeat headings, and of links to the page's source code."""
+    notes: tuple[str, ...] = ()
+    """Selectors of notes and warnings whose titles are written as headings."""
 
 
 _SPHINX = ("div.genindex-jumpbox", "span.viewcode-link", "a.viewcode-back")
@@ -42,6 +44,7 @@ DOCUMENTATIONS = (
         "body",
         ("div.navheader", "div.navfooter"),
         ("div.toc",),
+        ("div.note", "div.tip", "div.important", "div.caution", "div.warning"),
     ),
     Documentation("git", ("git-doc",), "git-doc", "body", ("div#toc", "div#footer"), ("div.toc",)),
     Documentation(

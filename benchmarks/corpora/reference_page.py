@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 _LEFT_OUT = ("button", "head", "noscript", "script", "select", "style", "svg", "template")
 """Elements that a reader sees no text of, or whose text is a control's or a drawing's."""
@@ -104,7 +105,7 @@ class ReferencePage:
         if anchor is None:
             first = self.headings[0].start if self.headings else 0
             return 0, min((begin for begin in self.anchored if begin > first), default=len(self.letters) + 1)
-        place = self.ids.get(anchor)
+        place = self.ids.get(anchor, self.ids.get(unquote(anchor)))
         if place is None:
             return None
         start = max((heading.start for heading in self.headings if heading.start <= place < heading.end), default=place)
@@ -128,6 +129,7 @@ def read_page(
     without: Sequence[str] = (),
     optional: Sequence[str] = (),
     marginal: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> ReferencePage:
     """Read a page in UTF-8.
 
@@ -138,12 +140,14 @@ def read_page(
         optional: selectors of the parts that a crawl may keep or leave out, besides those that a style hides
             and the texts in place of images.
         marginal: selectors of parts whose text is read, but whose ids are those of no heading.
+        notes: selectors of notes and warnings, whose titles are no headings: what follows a note is not part of it.
     """
     reader = _Reader(
         Selector.of(inside),
         [Selector.of(text) for text in (*_LEFT_OUT, *without)],
         [Selector.of(text) for text in optional],
         [Selector.of(text) for text in marginal],
+        [Selector.of(text) for text in notes],
     )
     reader.feed(content.decode("utf-8", "replace"))
     reader.close()
@@ -166,6 +170,7 @@ class _Reader(HTMLParser):
     left_out: list[Selector]
     optional: list[Selector]
     marginal: list[Selector]
+    notes: list[Selector]
     pieces: list[str] = field(default_factory=list)
     spare: list[str] = field(default_factory=list)
     """Those of the pieces that are optional."""
@@ -176,7 +181,7 @@ class _Reader(HTMLParser):
     """Place where the cell begins that spans rows or columns and is open."""
     _place: int = 0
     _open: dict[str, _Open] = field(default_factory=dict)
-    """The outermost element of each kind that is open: inside, outside, optional, marginal."""
+    """The outermost element of each kind that is open: inside, outside, optional, marginal, note."""
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -198,8 +203,9 @@ class _Reader(HTMLParser):
             return
         if "optional" not in self._open and self._is_optional(tag, attributes):
             self._open["optional"] = _Open(tag)
-        if "marginal" not in self._open and any(selector.takes(tag, attributes) for selector in self.marginal):
-            self._open["marginal"] = _Open(tag)
+        for kind, selectors in (("marginal", self.marginal), ("note", self.notes)):
+            if kind not in self._open and any(selector.takes(tag, attributes) for selector in selectors):
+                self._open[kind] = _Open(tag)
         for name in (attributes.get("id"), attributes.get("name") if tag == "a" else None):
             if name and "marginal" not in self._open:
                 self.ids.setdefault(name, self._place)
@@ -210,7 +216,7 @@ class _Reader(HTMLParser):
             self._cell = self._place if tag in {"td", "th"} and spans - {"", "1"} else None
         if tag == "img" and "alt" in attributes:
             self._write(attributes["alt"], optional=True)
-        if tag in _HEADINGS:
+        if tag in _HEADINGS and "note" not in self._open:
             self.headings.append(Heading(self._place, self._place))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -223,8 +229,10 @@ class _Reader(HTMLParser):
             self._part(tag)
             if tag in _TABLE_PARTS:
                 self._end_cell()
-            if tag in _HEADINGS and self.headings:
+            if tag in _HEADINGS and self.headings and "note" not in self._open:
                 self.headings[-1].end = self._place
+        if tag in {"body", "html"}:
+            return  # browsers add what follows to the body
         for kind, opened in list(self._open.items()):
             opened.depth -= opened.name == tag
             if not opened.depth:

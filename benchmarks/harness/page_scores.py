@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -88,8 +88,8 @@ def anchor_fault(reference: ReferencePage, markdown: str, passage: Passage) -> s
     next heading with an id. The first words are forty letters, or those before the passage's second heading; they begin
     with any of the headings that the passage begins with, because a heading without text of its own is a heading of the
     next one's section. Cells that span rows or columns do not count, unless there is nothing else, because a passage
-    may begin with their repetition. A passage without an anchor begins before any heading with an id but the page's
-    first one.
+    may begin with their repetition, alone or before the text of a header below them. A passage without an
+    anchor begins before any heading with an id but the page's first one.
     """
     section = reference.section(passage.anchor)
     if section is None:
@@ -97,12 +97,31 @@ def anchor_fault(reference: ReferencePage, markdown: str, passage: Passage) -> s
     beginning = list(_beginning(markdown, passage, reference.repeated))
     if not beginning:
         return "the passage has no words"
-    beginning = [each for each in beginning if each[0] or each[1] not in reference.repeated] or beginning
     headings = next((number for number, (is_heading, _) in enumerate(beginning) if not is_heading), len(beginning))
+    beginning = [*beginning[:headings], *_once(_until_heading(beginning[headings:]), reference.repeated)]
     if any(_follows(reference.letters, section, _first_words(beginning[first:])) for first in range(max(headings, 1))):
         return None
     after = f"after the id {passage.anchor!r}" if passage.anchor else "before the first heading with an id"
     return f"{beginning[0][1][:_FIRST_LETTERS]!r} is not {after}"
+
+
+def _until_heading(blocks: Sequence[tuple[bool, str]]) -> list[tuple[bool, str]]:
+    return list(takewhile(lambda block: not block[0], blocks))
+
+
+def _once(blocks: Sequence[tuple[bool, str]], repeated: frozenset[str]) -> list[tuple[bool, str]]:
+    """Return the blocks without cells that Markdown repeats, the upper rows of a table's header among them.
+
+    One of each stays where there is no other block.
+    """
+    texts = [(is_heading, _without_header_above(text, repeated)) for is_heading, text in blocks if text not in repeated]
+    return texts or list(dict.fromkeys(blocks))
+
+
+def _without_header_above(text: str, repeated: frozenset[str]) -> str:
+    """Return a cell without what stands above it: headers of several rows are one in Markdown, `price - adult`."""
+    above = max((each for each in repeated if each and text.startswith(each)), key=len, default="")
+    return text.removeprefix(above)
 
 
 def _beginning(markdown: str, passage: Passage, repeated: frozenset[str]) -> Iterator[tuple[bool, str]]:

@@ -197,7 +197,9 @@ def _anchors(connection: Connection, site: Site, number: int) -> tuple[tuple[Pas
     faults = []
     rules = site.documentation
     whole_page = lru_cache(maxsize=1)(
-        lambda file: read_page(file.read_bytes(), inside=rules.inside, optional=rules.optional, marginal=rules.without)
+        lambda file: read_page(
+            file.read_bytes(), inside=rules.inside, optional=rules.optional, marginal=rules.without, notes=rules.notes
+        )
     )
     for one in sample:
         [(url, markdown, anchor, start, end)] = connection.execute(_PASSAGE, one).fetchall()

@@ -1,18 +1,21 @@
 """Anchors of headings: the ids that links to them use."""
 
+import re
 from collections.abc import Iterator
 from itertools import islice
+from urllib.parse import quote
 
 from sourcebook.parsing.html.tree import Element
 
 _MOST_BLANK = 1_000
 """Elements without text before a heading whose ids are looked at, which bounds the time of hostile pages."""
+_SPACE = re.compile(r"\s")
 _MARKS = frozenset({"a", "span"})
 """Elements that hold nothing but mark a place within text."""
 
 
 def anchor_of(heading: Element) -> str:
-    """Return the id of a heading's place on its page, "" where there is none.
+    """Return the id of a heading's place on its page, with white space as in a URL (`%20`); "" where there is none.
 
     It is the heading's id, or one within it, or one between the heading and the text before it: of an element that
     starts with the heading, or that marks the place, such as `<a name="…"></a>`. Of several of these, it is the one
@@ -23,7 +26,12 @@ def anchor_of(heading: Element) -> str:
 
 def _own(element: Element) -> str:
     name = element.get("id") or (element.get("name") if element.tag == "a" else None) or ""
-    return "" if any(letter.isspace() for letter in name) else name
+    return "" if name.isspace() else _in_url(name)
+
+
+def _in_url(name: str) -> str:
+    """Return an id as it is written after `#`: white space is no part of a URL, and browsers decode it."""
+    return _SPACE.sub(lambda space: quote(space[0]), name)
 
 
 def _within(heading: Element) -> str:
@@ -33,7 +41,7 @@ def _within(heading: Element) -> str:
 def _before(heading: Element) -> str:
     elements = islice(_without_text_before(heading), _MOST_BLANK)
     names = [name for element in elements if (name := _own(element))]
-    linked = {(link.get("href") or "").removeprefix("#") for link in heading.iter("a")} if len(names) > 1 else ()
+    linked = {_in_url((link.get("href") or "").removeprefix("#")) for link in heading.iter("a")} if names[1:] else ()
     return next((name for name in names if name in linked), names[0] if names else "")
 
 

@@ -93,7 +93,11 @@ def prune(root: Element) -> None:
         elif verdict == "label":
             _make_label(element)
         elif verdict == "boilerplate" and not _holds_more(element, most):
-            drop(element)
+            if _is_permalink_of_heading(element):
+                replace_content(element, "")  # its target says which id is the heading's
+                element.set("href", attributes["href"])
+            else:
+                drop(element)
     length = len(plain_text(root)) if contents else 0
     for element in contents:
         # A table of contents that is most of the page is its content.
@@ -182,6 +186,14 @@ def _link_verdict(element: Element, attributes: dict[str, str]) -> Meaning | Non
     if attributes.get("rel") in {"next", "prev"} or _LINK_TO_SOURCE.fullmatch(plain_text(element)):
         return "boilerplate"
     return None
+
+
+def _is_permalink_of_heading(element: Element) -> bool:
+    return (
+        element.tag == "a"
+        and (element.get("href") or "").startswith("#")
+        and next(element.iterancestors(*HEADINGS), None) is not None
+    )
 
 
 def is_hidden(attributes: dict[str, str]) -> bool:

@@ -38,6 +38,8 @@ from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.titles import cut_title
 
 _INLINE = ("a", "b", "code", "em", "figcaption", "i", "s", "strong", "summary", "u")
+_LINES = ("br", "div", "li", "p", "td", "th")
+"""Elements that separate words of a heading without a space."""
 _NOTE = re.compile(r"(?:^|\s)(?:note|tip|warning|caution|important|danger|hint|admonition)(?:\s|$)", re.IGNORECASE)
 _SIGN = re.compile(r"[*_`~<&\[\\]")
 _MARKER = re.compile(f"{HEADING_START}([0-9]+){HEADING_END}|{OWN_START}([^{OWN_START}{OWN_END}]*){OWN_END}")
@@ -124,7 +126,7 @@ def _mark_headings(root: Element) -> list[tuple[str, str]]:
             heading.text = f"{HEADING_START}{len(found)}{HEADING_END}{(heading.text or '').lstrip()}"
             anchor = "" if anchor in used else anchor
             used.add(anchor)
-            has_signs = _SIGN.search(text) is not None and next(heading.iter("br"), None) is None
+            has_signs = _SIGN.search(text) is not None and next(heading.iter(*_LINES), None) is None
             found.append((anchor, cut_title(clean(text)) if has_signs else ""))
     return found
 

@@ -137,6 +137,22 @@ def test_repeated_cells_are_passed_over() -> None:
     )
 
 
+def test_headers_of_several_rows_are_read_without_the_upper_ones() -> None:
+    """Markdown has one row of headers, `price - adult`; where only repeated cells are left of a table, they count."""
+    page = read_page(
+        b"<body><h2 id=a>One</h2><table><tr><th rowspan=2>age<th colspan=2>price<tr><th>adult<th>child"
+        b"<tr><td colspan=3>free on Sundays</table><h2 id=b>Two</h2>z</body>",
+        inside="body",
+    )
+    head = "| age | price - adult | price - child |\n| --- | --- | --- |\n"
+    markdown = f"## One\n\n{head}| free on Sundays | free on Sundays | free on Sundays |\n\n## Two\n\nz\n"
+    table = Passage("a", markdown.index("| age"), len(markdown))
+    rest = replace(table, start=markdown.index("| free"))
+    assert (anchor_fault(page, markdown, table), anchor_fault(page, markdown, rest)) == (None, None)
+    for passage in (table, rest):
+        assert anchor_fault(page, markdown, replace(passage, anchor="b")) is not None
+
+
 def test_a_heading_without_text_is_one_of_the_next_section() -> None:
     """A passage that begins with a title and the first section's heading may lead to either, and to no other."""
     page = read_page(

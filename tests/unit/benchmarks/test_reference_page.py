@@ -50,6 +50,24 @@ def test_an_id_of_a_menu_is_none_of_the_heading_after_it() -> None:
     assert (plain.section(None), plain.section("search")) == ((0, 12), (7, 12))
 
 
+def test_the_title_of_a_note_begins_no_section() -> None:
+    """What follows a note belongs to the section around it, wherever there is an id before the note's title."""
+    content = b"<body><h2 id=a>A</h2>x<div class=note><a id=term></a><h3>Note</h3>n</div>y<h2 id=b>B</h2></body>"
+    assert read_page(content, inside="body").section("a") == (0, 2)
+    assert read_page(content, inside="body", notes=("div.note",)).section("a") == (0, 8)
+
+
+def test_text_after_the_body_is_text_of_it() -> None:
+    """Browsers add it to the body."""
+    assert words(read_page(b"<html><body>in</body></html><p>after</p>", inside="body").text) == ["in", "after"]
+
+
+def test_an_anchor_is_written_as_in_a_url() -> None:
+    """An id with a space is found by its fragment."""
+    page = read_page(b"<body>ab<h2 id='two words'>T</h2></body>", inside="body")
+    assert page.section("two%20words") == page.section("two words") == (2, 4)
+
+
 def test_places_count_letters_and_digits() -> None:
     """White space, punctuation and case differ between a page and its Markdown; places do not."""
     assert letters("A–b_1 İ.\n") == "ab1i"

@@ -311,6 +311,7 @@ def test_a_real_encyclopedia_article() -> None:
     [
         ("The method __add__", "The method __add__"),
         ("<code>__add__</code> and *args", "__add__ and *args"),
+        ("get_value<div>since_2</div>", "get_value since_2"),
         ("A &lt;b&gt; tag [here]", "A <b> tag [here]"),
         ("One<br>two", "One two"),
         ('<a href="/x">The <em>linked</em> one</a>', "The linked one"),

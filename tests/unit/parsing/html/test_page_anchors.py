@@ -39,7 +39,12 @@ def headings(page: CleanedPage) -> list[tuple[int, str, str | None]]:
         ('<p id="text">Text.</p><h2>T</h2>', ""),
         ('<div id="outer"><p>First.</p><h2>T</h2></div>', ""),
         ('<a name="before"></a>Text.<h2>T</h2>', ""),
-        ('<h2 id="two words">T</h2>', ""),
+        ('<h2 id="two words">T</h2>', "two%20words"),
+        ('<p>Text.</p><hr><a name="two words"></a><h2>T</h2>', "two%20words"),
+        ('<h2 id=" ">T</h2>', ""),
+        ('<section id="my part"><i id="alias"></i><h2>T <a href="#my part">¶</a></h2></section>', "my%20part"),
+        ('<section id="x"><i id="id1"></i><h2>T<a class="headerlink" href="#x">¶</a></h2></section>', "x"),
+        ('<section id="x"><i id="id1"></i><h2>T<a class="hash-link" href="#x">Go</a></h2></section>', "x"),
         ("<h2>T</h2>", ""),
     ],
 )
