@@ -1,13 +1,13 @@
 """Words of a PDF page with position, font size and font."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import atan2, degrees, hypot, isfinite
 
 from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
+from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.text.decode import clean
 
 _BOLD = re.compile(r"bold|black|heavy|demi|medium|cmbx|cmssbx|-b$|[,-]bd", re.IGNORECASE)
@@ -18,7 +18,6 @@ _MONOSPACED = re.compile(
 )
 _NARROW = re.compile(r"[ijlt.,;:|']")
 _WIDE = re.compile(r"[mwMWOQ@]")
-_LIGATURES = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060\ufeff]")
 _CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
 """Punctuation of Windows' encoding in place of the control characters that some fonts give for it."""
@@ -122,10 +121,10 @@ def is_italic(font: str) -> bool:
 
 
 def readable(text: str) -> tuple[str, bool]:
-    """Return the text without ligatures and invisible characters, and whether it had unmapped glyphs."""
+    """Return the text without presentation forms and invisible characters, and whether it had unmapped glyphs."""
     if text.isascii() and text.isprintable() and "<" not in text and "(" not in text:
         return text.strip(), False
-    text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), clean(text.translate(_CONTROLS)))
+    text = as_letters(clean(text.translate(_CONTROLS)))
     text, unmapped = _UNMAPPED.subn("", _INVISIBLE.sub("", text))
     text = " ".join(text.split())
     if unmapped and not text:
