@@ -1,8 +1,7 @@
-"""Small files of formats of which the examples have none, drawn by the tests or in `files/`."""
+"""Small files of formats of which the examples have none, drawn by the tests."""
 
 import json
 from functools import cache
-from pathlib import Path
 
 CAPTIONS = """WEBVTT - The lock keeper
 
@@ -237,9 +236,7 @@ def water_levels() -> bytes:
 @cache
 def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
-    written = Path(__file__).with_name("files")
-    names = ("lock.odt", "lock.odp", "levels.ods", "lock.rtf")
-    return {name: (written / name).read_bytes() for name in names} | {
+    return {
         "levels.ipynb": water_levels(),
         "duties.ics": EVENTS.encode(),
         "keepers.vcf": CARDS.encode(),
