@@ -20,7 +20,7 @@ from sourcebook.parsing.html.links import base_url, links
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
 from sourcebook.parsing.html.tidying import unwrap_local_links
-from sourcebook.parsing.html.tree import Element, body_of, parse_page, plain_text, subelement
+from sourcebook.parsing.html.tree import Element, body_of, drop, parse_page, plain_text, subelement
 from sourcebook.parsing.text.titles import document_title
 
 CLEANER = f"cleaner/{revisions.CLEANER}+html-to-markdown-{version('html-to-markdown')}"
@@ -201,6 +201,7 @@ def _main_content(body: Element, head: PageHead, source: _Source) -> WrittenPage
     headings = list(_page_headings(body, head))
     flatten_code(root)
     prune(root)
+    _drop_banner(root, head)
     if headings and next(root.iter("h1"), None) is None:
         _put_first(root, *headings[0])
     return write_markdown(root, base_url=source.base, split_dates=True, page_url=source.url)
@@ -212,6 +213,18 @@ def _page_headings(body: Element, head: PageHead) -> Iterator[tuple[str, str]]:
         text = plain_text(heading)
         if text and not is_site_name(head, text):
             yield text, anchor_of(heading)
+
+
+def _drop_banner(root: Element, head: PageHead) -> None:
+    """Remove the first H1 where it is the site's name in a link, and the page has an H1 of its own after it."""
+    headings = list(islice(root.iter("h1"), 2))
+    if len(headings) < 2:
+        return
+    banner, title = (plain_text(heading) for heading in headings)
+    link = next(headings[0].iter("a"), None)
+    is_link = link is not None and plain_text(link) == banner
+    if is_link and is_site_name(head, banner) and title and not is_site_name(head, title):
+        drop(headings[0])
 
 
 def _put_first(root: Element, text: str, anchor: str) -> None:

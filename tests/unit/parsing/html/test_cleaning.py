@@ -199,6 +199,23 @@ def test_the_heading_outside_the_content_is_kept() -> None:
     assert headings(clean_page(head + body.format("Ferries", FILLER * 3).encode(), url=URL)) == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("<a href=../index.html>Ferries</a>", "Island", ["Island"]),
+        ("<a href=/island>Island</a>", "Ferries", ["Island", "Ferries"]),  # a post whose title is a link to itself
+        ("<a href=../index.html>Ferries</a> of 2026", "Island", ["Ferries of 2026", "Island"]),
+        ("Ferries", "Island", ["Ferries", "Island"]),
+        ("<a href=../index.html>Ferries</a>", "", ["Ferries"]),
+    ],
+)
+def test_the_site_s_name_above_the_page_s_own_heading_is_left_out(first: str, second: str, expected: list[str]) -> None:
+    """As in Django's documentation; a link or a name alone is no proof."""
+    title = "<title>Island - Ferries</title>"
+    page = clean(f"{title}<div><h1>{first}</h1><ul></ul><h1 id=own>{second}</h1>{FILLER}</div>")
+    assert [text for _, text, _ in headings(page)] == expected
+
+
 def test_xhtml_in_another_encoding() -> None:
     """An XML declaration names the encoding, and elements that close themselves are closed."""
     source = (
