@@ -51,7 +51,10 @@ def test_what_is_wrong_with_an_attachment_is_told_of_it(mail: Stages) -> None:
     """A broken one fails alone, an archive is skipped, each with its reason."""
     assert mail.item("minutes.eml/plan.docx")["state"] == "failed"
     skipped = mail.item("minutes.eml/old.zip")
-    assert (skipped["state"], skipped["error"]) == ("skipped", "archives are not opened; unpack it into the source")
+    assert (skipped["state"], skipped["error"]) == (
+        "skipped",
+        "archives are not opened; unpack it into the source, with 7-Zip for example",
+    )
     assert mail.item("minutes.eml")["state"] == "ready"
 
 
