@@ -58,8 +58,9 @@ _SECONDS_TO_START: Final = 60.0
 _SECONDS_TO_STOP: Final = 30.0
 _SECONDS_TO_INITIALIZE: Final = 120.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.005
-_RESTARTS: Final = 3
-"""Starts of a server whose predecessor's processes have not all ended."""
+_SECONDS_FOR_SURVIVORS: Final = 30.0
+"""Seconds in which the processes of a killed server end by themselves; none starts before."""
+_SECONDS_BETWEEN_STARTS: Final = 0.1
 _SURVIVORS: Final = "shared memory block"
 _REMEDIES: Final = (
     (r"No space left|quota exceeded|File too large", "free some space, or set SOURCEBOOK_HOME to another disk"),
@@ -164,7 +165,7 @@ class EmbeddedServer:
     def _ensure_running(self) -> Postmaster:
         """Return the running server, started where none runs; the lock is held."""
         deadline = time.monotonic() + _SECONDS_TO_START
-        starts = 0
+        last_start = time.monotonic() + _SECONDS_FOR_SURVIVORS
         while time.monotonic() < deadline:
             found = running_postmaster(self.folder)
             if found is not None and found.is_ready:
@@ -174,9 +175,10 @@ class EmbeddedServer:
                 end_postmaster(self.folder, 0)  # whoever has asked it to stop was killed while it hung
             if found is None:
                 reason = self._start(deadline)
-                starts += 1
-                if reason is not None and not (starts <= _RESTARTS and _SURVIVORS in reason):
-                    raise self._failure(reason)
+                if reason is not None:
+                    if _SURVIVORS not in reason or time.monotonic() > last_start:
+                        raise self._failure(reason)
+                    time.sleep(_SECONDS_BETWEEN_STARTS)
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         raise DatabaseUnavailableError(
             f"the embedded PostgreSQL in {self.folder} does not accept connections after {_SECONDS_TO_START:.0f} s",

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 
 import psutil
 import psycopg
@@ -105,6 +106,26 @@ def test_a_killed_server_is_started_again_and_closes_quietly(folder: Path) -> No
             assert answers(server)
     server.close()
     assert running_postmaster(folder) is None
+
+
+def test_processes_that_outlive_a_killed_server_are_waited_for(folder: Path) -> None:
+    """They end by themselves, on a busy machine after seconds; no other server starts before."""
+    server = EmbeddedServer(folder)
+    found = running_postmaster(folder)
+    assert found is not None
+    postmaster = psutil.Process(found.pid)
+    survivor = postmaster.children()[0]
+    survivor.suspend()
+    postmaster.kill()
+    wait_until(lambda: running_postmaster(folder) is None)
+    going_on = Timer(3, survivor.resume)
+    going_on.start()
+    try:
+        server.revive()
+    finally:
+        going_on.join()
+    assert answers(server)
+    server.close()
 
 
 def test_the_last_of_two_handles_stops_the_server(folder: Path) -> None:
