@@ -314,7 +314,7 @@ def _record_leftovers(configuration: Configuration, database: Database, *, has_r
         waiting, overdue = count_runs_to_record(connection)
         if not overdue and (has_recorder or not waiting or is_recording(connection)):
             return
-    recorder = start_recorder(configuration.path, sourcebook_home(configuration.path))
+    recorder = start_recorder(configuration.path, sourcebook_home(configuration.path), is_awaited=overdue > 0)
     if overdue:
         with suppress(subprocess.TimeoutExpired):
             recorder.wait(_SECONDS_FOR_LEFTOVERS)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from orchestration.recorder import main; main(*sys.argv[2:])"
 _NICENESS = 10
-"""Steps of Linux's priority; the next command does not wait for the records of the last one."""
+"""Steps of Linux's priority of a recorder that no command waits for."""
 _log = logging.getLogger("sourcebook.recorder")
 
 
@@ -37,15 +37,17 @@ _started: list["subprocess.Popen[bytes]"] = []
 """Recorders that may be running: Python warns where the object of a running process is dropped."""
 
 
-def start_recorder(configuration: Path, home: Path) -> "subprocess.Popen[bytes]":
+def start_recorder(configuration: Path, home: Path, *, is_awaited: bool = False) -> "subprocess.Popen[bytes]":
     """Start the process that records the finished runs, and return at once.
 
     Args:
         configuration: path of the configuration file.
         home: the state folder.
+        is_awaited: whether the caller waits for the process, which gives way to other programs else.
     """
+    niceness = str(0 if is_awaited else _NICENESS)
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _PROGRAM, str(code_location()), str(configuration), str(home)],
+        [sys.executable, "-P", "-c", _PROGRAM, str(code_location()), str(configuration), str(home), niceness],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -56,10 +58,10 @@ def start_recorder(configuration: Path, home: Path) -> "subprocess.Popen[bytes]"
     return process
 
 
-def main(configuration: str, home: str) -> None:
+def main(configuration: str, home: str, niceness: str) -> None:
     """Record every finished run, and end; end at once where another process records them."""
     gc.disable()
-    os.nice(_NICENESS)
+    os.nice(int(niceness))
     with Database(DatabaseLocation.find(Path(home))) as database:
         record_finished_runs(database, Path(configuration), Path(home))
     os._exit(0)  # taking Dagster's objects apart takes a tenth of a second
