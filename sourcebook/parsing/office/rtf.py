@@ -23,7 +23,7 @@ _CONTROL: Final = re.compile(r"\\(?:(outlinelevel)(\d)(?!\d) ?|(cell|row|trowd)(
 _FOOTNOTE: Final = re.compile(r"\{(?:\\\*)?\\footnote(?![a-z])")
 _BRACE: Final = re.compile(r"\\[\\{}]|[{}]")
 _PICTURE: Final = re.compile(r"(?:[0-9a-fA-F]{2}\s*){256,}")
-"""Data of pictures, in which reading would take seconds a megabyte."""
+"""Data of pictures, which striprtf would go over letter by letter: .3 s a megabyte."""
 _BINARY: Final = re.compile(r"\\bin(\d{1,9}) ?")
 _PROPERTY: Final = re.compile(r"\{\\(title|author|subject|keywords)(?![a-z])((?:[^{}\\]|\\[^{}])*)\}")
 _ITEM: Final = re.compile(r"\s*(?:([•·▪◦‣–-])|(\d{1,3}|[a-z])([.)]))\t\s*")

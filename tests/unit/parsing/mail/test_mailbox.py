@@ -50,6 +50,13 @@ def test_a_message_that_is_encrypted_leaves_its_reason() -> None:
     assert document.metadata["unread_messages"] == 1
 
 
+def test_attachments_that_are_not_read_are_counted_over_all_messages() -> None:
+    """Twelve messages within each other, twice: the last two of each are nested too deeply."""
+    nested = "".join(f"Subject: {n}\nContent-Type: message/rfc822\n\n" for n in range(12)) + "Subject: 12\n\nx\n\n"
+    document = read(f"From c@example.org Wed Jan  3 10:30:00 2024\n{nested}".encode() * 2)
+    assert document.metadata == {"messages": 2, "attachments": 20, "unread_attachments": 4}
+
+
 def test_a_message_of_nested_parts_does_not_lose_the_others() -> None:
     """Thousands of parts within each other are one bad message."""
     parts = "".join(f'Content-Type: multipart/mixed; boundary="{n}"\n\n--{n}\n' for n in range(3000))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from striprtf.striprtf import rtf_to_text
 
 from sourcebook.errors import ParseError
 from sourcebook.parsing.media_type import detect_media_type
@@ -65,6 +66,20 @@ def test_pictures_and_binary_data_are_no_text() -> None:
     data = b"{\\pict\\bin6 {}{}}}}"
     content = b"{\\rtf1 before" + data + b"{\\pict\\pngblip " + b"89504e47" * 100_000 + b"} after\\par}"
     assert read(content) == ["before after"]
+
+
+def test_the_data_of_pictures_are_not_gone_over_letter_by_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scans within letters are megabytes of digits."""
+    given: list[int] = []
+
+    def noted(source: str, **options: str) -> str:
+        given.append(len(source))
+        return str(rtf_to_text(source, **options))  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr("sourcebook.parsing.office.rtf.rtf_to_text", noted)
+    digits = (b"89504e47" * 16 + b"\n") * 1_000
+    assert read(b"{\\rtf1 before{\\pict\\pngblip " + digits + b"} after\\par}") == ["before after"]
+    assert max(given) < 1_000
 
 
 @pytest.mark.parametrize("kept", [0.05, 0.3, 0.6, 0.95])
