@@ -1,17 +1,19 @@
 """Run the layers of tests, the quick ones first, and say what each one took.
 
 `python -m tests.layers [pytest's arguments]` is what `make test` runs. Within a layer, tests run side by side in
-several processes. A test with the mark `alone` measures time: such tests run at the end, one after the other. A layer
-with failures is the last one that runs.
+several processes. A test with the mark `alone` measures time: such tests run at the end, one after the other. Where few
+tests fail, they run once more with nothing beside them: those that pass then are *unsteady*, and are named at the end.
+A layer with other failures is the last one that runs.
 """
 
+import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -25,8 +27,12 @@ CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
 """Processes that run unit tests side by side, which compute; each has a model and parsers of its own."""
 TWICE_THE_CORES = CORES * 2
 """Processes that run the other tests side by side, which wait for databases, processes, sensors and browsers."""
+FAILURES = 1
+"""pytest's exit code where tests failed."""
 NO_TESTS = 5
 """pytest's exit code where the arguments select no test of a layer."""
+MOST_UNSTEADY = 3
+"""Failed tests of a layer that run once more; more of them have a common cause."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,8 @@ class Result:
     skipped: int
     wall: float
     processor: float
+    unsteady: tuple[str, ...] = ()
+    """Tests that failed beside others and passed alone."""
 
 
 def side_by_side(processes: int) -> list[str]:
@@ -73,11 +81,30 @@ def main(arguments: list[str]) -> int:
         print(f"{each.layer:24} {tests:6,} {each.wall:10.1f} {each.processor:18.1f}")
     for layer in list(layers)[len(results) :]:
         print(f"{layer:24} not run, as {results[-1].layer} failed")
+    for name in (name for each in results for name in each.unsteady):
+        print(f"unsteady: failed beside other tests, and passed alone: {name}")
     print(_closing_line(results), flush=True)
     return results[-1].code or (NO_TESTS if not any(each.passed + each.skipped for each in results) else 0)
 
 
 def _run(layer: str, arguments: list[str], environment: dict[str, str]) -> Result:
+    """Run a layer, and once more the few of its tests that fail, with nothing beside them."""
+    with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
+        cache = Path(folder)
+        first = _pytest(layer, [*arguments, "-o", f"cache_dir={cache}"], environment)
+        failed = tuple(json.loads((cache / "v/cache/lastfailed").read_text())) if first.code == FAILURES else ()
+        if not 0 < len(failed) <= MOST_UNSTEADY:
+            return first
+        print(f"\n== tests: {layer}, the failed ones once more", flush=True)
+        again = _pytest(layer, [*failed, "-o", f"cache_dir={cache}"], environment)
+    wall, processor = first.wall + again.wall, first.processor + again.processor
+    if again.code:
+        return replace(first, wall=wall, processor=processor)
+    passed = first.passed + first.failed
+    return replace(first, code=0, passed=passed, failed=0, wall=wall, processor=processor, unsteady=failed)
+
+
+def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Result:
     """Run pytest in a process of its own, which prints as it would by itself."""
     with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
         report = Path(folder) / "report.xml"

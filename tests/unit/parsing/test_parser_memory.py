@@ -59,8 +59,10 @@ class Watch(Thread):
 
 
 def data_of(process: psutil.Process) -> int:
+    """Return a child's data in bytes; 0 until it runs its own program, as it shows its parent's data until then."""
     try:
-        return int(process.memory_info().data)
+        is_started = process.cmdline() != psutil.Process().cmdline()
+        return int(process.memory_info().data) if is_started else 0
     except psutil.Error:
         return 0
 
