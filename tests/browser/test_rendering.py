@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from sourcebook.web.browser.crawler_browser import GRACE_SECONDS
+from sourcebook.web.browser.proxy import ProxyLimits
 from sourcebook.web.http_types import FetchError, NotAPageError, Response
 from tests.browser.conftest import Rendering
 from tests.browser.site import WORDS
@@ -132,6 +133,21 @@ def test_pages_that_are_too_large(rendering: Rendering) -> None:
         assert isinstance(failure, FetchError)
         assert str(failure) == "the page is larger than 2,000,000 bytes"
         assert not failure.transient
+
+
+def test_a_page_that_is_cut_off_before_it_is_shown_is_too_large(
+    rendering: Rendering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection that breaks off is our own doing, and no failure of the server that may pass."""
+    monkeypatch.setattr("sourcebook.web.browser.rendering.ProxyLimits", lambda **_: ProxyLimits(response_bytes=2000))
+
+    async def render() -> None:
+        async with rendering.renderer(max_bytes=1000) as renderer:
+            with pytest.raises(FetchError, match="the page is larger than 1,000 bytes") as failure:
+                await renderer.render(rendering.site.url("/big"))
+            assert not failure.value.transient
+
+    rendering.loop.run(render())
 
 
 def test_what_is_no_page(rendering: Rendering) -> None:

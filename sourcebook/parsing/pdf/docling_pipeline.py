@@ -103,7 +103,7 @@ def load_converter(models: str | None, *, ocr: bool) -> "DocumentConverter":
             allowed_formats=[InputFormat.PDF],
             format_options={InputFormat.PDF: PdfFormatOption(pipeline_options=options)},
         )
-        disable_progress_bar()  # type: ignore[no-untyped-call] # has no annotations
+        disable_progress_bar()
         converter.initialize_pipeline(InputFormat.PDF)
     except ImportError as error:
         raise MissingDependencyError(f"parser: docling needs {error.name or error}; {_INSTALL}, {_WITHOUT}") from error

@@ -217,7 +217,7 @@ class PageVisit:
                 return self._answer(last, b"", last.url)
             raise no_page("the URL leads to no page") from error
         if code is not None:
-            raise net_error(self._last_target, code[1]) from error
+            raise self._lost(code[1]) from error
         raise unknown(message or type(error).__name__) from error
 
     def timed_out(self) -> FetchError:
@@ -290,11 +290,16 @@ class PageVisit:
         if self.crashed:
             raise FetchError("the page crashed in the browser", transient=True, failure_class=FailureClass.CRASH)
         if self._broken and self._document is not None:
-            raise net_error(self._last_target, self._broken)
+            raise self._lost(self._broken)
         if self._navigations > _MOST_NAVIGATIONS:
             raise FetchError(
                 "the page navigates to other pages endlessly", transient=False, failure_class=FailureClass.SERVER
             )
+
+    def _lost(self, code: str) -> FetchError:
+        """Return the error of a page whose connection broke off, which the proxy does where a page is too large."""
+        cut_off = self._proxy.cut_off(urldefrag(self._last_target)[0])
+        return too_large(self._max_bytes) if cut_off else net_error(self._last_target, code)
 
     async def _check_size(self) -> None:
         if (await self._evaluate(_SIZE) or 0) > self._max_bytes:

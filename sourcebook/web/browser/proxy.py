@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 from sourcebook.errors import FailureClass
 from sourcebook.web.browser.proxy_head import Head, read_head
 from sourcebook.web.browser.proxy_streams import (
+    TooManyBytesError,
     closing,
     copy,
     copy_exactly,
@@ -102,6 +103,7 @@ class BrowserProxy:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._failures: OrderedDict[tuple[str, int], FetchError] = OrderedDict()
+        self._cut_off: OrderedDict[str, None] = OrderedDict()
         self._closed_ports: set[int] = set()
 
     @property
@@ -110,6 +112,10 @@ class BrowserProxy:
         if self._server is None:
             raise RuntimeError("the proxy has not been started")
         return int(self._server.sockets[0].getsockname()[1])
+
+    def cut_off(self, url: str) -> bool:
+        """Return whether the last response of a URL over plain http was ended because it is too large."""
+        return url in self._cut_off
 
     def failure(self, host: str, port: int) -> FetchError | None:
         """Return the error of the last connection to a host and port, None where it succeeded."""
@@ -230,10 +236,17 @@ class BrowserProxy:
                 )
                 raise self._refused(502, str(target.hostname), target.port or 80, unreadable) from error
             writer.write(answer.for_one_message(answer.first))
+            self._cut_off.pop(url, None)
             # No further request is read, because it might be for another server.
-            await until_first(
-                copy(from_server, writer, self._limits.response_bytes, self._keep_alive(idle)), read_to_end(reader)
-            )
+            try:
+                await until_first(
+                    copy(from_server, writer, self._limits.response_bytes, self._keep_alive(idle)), read_to_end(reader)
+                )
+            except TooManyBytesError:
+                self._cut_off[url] = None
+                if len(self._cut_off) > _REMEMBERED_FAILURES:
+                    self._cut_off.popitem(last=False)
+                raise
 
     def _keep_alive(self, idle: asyncio.Timeout) -> Callable[[], None]:
         loop = asyncio.get_running_loop()

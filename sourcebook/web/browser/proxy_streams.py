@@ -14,18 +14,22 @@ _LISTEN_SECONDS: Final = 0.25
 """Seconds between two looks whether a client is still connected."""
 
 
+class TooManyBytesError(ConnectionAbortedError):
+    """A stream that has more bytes than its limit."""
+
+
 async def copy(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int, keep_alive: Callable[[], None]
 ) -> None:
     """Copy a stream to its end, and call `keep_alive` after each piece.
 
     Raises:
-        ConnectionAbortedError: the stream has more bytes than `limit`.
+        TooManyBytesError: The stream has more bytes than `limit`.
     """
     while chunk := await reader.read(_CHUNK_BYTES):
         limit -= len(chunk)
         if limit < 0:
-            raise ConnectionAbortedError("more bytes than a connection may take")
+            raise TooManyBytesError("more bytes than a connection may take")
         writer.write(chunk)
         await writer.drain()
         keep_alive()

@@ -257,6 +257,24 @@ def test_half_an_answer_is_no_answer(answer: bytes) -> None:
     run(work)
 
 
+def test_a_response_that_is_too_large_is_cut_off_and_remembered() -> None:
+    """It is known as such until the URL is asked for again, and no other response is."""
+
+    async def work() -> None:
+        body = b"x" * 5000
+        server = Echo(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + body)
+        async with running(server, limits=ProxyLimits(response_bytes=4000)) as proxy:
+            url = f"http://docs.test:{server.port}/page?q=1"
+            assert (await ask(proxy, get(url))).endswith(b"reset")
+            assert proxy.cut_off(url)
+            assert not proxy.cut_off(f"http://docs.test:{server.port}/")
+            server.answer = ANSWER
+            assert (await ask(proxy, get(url))).endswith(b"hi")
+            assert not proxy.cut_off(url)
+
+    run(work)
+
+
 def test_answer_that_is_no_http() -> None:
     """A server that does not speak HTTP is 502; a head may announce others before it."""
 

@@ -101,7 +101,7 @@ def write_layout_model(folder: Path) -> None:
     from transformers import RTDetrResNetConfig, RTDetrV2Config, RTDetrV2ForObjectDetection
 
     torch.manual_seed(0)
-    backbone = RTDetrResNetConfig(  # type: ignore[call-arg] # transformers takes more than it declares
+    backbone = RTDetrResNetConfig(
         embedding_size=8,
         hidden_sizes=[8, 16, 16, 16],
         depths=[1, 1, 1, 1],
