@@ -38,12 +38,34 @@ DROP SCHEMA IF EXISTS {_FORMER} CASCADE;
 ALTER SCHEMA {_SCHEMA} RENAME TO {_FORMER};
 CREATE SCHEMA {_SCHEMA};
 """
-# SQL here: the end of that script.
+# SQL here: the end of that script. A search may wait for a table that is locked here, and hold one to be locked:
+# all locks are given back long before the database would end one of both because of a deadlock.
 _COMMIT: Final = f"""
+DO $$
+DECLARE
+    tables text := (
+        SELECT string_agg(format('%I.%I', schemaname, tablename), ', ')
+        FROM pg_catalog.pg_tables WHERE schemaname = '{_FORMER}'
+    );
+    deadline timestamptz := clock_timestamp() + interval '30 seconds';
+BEGIN
+    LOOP
+        BEGIN
+            SET LOCAL lock_timeout = '300ms';
+            EXECUTE 'LOCK TABLE ' || tables || ' IN ACCESS EXCLUSIVE MODE';
+            EXIT;
+        EXCEPTION WHEN lock_not_available THEN
+            IF clock_timestamp() > deadline THEN
+                RAISE;
+            END IF;
+            PERFORM pg_sleep(0.05);
+        END;
+    END LOOP;
+END $$;
 SET lock_timeout = '30s';
 DROP SCHEMA {_FORMER} CASCADE;
 COMMIT;
-"""
+"""  # noqa: S608 - the name is a constant
 _PIECE: Final = 1 << 20
 """Bytes that are handed on at once."""
 

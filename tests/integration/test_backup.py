@@ -2,10 +2,13 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from sourcebook.database.database import Database
@@ -13,6 +16,9 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import TransferError
 from sourcebook.transfer.backup import backup, restore
 from tests.integration.stages import Stages
+from tests.waiting import wait_until
+
+WAITING = "SELECT count(*) AS number FROM pg_stat_activity WHERE application_name = 'psql' AND wait_event_type = 'Lock'"
 
 
 @pytest.fixture
@@ -112,6 +118,23 @@ def test_searches_go_on_while_a_base_is_restored(filled: Stages, tmp_path: Path)
         asking.join()
     assert len(found) > 1
     assert all(names == {"power.md"} for names in found)
+
+
+def test_a_restoration_gives_way_to_a_search_that_needs_further_tables(filled: Stages, tmp_path: Path) -> None:
+    """A transaction that has read one table, and then reads the others, ends; neither waits for the other forever."""
+    backup(filled.database, tmp_path / "base.dump")
+    with psycopg.connect(filled.database.url) as other, ThreadPoolExecutor(1) as restorer:
+        other.execute("SET deadlock_timeout = '1min'")  # the restoration is the one that the database would end
+        tables = other.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'sourcebook'").fetchall()
+        other.execute("SELECT count(*) FROM sourcebook.document")
+        restoration = restorer.submit(restore, filled.database, tmp_path / "base.dump", replace=True)
+        wait_until(lambda: filled.rows(WAITING)[0]["number"] > 0, what="the restoration waits")
+        for (name,) in tables:
+            other.execute(sql.SQL("SELECT count(*) FROM sourcebook.{}").format(sql.Identifier(name)))
+        assert not restoration.done()
+        other.commit()
+        assert restoration.result(timeout=60).documents > 0
+    assert filled.found("batteries") == {"power.md"}
 
 
 def test_a_damaged_backup_changes_nothing(filled: Stages, tmp_path: Path) -> None:
