@@ -38,8 +38,9 @@ DROP SCHEMA IF EXISTS {_FORMER} CASCADE;
 ALTER SCHEMA {_SCHEMA} RENAME TO {_FORMER};
 CREATE SCHEMA {_SCHEMA};
 """
-# SQL here: the end of that script. A search may wait for a table that is locked here, and hold one to be locked:
-# all locks are given back long before the database would end one of both because of a deadlock.
+# SQL here: the end of that script. A search may wait for a table that is locked here, and hold one to be locked. So all
+# locks are given back soon, before the database ends one of both because of a deadlock (after 1 s by default), and are
+# then waited for longer, against searches that overlap without end, yet less than searches wait for a lock (2 s).
 _COMMIT: Final = f"""
 DO $$
 DECLARE
@@ -48,16 +49,18 @@ DECLARE
         FROM pg_catalog.pg_tables WHERE schemaname = '{_FORMER}'
     );
     deadline timestamptz := clock_timestamp() + interval '30 seconds';
+    milliseconds integer := 300;
 BEGIN
     LOOP
         BEGIN
-            SET LOCAL lock_timeout = '300ms';
+            PERFORM set_config('lock_timeout', milliseconds::text, true);
             EXECUTE 'LOCK TABLE ' || tables || ' IN ACCESS EXCLUSIVE MODE';
             EXIT;
-        EXCEPTION WHEN lock_not_available THEN
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             IF clock_timestamp() > deadline THEN
                 RAISE;
             END IF;
+            milliseconds := least(2 * milliseconds, 1200);
             PERFORM pg_sleep(0.05);
         END;
     END LOOP;

@@ -137,6 +137,29 @@ def test_a_restoration_gives_way_to_a_search_that_needs_further_tables(filled: S
     assert filled.found("batteries") == {"power.md"}
 
 
+def test_a_restoration_is_not_kept_waiting_by_transactions_that_overlap(filled: Stages, tmp_path: Path) -> None:
+    """There is no moment at which nobody reads, and none of those who read lasts for long."""
+    backup(filled.database, tmp_path / "base.dump")
+    done = threading.Event()
+
+    def read(delay: float) -> None:
+        done.wait(delay)
+        with psycopg.connect(filled.database.url) as other:
+            while not done.is_set():
+                other.execute("SELECT count(*) FROM sourcebook.document")
+                done.wait(0.8)  # short: it is how long a table is held
+                other.commit()
+
+    with ThreadPoolExecutor(2) as readers:
+        reading = [readers.submit(read, delay) for delay in (0, 0.4)]
+        try:
+            assert restore(filled.database, tmp_path / "base.dump", replace=True).documents > 0
+        finally:
+            done.set()
+    for each in reading:
+        each.result()
+
+
 def test_a_damaged_backup_changes_nothing(filled: Stages, tmp_path: Path) -> None:
     """A truncated one, one with flipped bytes, a foreign file and a dump of something else."""
     path = tmp_path / "base.dump"

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from sourcebook.errors import FailureClass
@@ -32,6 +32,8 @@ from sourcebook.web.http_types import FetchError
 BeforeRequest = Callable[[str], Awaitable[None]]
 """Called with a host before each connection: returns when it is allowed, raises FetchError where it is refused."""
 
+K = TypeVar("K")
+V = TypeVar("V")
 _REMEMBERED_FAILURES: Final = 1000
 _PHRASES: Final = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Service Unavailable"}
 
@@ -221,6 +223,7 @@ class BrowserProxy:
             raise ValueError("only http and https are let through")
         length = head.body_length()
         path = "/" + "".join(url.split("/", 3)[3:])
+        self._cut_off.pop(url, None)
         from_server, to_server, proxy = await self._connect(target, 80, reader)
         async with closing(to_server), asyncio.timeout(self._limits.idle_seconds) as idle:
             first = f"{method} {path} HTTP/1.1"
@@ -236,16 +239,13 @@ class BrowserProxy:
                 )
                 raise self._refused(502, str(target.hostname), target.port or 80, unreadable) from error
             writer.write(answer.for_one_message(answer.first))
-            self._cut_off.pop(url, None)
             # No further request is read, because it might be for another server.
             try:
                 await until_first(
                     copy(from_server, writer, self._limits.response_bytes, self._keep_alive(idle)), read_to_end(reader)
                 )
             except TooManyBytesError:
-                self._cut_off[url] = None
-                if len(self._cut_off) > _REMEMBERED_FAILURES:
-                    self._cut_off.popitem(last=False)
+                _remember(self._cut_off, url, None)
                 raise
 
     def _keep_alive(self, idle: asyncio.Timeout) -> Callable[[], None]:
@@ -310,11 +310,16 @@ class BrowserProxy:
 
     def _refused(self, status: int, host: str, port: int, error: FetchError) -> _RefusedError:
         """Store the error of a connection, and return the refusal for the browser."""
-        self._failures[host, port] = error
-        self._failures.move_to_end((host, port))
-        if len(self._failures) > _REMEMBERED_FAILURES:
-            self._failures.popitem(last=False)
+        _remember(self._failures, (host, port), error)
         return _RefusedError(status, str(error))
+
+
+def _remember(memory: OrderedDict[K, V], key: K, value: V) -> None:
+    """Store a value as the newest one, and forget the oldest where there are too many."""
+    memory[key] = value
+    memory.move_to_end(key)
+    if len(memory) > _REMEMBERED_FAILURES:
+        memory.popitem(last=False)
 
 
 async def _final_head(server: asyncio.StreamReader) -> Head:
