@@ -115,6 +115,7 @@ PARSERS = (
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
+    Parser("drawing", "markup.svg:parse_svg", (), ("image/svg+xml",), 1, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 1, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 1,
            (*_DOCLING, "odfdo", "lxml")),
@@ -142,7 +143,6 @@ _REASONS = {
     "application/vnd.ms-excel.sheet.binary": "the binary Excel format is not read; save it as .xlsx in Excel",
     "application/vnd.sqlite3": "databases are not read; open it in DB Browser for SQLite and export its tables as .csv",
     "application/vnd.apache.parquet": "Parquet files are not read; export the table as .csv with DuckDB or pandas",
-    "image/svg+xml": "SVG images are not read in this version; open it in Inkscape or a browser and print it to a PDF",
     BINARY: "binary file of unknown type",
     **dict.fromkeys(
         ("application/x-executable", "application/wasm", "application/java-vm", "application/x-python-bytecode"),

@@ -49,7 +49,7 @@ def base(
         stages.write("a.md", "# Tides\n\nThe gauge stands in the harbour.\n")
         stages.write("b.md", "# Winds\n\nThe mast stands on the hill.\n")
         stages.write("broken.docx", b"PK\x03\x04 this is no archive")
-        stages.write("picture.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+        stages.write("picture.psd", b"8BPS\0\1")
         stages.configure(CONFIGURATION)
         for stages.collection in ("letters", "handbook"):
             stages.run()
@@ -159,7 +159,7 @@ def test_a_plan_for_another_configuration_applies_nothing(filled: Stages) -> Non
         (lambda base: base.generations("nothing"), QueryError, "'nothing'"),
         (lambda base: base.show("docs/a.md"), UnknownDocumentError, "handbook, letters"),
         (lambda base: base.show("docs/a.md", "nothing"), QueryError, "'nothing'"),
-        (lambda base: base.show("docs/picture.svg"), UnknownDocumentError, "is no document"),
+        (lambda base: base.show("docs/picture.psd"), UnknownDocumentError, "is no document"),
         (lambda base: base.show("docs/\0\ud800.md"), UnknownDocumentError, "there is no document"),
         (lambda base: base.show(10**30), UnknownDocumentError, "there is no document"),
         (lambda base: base.show(-1), UnknownDocumentError, "there is no document"),

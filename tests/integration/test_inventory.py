@@ -42,7 +42,7 @@ def test_the_version_names_the_content_and_nothing_else(stages: Stages) -> None:
 
 def test_nothing_is_pending_once_everything_is_taken_in(stages: Stages) -> None:
     stages.write("a.md", "# Tide\n\nThe gauge stands in the harbour.\n")
-    stages.write("picture.svg", "<svg/>")
+    stages.write("picture.psd", b"8BPS\0\1")
     stages.configure()
     assert stages.pending().work
     stages.run()

@@ -61,7 +61,7 @@ def folder(tmp_path: Path, write: Write) -> Path:
     write(docs / "battery.md", "# Batteries\n\nThe batteries last two winters.\n")
     write(docs / "anchor.md", "# Anchors\n\nDrop the anchor in five fathoms.\n")
     write(docs / "empty.md", "  \n")
-    write(docs / "picture.svg", b"<svg/>")
+    write(docs / "picture.psd", b"8BPS\0\1")
     return docs
 
 
@@ -157,7 +157,7 @@ class TestRemove:
         """Removing a skipped file takes it off the list of problems."""
         ingest(configuration)
         with database.connection() as connection:
-            (item,) = remove_items(connection, str(folder / "picture.svg"))
+            (item,) = remove_items(connection, str(folder / "picture.psd"))
             assert item.document_id is None
             problems = collection_statuses(connection)[0].problems
         assert [problem.uri.rpartition("/")[2] for problem in problems] == ["empty.md"]

@@ -19,7 +19,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settle: Callable[[Pat
     docs.mkdir()
     (docs / "battery.md").write_text("# Batteries\n\n## Winter\n\nThe batteries last two winters.\n")
     (docs / "odd [red]name 'é'.txt").write_text("Drop the anchor in \x1b[31mfive\x07 fathoms [bold]always[/bold].\n")
-    (docs / "picture.svg").write_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (docs / "picture.psd").write_bytes(b"8BPS\0\1")
     (docs / "broken.docx").write_bytes(b"PK\x03\x04 this is no archive")
     for file in docs.iterdir():
         settle(file)

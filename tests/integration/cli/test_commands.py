@@ -90,7 +90,7 @@ class TestStatus:
         problems = {problem["uri"].rpartition("/")[2]: problem for problem in status["problems"]}
         assert {name: problem["state"] for name, problem in problems.items()} == {
             "broken.docx": "failed",
-            "picture.svg": "skipped",
+            "picture.psd": "skipped",
         }
         assert problems["broken.docx"]["next_retry_at"] is None, "it waits for a change"
         assert all(problem["error"] for problem in problems.values())

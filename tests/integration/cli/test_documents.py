@@ -25,15 +25,15 @@ class TestDocuments:
         states = {row["uri"].rpartition("/")[2]: (row["state"], row["chunks"]) for row in rows}
         assert states["battery.md"] == ("ready", 1)
         assert states["broken.docx"][0] == "failed"
-        assert states["picture.svg"] == ("skipped", 0)
-        assert next(row["document_id"] for row in rows if row["uri"].endswith("picture.svg")) is None
+        assert states["picture.psd"] == ("skipped", 0)
+        assert next(row["document_id"] for row in rows if row["uri"].endswith("picture.psd")) is None
 
     def test_failed_has_reasons(self, boat: Path) -> None:
         """`--failed` lists what is not searchable as it lies there, each with its reason."""
         rows = run("documents", "--failed", "--json").json["documents"]
         assert sorted(row["state"] for row in rows) == ["failed", "skipped"]
         assert all(row["error"] for row in rows)
-        assert "SVG" in run("documents", "--failed").out
+        assert "Photoshop" in run("documents", "--failed").out
 
     def test_removed_only_on_demand(self, boat: Path) -> None:
         """Removed documents are listed with `--removed` alone."""
@@ -71,9 +71,9 @@ class TestShow:
 
     def test_what_is_no_document(self, boat: Path) -> None:
         """A file that is known but no document is refused with its reason."""
-        ran = run("show", "docs/picture.svg")
+        ran = run("show", "docs/picture.psd")
         assert ran.code == 2
-        assert "SVG" in ran.err
+        assert "Photoshop" in ran.err
         assert run("show", "docs/nowhere.md").code == 2
 
     def test_for_people(self, boat: Path) -> None:
