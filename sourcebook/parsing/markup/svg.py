@@ -19,6 +19,8 @@ _TEXTS = frozenset({"title", "desc", "text", "foreignObject"})
 _LINES = frozenset({"br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "pre", "td", "th"})
 """HTML elements inside a drawing that begin and end a line."""
 
+_GRAPHVIZ_CLASSES = frozenset({"cluster", "graph", "node"})
+
 _DECLARED_ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)")
 
 _HIDDEN = re.compile(r"(?:^|;)\s*display\s*:\s*none\b")
@@ -63,7 +65,7 @@ def _texts(root: Any) -> Iterator[str]:
     while waiting:
         element = waiting.pop()
         name = _name(element)
-        if name in _NOT_SHOWN or _is_hidden(element):
+        if name in _NOT_SHOWN or _is_hidden(element) or (name == "title" and _names_a_node(element)):
             continue
         if name in _TEXTS:
             if words := _words(element):
@@ -103,6 +105,12 @@ def _chosen(switch: Any) -> list[Any]:
     plain = [child for child in children if not child.get("requiredExtensions")]
     general = [child for child in plain if not child.get("systemLanguage")]
     return (general or plain or children)[:1]
+
+
+def _names_a_node(title: Any) -> bool:
+    """Return whether a title is the name that Graphviz gives a node or a group of nodes, which is not what it shows."""
+    group = title.getparent()
+    return _name(group) == "g" and group.get("class") in _GRAPHVIZ_CLASSES
 
 
 def _is_hidden(element: Any) -> bool:

@@ -63,6 +63,14 @@ def test_html_inside_a_drawing_is_read_instead_of_its_fallback() -> None:
     assert texts(document) == ["Order shipped today", "Lock"]
 
 
+def test_the_names_of_nodes_are_left_out() -> None:
+    """Graphviz writes them as titles beside the labels; the title of an edge says which nodes it connects."""
+    nodes = "".join(f'<g class="node"><title>{name}</title><text>Gate {name}</text></g>' for name in ("n1", "n2"))
+    edge = '<g class="edge"><title>n1-&gt;n2</title><path d="M0 0h9"/></g>'
+    document = read(f'<svg><g class="graph"><title>%3</title>{nodes}{edge}</g><g><title>Legend</title></g></svg>')
+    assert texts(document) == ["Gate n1", "Gate n2", "n1->n2", "Legend"]
+
+
 def test_hidden_layers_are_left_out() -> None:
     """Whether an attribute or a style hides them."""
     hidden = '<g style="fill:none; display:none"><text>draft</text></g><text display="none">note</text>'
