@@ -99,6 +99,20 @@ def test_a_revised_parser_names_both_versions(stages: Stages) -> None:
     assert item.detail.startswith("markdown/0 → ")
 
 
+def test_a_file_whose_type_is_read_now_is_planned_with_its_texts(stages: Stages) -> None:
+    """An earlier version skipped it; nothing of it is cached."""
+    stages.configure()
+    stages.write("gate.svg", "<svg><text>The upper gate opens upstream.</text></svg>")
+    stages.raw_files()
+    stages.rows("UPDATE raw_file SET skip_reason = 'SVG images are not read in this version' RETURNING 1")
+    stages.rows("UPDATE collection SET compared_with = NULL RETURNING 1")
+    found = plan(stages)
+    assert [(item.reason, item.detail) for item in found.items] == [(Reason.REVISED, "files of its type are read now")]
+    assert (found.texts_to_embed, found.texts_cached) == (1, 0)
+    stages.run()
+    assert plan(stages).items == ()
+
+
 def test_a_failed_file_is_planned_when_its_retry_is_due(stages: Stages) -> None:
     stages.configure()
     stages.write("broken.pdf", b"%PDF-1.7 nothing of it")

@@ -16,7 +16,7 @@ from sourcebook.parsing.registry import parser_identities
 from sourcebook.speech.engine import engine_identity
 from sourcebook.stages.changes import changed_documents, changed_items, unsettled_documents
 from sourcebook.stages.documents.rows import parsing_settings
-from sourcebook.stages.raw_files.rules import KnownFile
+from sourcebook.stages.raw_files.rules import KnownFile, has_reader_now
 from sourcebook.stages.transcripts.rows import speech_settings
 
 
@@ -57,6 +57,8 @@ class PlannedItem:
     """Whether a published document, of any collection, has the same passages."""
     is_generated_index: bool = False
     """Whether the version that the ledger knows has passages without vectors."""
+    is_unread: bool = False
+    """Whether the ledger holds no text of the item, because it was skipped."""
 
 
 @dataclass(slots=True)
@@ -130,11 +132,15 @@ def _file(entry: FileEntry, known: KnownFile | None, settings: str) -> PlannedIt
         reason = Reason.RETURNED
     elif known.retry_due:
         reason = Reason.RETRY
-    elif (entry.size, entry.modified) == (known.size, known.modified):
-        reason, detail = Reason.SETTINGS, settings or "limits or patterns of its source"
-    else:
+    elif (entry.size, entry.modified) != (known.size, known.modified):
         reason = Reason.CHANGED
-    return PlannedItem(entry.uri, reason, detail, known.media_type or media_type, entry.size, known.size)
+    elif has_reader_now(entry, known):
+        reason, detail = Reason.REVISED, "files of its type are read now"
+    else:
+        reason, detail = Reason.SETTINGS, settings or "limits or patterns of its source"
+    is_unread = known.skip_reason is not None
+    known_type = known.media_type or media_type
+    return PlannedItem(entry.uri, reason, detail, known_type, entry.size, known.size, is_unread=is_unread)
 
 
 def _add_files_of_removed_sources(connection: Connection, collection: str, items: PlannedItems) -> None:

@@ -91,6 +91,13 @@ def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
     return is_taken(known.media_type)
 
 
+def has_reader_now(entry: FileEntry, known: KnownFile) -> bool:
+    """Return whether this version reads a file that an earlier version skipped for its type, or took for mere text."""
+    if entry.skip_reason is not None or known.media_type is None:
+        return False
+    return known.skip_reason is not None or _has_own_type_now(entry, known)
+
+
 def _has_own_type_now(entry: FileEntry, known: KnownFile) -> bool:
     """Return whether an earlier version recorded a file as mere text whose format has a media type of its own now."""
     return known.media_type in _MERE_TEXT and media_type_of_name(entry.path) in FORMERLY_TEXT
