@@ -241,13 +241,10 @@ class _Cost:
             max(item.size * ratio, 1.0) if ratio else expected_passages(item.media_type, item.size)
         )
         new = passages
-        if item.is_published:
+        has_texts = not item.is_unread and item.reason in {Reason.RETURNED, Reason.SETTINGS, Reason.REVISED}
+        if item.is_published or has_texts:
             new = 0.0
-        elif item.is_unread:
-            pass
-        elif item.reason in {Reason.RETURNED, Reason.SETTINGS, Reason.REVISED}:
-            new = 0.0
-        elif item.reason is Reason.CHANGED and item.known_size is not None:
+        elif item.reason is Reason.CHANGED and item.known_size is not None and not item.is_unread:
             each = 1 / ratio if ratio else item.size / passages if item.size else 1.0
             new = min(1 + abs(item.size - item.known_size) / max(each, 1.0), passages)
         self.passages += passages

@@ -34,7 +34,7 @@ def parse_svg(content: bytes) -> ParsedDocument:
     Raises:
         ParseError: The file is no drawing, or it is damaged.
     """
-    content = content.strip().removeprefix(BOM_UTF8)
+    content = content.removeprefix(BOM_UTF8).lstrip()
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=_is_free_of_entities(content)
     )

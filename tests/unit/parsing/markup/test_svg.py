@@ -71,6 +71,24 @@ def test_the_names_of_nodes_are_left_out() -> None:
     assert texts(document) == ["Gate n1", "Gate n2", "n1->n2", "Legend"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "iso-8859-1"])
+def test_the_declared_encoding_counts(encoding: str) -> None:
+    """With a byte order mark or without, and with a line break at the end."""
+    declared = encoding.removesuffix("-sig").removesuffix("-be")
+    drawing = f'<?xml version="1.0" encoding="{declared}"?>\n<svg><text>Untere Schleuse für Kähne</text></svg>\n'
+    assert texts(parse(drawing.encode(encoding), name="lock.svg", media_type="image/svg+xml")) == [
+        "Untere Schleuse für Kähne"
+    ]
+
+
+def test_namespaces_may_be_entities() -> None:
+    """Illustrator declares them so, and keeps its own data in an alternative that asks for an extension."""
+    entities = '<!DOCTYPE svg [<!ENTITY svg "http://www.w3.org/2000/svg"><!ENTITY ai "http://ns.adobe.com/ai/">]>'
+    own = '<foreignObject requiredExtensions="&ai;">eJzNvWmTI0eOJfhdRP4H</foreignObject>'
+    document = read(f'{entities}<svg xmlns="&svg;"><switch>{own}<g><text>Lock</text></g></switch></svg>')
+    assert texts(document) == ["Lock"]
+
+
 def test_hidden_layers_are_left_out() -> None:
     """Whether an attribute or a style hides them."""
     hidden = '<g style="fill:none; display:none"><text>draft</text></g><text display="none">note</text>'
