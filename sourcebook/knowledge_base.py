@@ -110,7 +110,7 @@ class KnowledgeBase(Contents):
         group_by: Literal["document"] | None = None,
         diversity: float = 0.0,
         rerank: "Reranking | str | None" = None,
-        literal: bool = False,
+        literal: bool | None = None,
         typos: bool = False,
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
@@ -130,7 +130,8 @@ class KnowledgeBase(Contents):
             group_by: `document` for one result a document; limit and offset then count documents.
             diversity: weight of the difference between results, 0 to 1 (maximal marginal relevance).
             rerank: a cross encoder that reranks the first results: `Reranking`, or a model's name or folder.
-            literal: whether the query has no operators.
+            literal: True for a query without operators, False for one with; None reads no quotation marks and dashes
+                as operators in running text.
             typos: whether the nearest known words stand in for words that no passage holds.
             explain: whether `SearchResults.explanation` says how the search went.
             generation: ids of generations, or one id, to search in place of the active generations of their

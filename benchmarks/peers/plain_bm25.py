@@ -57,13 +57,14 @@ class PlainBM25:
         return [Reading(*row) for row in connection.execute(_READINGS, [list(self._configurations), text])]
 
     def idfs(self, readings: Sequence[Reading]) -> dict[str, float]:
-        """Return what each lexeme tells.
+        """Return what each lexeme tells, times its occurrences in the query.
 
         Readings of one place are one word, as rare as all of them together; entries of a configuration that has no
         reading of it count as holding it; and where those are more than half, it is a stop word for all.
         """
         everything = len(self._lengths)
         holding: dict[str, int] = {}
+        occurrences: Counter[str] = Counter()
         for place in {reading.place for reading in readings}:
             here = [reading for reading in readings if reading.place == place]
             read_by = {reading.configuration for reading in here}
@@ -74,7 +75,11 @@ class PlainBM25:
             held = stopped + sum(len(self._postings.get(token, ())) for token in tokens)
             for token in tokens:
                 holding[token] = min(holding.get(token, everything), held)
-        return {token: math.log(1 + (everything - held + 0.5) / (held + 0.5)) for token, held in holding.items()}
+                occurrences[token] += 1
+        return {
+            token: occurrences[token] * math.log(1 + (everything - held + 0.5) / (held + 0.5))
+            for token, held in holding.items()
+        }
 
     def ranking(self, readings: Sequence[Reading], depth: int) -> list[tuple[int, float]]:
         """Return (chunk id, score), best first; equal scores in the order of their ids."""

@@ -53,7 +53,9 @@ class QueryTerm:
     ids: Mapping[int, int]
     """Lexeme id by generation id; empty where no entry holds it."""
     weight: float
-    """Factor on the entry's own weight: idf, less for a stand-in."""
+    """Factor on the entry's own weight: idf times occurrences, less for a stand-in."""
+    occurrences: int = 1
+    """Number of times that the query has it: BM25's query term frequency, without saturation (k3 infinite)."""
 
 
 def idf(entries: int, all_entries: int) -> float:
@@ -67,11 +69,21 @@ def idf(entries: int, all_entries: int) -> float:
 
 
 def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[QueryTerm]:
-    """Return the terms of a text under every text-search configuration in scope, stop words left out."""
+    """Return the terms of a text under every text-search configuration in scope, stop words left out.
+
+    A term that the text repeats counts as often as it occurs (Robertson and Zaragoza, The Probabilistic Relevance
+    Framework: BM25 and Beyond, 2009, section 3.4.1).
+    """
     rows = connection.execute(queries["query_words"], {"text": text, "generations": scope.ids})
     return [
-        QueryTerm(token, entries, {int(number): id_ for number, id_ in ids.items()}, idf(entries, all_entries or 0))
-        for token, entries, ids, all_entries in rows
+        QueryTerm(
+            token,
+            entries,
+            {int(number): id_ for number, id_ in ids.items()},
+            idf(entries, all_entries or 0) * occurrences,
+            occurrences,
+        )
+        for token, entries, ids, all_entries, occurrences in rows
     ]
 
 
@@ -88,18 +100,16 @@ def with_stand_ins(
       next one; two such mistakes in words of eight letters or more.
     """
     wanting = [
-        term.token
-        for term in terms
-        if _is_letter_of_pairs(term.token) or (not term.ids and len(term.token) <= _LONGEST)
+        term for term in terms if _is_letter_of_pairs(term.token) or (not term.ids and len(term.token) <= _LONGEST)
     ]
     if not wanting:
         return list(terms)
     row = connection.execute(queries["all_searchable_entries"], {"generations": scope.ids}).fetchone()
     everything = int(row[0] or 0) if row else 0
     found = {term.token: term for term in terms if term.ids}
-    for token in wanting[:_MOST_UNKNOWN]:
-        for (stand_in, entries, ids), factor in _Vocabulary(connection, scope).stand_ins(token, typos=typos):
-            weight = factor * idf(entries, everything)
+    for term in wanting[:_MOST_UNKNOWN]:
+        for (stand_in, entries, ids), factor in _Vocabulary(connection, scope).stand_ins(term.token, typos=typos):
+            weight = factor * idf(entries, everything) * term.occurrences
             if stand_in not in found or found[stand_in].weight < weight:
                 found[stand_in] = QueryTerm(stand_in, entries, {int(key): id_ for key, id_ in ids.items()}, weight)
     return [*found.values(), *(term for term in terms if not term.ids)]

@@ -1,8 +1,8 @@
 """Request of a search: the query with its operators and the options, checked before anything runs."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 from sourcebook.errors import QueryError
@@ -32,6 +32,11 @@ _CLAUSE: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_END_OF_SENTENCE: Final = re.compile(r"[.?!…。？！؟।][\"'”’»)\]]*\Z")
+_WORDS_OF_A_SENTENCE: Final = 5
+"""Words outside phrases and exclusions from which a text that ends like a sentence is prose."""
+_WORDS_OF_PROSE: Final = 12
+"""Words outside phrases and exclusions from which any text is prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +53,34 @@ class ParsedQuery:
     """Words and phrases that a passage must not hold."""
     excluded_titles: tuple[str, ...] = ()
     """Words and phrases that the title of its document must not hold."""
+    prose: bool = False
+    """Whether quotation marks or dashes are text because the query is running text."""
 
     @property
     def has_operators(self) -> bool:
         """Whether it has required or excluded terms."""
         return bool(self.phrases or self.titles or self.excluded or self.excluded_titles)
 
+    def relaxed(self) -> "Iterator[tuple[ParsedQuery, str]]":
+        """Yield the query with fewer conditions, and what it then leaves out, for a search that found nothing."""
+        required = [*self.phrases, *(f"title:{title}" for title in self.titles)]
+        excluded = [*self.excluded, *(f"title:{title}" for title in self.excluded_titles)]
+        if not self.text:
+            return
+        if required:
+            said = (
+                f"no passage fulfils the query with {_listed(required)}; these are the passages without that condition"
+            )
+            yield replace(self, phrases=(), titles=()), said
+        if excluded:
+            said = f"no passage fulfils the query without {_listed(excluded)}; these passages were found without that"
+            yield ParsedQuery(self.text), said
+
     def __str__(self) -> str:
         """Return the text and the terms of each operator."""
         parts = [repr(self.text)]
         for name, terms in self.as_dict().items():
-            if name != "text" and terms:
+            if isinstance(terms, list) and terms:
                 parts.append(f"{name.replace('_', ' ')}: {', '.join(terms)}")
         return "; ".join(parts)
 
@@ -109,7 +131,7 @@ class SearchRequest:
         group_by: str | None = None,
         diversity: float = 0.0,
         rerank: Reranking | str | None = None,
-        literal: bool = False,
+        literal: bool | None = None,
         typos: bool = False,
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
@@ -128,8 +150,9 @@ class SearchRequest:
         if len(text) > MOST_CHARACTERS:
             raise QueryError(f"the query has {len(text):,} characters, at most {MOST_CHARACTERS:,} are searched")
         for name, value in (("literal", literal), ("typos", typos), ("explain", explain)):
-            if not isinstance(value, bool):
-                raise QueryError(f"{name} is {value!r}; it must be True or False")
+            if not isinstance(value, bool) and not (name == "literal" and value is None):
+                allowed = "True, False or None" if name == "literal" else "True or False"
+                raise QueryError(f"{name} is {value!r}; it must be {allowed}")
         if mode not in get_args(Mode):
             raise QueryError(f"the mode is {mode!r}; it must be one of {', '.join(get_args(Mode))}")
         if group_by is not None and group_by not in get_args(Grouping):
@@ -154,16 +177,19 @@ class SearchRequest:
         )
 
 
-def parse_query(query: str, *, literal: bool = False) -> ParsedQuery:
+def parse_query(query: str, *, literal: bool | None = None) -> ParsedQuery:
     """Return the terms of a query; every text is a query.
 
     `"a phrase"` must stand in a passage, `-word` and `-"a phrase"` must not, `title:word` and `title:"a phrase"` must
     stand in the document's title (`-title:` must not). An unpaired quotation mark, an operator without a
     word, and operators of other query languages (AND, *, ~, ^, brackets) are text.
 
+    In running text, quotation marks and dashes are text. A query without `title:` is running text where at least twelve
+    of its words are outside phrases and exclusions, or five and it ends like a sentence.
+
     Args:
         query: as a person writes it.
-        literal: whether all of it is text.
+        literal: whether all of it is text; False reads operators in running text, too.
     """
     if literal:
         return ParsedQuery(query.strip())
@@ -172,6 +198,7 @@ def parse_query(query: str, *, literal: bool = False) -> ParsedQuery:
         (without, title): [] for without in (False, True) for title in (False, True)
     }
     phrases: list[str] = []
+    plain_words = 0
     for clause in _CLAUSE.finditer(query):
         without, title, phrase = bool(clause["minus"]), bool(clause["title"]), clause["phrase"]
         content = (phrase or clause["word"] or clause["rest"] or "").strip()
@@ -183,8 +210,14 @@ def parse_query(query: str, *, literal: bool = False) -> ParsedQuery:
             found[without, title].append(content)
         elif phrase is not None:
             phrases.append(content)
-    if not texts and not any(found.values()):
+        elif any(map(str.isalnum, content)):
+            plain_words += 1
+    has_operators = bool(phrases) or any(found.values())
+    if not texts and not has_operators:
         return ParsedQuery(query.strip())
+    has_titles = bool(found[False, True] or found[True, True])
+    if literal is None and has_operators and not has_titles and _is_prose(query.strip(), plain_words):
+        return ParsedQuery(query.strip(), prose=True)
     return ParsedQuery(
         " ".join(texts),
         tuple(phrases),
@@ -192,6 +225,15 @@ def parse_query(query: str, *, literal: bool = False) -> ParsedQuery:
         tuple(found[True, False]),
         tuple(found[True, True]),
     )
+
+
+def _is_prose(query: str, plain_words: int) -> bool:
+    least = _WORDS_OF_A_SENTENCE if _END_OF_SENTENCE.search(query) else _WORDS_OF_PROSE
+    return plain_words >= least
+
+
+def _listed(terms: Sequence[str]) -> str:
+    return ", ".join(repr(term) for term in terms)
 
 
 def _fusion(fusion: Fusion | str | None) -> Fusion:

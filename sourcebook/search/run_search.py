@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, wait
 from contextlib import nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from psycopg import Connection
@@ -70,6 +70,16 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         ranked, documents = _find(
             resources, held.connection, scope, request, condition, observation, in_turn=has_loaded
         )
+        if request.query.has_operators and not ranked.candidates:
+            for query, note in request.query.relaxed():
+                looser = replace(request, query=query)
+                condition, looser_notes = _condition(held.connection, scope, looser)
+                beyond, documents = _find(
+                    resources, held.connection, scope, looser, condition, observation, in_turn=has_loaded
+                )
+                if beyond.candidates:
+                    request, ranked, notes = looser, beyond, [*looser_notes, note]
+                    break
         found = time.perf_counter()
         ordered = Ordered(ranked.candidates)
         if request.rerank or request.group_by or request.diversity:
@@ -122,6 +132,11 @@ def _condition(
     """Return the condition that the query's operators and the filters set for every entry, and notes."""
     conditions, notes = required_terms(connection, scope, request.query) if request.query.has_operators else ([], [])
     filtered = request.filters.condition() if request.filters is not None else None
+    if request.query.prose:
+        notes.append(
+            "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
+            "makes them operators"
+        )
     notes += [f"the collection {name} has nothing searchable yet" for name in scope.not_indexed]
     return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes
 

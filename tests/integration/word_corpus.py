@@ -184,7 +184,7 @@ class Oracle:
         return {generation: average for generation, average in rows if average is not None}
 
     def idfs(self, query: str) -> dict[str, float]:
-        """Return what each lexeme of a query tells; readings of one place are one word, see `query_words`."""
+        """Return what each lexeme of a query tells, times its occurrences; readings of one place are one word."""
         sizes = Counter(configuration for _, configuration, _ in self.entries.values())
         readings: dict[int, dict[str, str]] = defaultdict(dict)
         for configuration in sizes:
@@ -197,6 +197,7 @@ class Oracle:
         holding = Counter(lexeme for _, _, words in self.entries.values() for lexeme in words)
         entries = len(self.entries)
         found: dict[str, float] = {}
+        occurrences: Counter[str] = Counter()
         for by_configuration in readings.values():
             stopped = sum(size for name, size in sizes.items() if name not in by_configuration)
             if stopped * 2 > entries:
@@ -207,7 +208,8 @@ class Oracle:
                 if holding[lexeme]:
                     told = math.log(1 + (entries - held + 0.5) / (held + 0.5))
                     found[lexeme] = max(found.get(lexeme, 0.0), told)
-        return found
+                    occurrences[lexeme] += 1
+        return {lexeme: told * occurrences[lexeme] for lexeme, told in found.items()}
 
     def scores(self, query: str, averages: Mapping[int, float]) -> dict[int, float]:
         """Return the BM25 of every entry that holds a word of the query."""

@@ -68,8 +68,13 @@ def search(
         ),
     ] = None,
     literal: Annotated[
-        bool, typer.Option("--literal", help="Take the query literally: quotes, dashes and title: are text.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--literal/--operators",
+            help="Quotes, dashes and title: are text, or operators also in running text. By default the query decides.",
+            show_default=False,
+        ),
+    ] = None,
     typos: Annotated[
         bool,
         typer.Option("--typos", help="Replace words that no passage has by the nearest words that some have."),

@@ -1,5 +1,6 @@
 -- name: query_words
--- Return the lexemes of a query with the number of entries that hold each, and their ids by generation.
+-- Return the lexemes of a query with the number of entries that hold each, their ids by generation, and how often the
+-- query has each.
 -- Each text-search configuration in scope reads the query for the entries made with it. Lexemes of one position are one
 -- word, as rare as all of them together. Where a configuration has the word as a stop word, all of its entries count as
 -- holding it: otherwise `the` would be a rare word among English texts because of a few texts of unknown language. A
@@ -35,7 +36,7 @@ WITH known AS (
     SELECT sum(entry_count) AS entries FROM generation WHERE id = ANY(%(generations)s)
 )
 SELECT lexeme_read.token, least(min(word.stopped + word.held), every.entries)::bigint AS entries, lexeme_read.ids,
-       every.entries::bigint AS all_entries
+       every.entries::bigint AS all_entries, count(DISTINCT place) AS occurrences
 FROM reading
 JOIN word USING (place)
 JOIN lexeme_read USING (token)

@@ -67,6 +67,45 @@ def test_what_follows_a_quotation_without_a_space_is_text() -> None:
     assert parse_query('"tide"-gauge') == ParsedQuery("tide -gauge", phrases=("tide",))
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        'Why was the student group called "the Methodists?"',
+        "Welche Gruppen leiten, neben Privatpersonen und -organisationen, Ergänzungsschulen?",
+        "jet interference with supersonic flow -dash experimental papers .",
+        'В какие десятилетия Дадли Симпсон был участником "Доктора Кто"?',
+        'we saw "connection reset" again on Monday when the nightly backup of the second server ran',
+    ],
+)
+def test_quotation_marks_and_dashes_in_running_text_are_text(query: str) -> None:
+    """A sentence, or a dozen words, is no list of conditions; what was typed as operators can still be asked for."""
+    assert parse_query(query) == ParsedQuery(query, prose=True)
+    assert parse_query(query, literal=False).has_operators
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"sick leave"?',
+        "vacation days -germany?",
+        'title:policy Who may sign a contract with "customers"?',
+        '"a" b c d e f',
+    ],
+)
+def test_short_queries_and_titles_keep_their_operators(query: str) -> None:
+    assert parse_query(query).has_operators
+
+
+def test_a_query_is_relaxed_step_by_step() -> None:
+    """First without what must be there, then without what must not; each step says what it leaves out."""
+    steps = list(parse_query('"power cut" -diesel title:ink').relaxed())
+    assert [query.has_operators for query, _ in steps] == [True, False]
+    assert "'power cut', 'title:ink'" in steps[0][1]
+    assert "'diesel'" in steps[1][1]
+    assert not list(parse_query("power cut").relaxed())
+    assert not list(parse_query("-diesel").relaxed())
+
+
 def test_taken_literally_all_is_text() -> None:
     query = '"tide gauge" -well title:x'
     assert parse_query(f" {query} ", literal=True) == ParsedQuery(query)
