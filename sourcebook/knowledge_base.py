@@ -130,8 +130,8 @@ class KnowledgeBase(Contents):
             group_by: `document` for one result a document; limit and offset then count documents.
             diversity: weight of the difference between results, 0 to 1 (maximal marginal relevance).
             rerank: a cross encoder that reranks the first results: `Reranking`, or a model's name or folder.
-            literal: True for a query without operators, False for one with; None reads no quotation marks and dashes
-                as operators in running text.
+            literal: True for a query without operators; False for one whose operators hold in any case; None reads no
+                quotation marks and dashes as operators in running text, and gives up operators that nothing fulfils.
             typos: whether the nearest known words stand in for words that no passage holds.
             explain: whether `SearchResults.explanation` says how the search went.
             generation: ids of generations, or one id, to search in place of the active generations of their

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sourcebook.cli.output import console, counted, one_line, safe
+from sourcebook.cli.snippets import snippet_text
 from sourcebook.model.time_span import media_fragment, time_span
 
 if TYPE_CHECKING:
@@ -72,19 +73,19 @@ def _score(result: "SearchResult", *, with_scores: bool) -> str:
 
 
 def _passages(result: "SearchResult") -> "Table":
-    """Return the beginning of the passage; with neighbours, all passages of the window with each hit marked."""
+    """Return the snippet of the passage; with neighbours, all passages of the window with each hit marked."""
     from rich.table import Table
 
     table = Table.grid()
     table.add_column(width=3)
     table.add_column()
     if not result.parts:
-        table.add_row("", safe(one_line(_without_headings(result), SNIPPET)))
+        table.add_row("", snippet_text(result))
     first_hit = next((part.ordinal for part in result.parts if part.is_hit), 0)
     for part in result.parts:
         if part.is_hit:
-            text = _without_headings(result) if part.ordinal == result.ordinal else part.text
-            table.add_row(" > ", safe(one_line(text, SNIPPET)))
+            own = part.ordinal == result.ordinal
+            table.add_row(" > ", snippet_text(result) if own else safe(one_line(part.text, SNIPPET)))
         elif part.ordinal < first_hit:
             table.add_row("", safe(_last_words(part.text, SNIPPET), "dim"))
         else:
@@ -104,15 +105,6 @@ def _place(other: "OtherPassage") -> str | None:
     if other.page is not None:
         return f"page {other.page}"
     return time_span(other.start_seconds, other.end_seconds) or (f"#{other.anchor}" if other.anchor else None)
-
-
-def _without_headings(result: "SearchResult") -> str:
-    """Return a passage without the headings at its beginning, which are shown above it."""
-    shown = {result.title, *result.heading_path}
-    text = result.text.lstrip()
-    while text.startswith("#") and (line := text.partition("\n"))[0].lstrip("#").strip() in shown and line[2].strip():
-        text = line[2].lstrip()
-    return text
 
 
 def _last_words(text: str, most: int) -> str:

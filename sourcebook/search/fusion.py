@@ -21,6 +21,7 @@ from psycopg import Connection
 
 from sourcebook.errors import QueryError
 from sourcebook.search.explanation import LegExplanation
+from sourcebook.search.query_terms import QueryTerm
 
 FIRST_DEPTH = 100
 """Entries of each leg that a search fuses at first."""
@@ -102,6 +103,8 @@ class LegResult:
     """Factor 0..1 on the leg's weight in the fusion; see `query_vectors.language_weight`."""
     plan: Callable[[Connection], str] | None = None
     """Reads PostgreSQL's plan of the leg's statement."""
+    terms: tuple[QueryTerm, ...] | None = None
+    """Terms of the query, stand-ins included; None of the vector leg."""
 
     def explain(self, connection: Connection, name: str) -> LegExplanation:
         """Return the explanation of the leg, with PostgreSQL's plan of its statement."""

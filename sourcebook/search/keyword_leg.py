@@ -51,6 +51,7 @@ class KeywordLeg:
             (time.perf_counter() - started) * 1000,
             query=" ".join(f"{term.token}^{term.weight:.2f}" for term in terms if term.ids),
             plan=lambda connection: keyword_plan(connection, self.scope, terms, depth, self.condition),
+            terms=tuple(terms),
         )
 
 

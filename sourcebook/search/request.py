@@ -113,6 +113,8 @@ class SearchRequest:
     rerank: Reranking | None = None
     typos: bool = False
     explain: bool = False
+    keeps_conditions: bool = False
+    """Whether the query's operators hold also where no passage fulfils them."""
     generations: tuple[int, ...] = ()
     """Ids of generations to search in place of the active ones of their collections."""
 
@@ -173,6 +175,7 @@ class SearchRequest:
             _reranking(rerank),
             typos,
             explain,
+            literal is False,
             _generations(generation),
         )
 

@@ -1,12 +1,14 @@
 """Results of a search."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, overload
 
 from sourcebook.model.time_span import time_span
 from sourcebook.search.context import Part, merged_text
 from sourcebook.search.explanation import Explanation
+from sourcebook.search.highlights import Highlight
+from sourcebook.search.snippets import snippet_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,19 @@ class SearchResult:
     link: str | None = None
     """Address of the file in the web view of its Git repository, at the commit that was read; None elsewhere."""
 
+    snippet: str = ""
+    """The part of the text that answers the query best: whole sentences or lines of at most 320 characters."""
+    snippet_start: int = 0
+    """Start of the snippet in the text, in characters."""
+    highlights: tuple[tuple[int, int], ...] = ()
+    """(start, end) of each word of the text that is a word of the query in whichever form, in characters."""
+
+    @property
+    def snippet_highlights(self) -> tuple[tuple[int, int], ...]:
+        """(start, end) of each highlight in the snippet, in characters."""
+        begin, stop = self.snippet_start, self.snippet_start + len(self.snippet)
+        return tuple((start - begin, end - begin) for start, end in self.highlights if begin <= start and end <= stop)
+
     @property
     def time_span(self) -> str | None:
         """Time span of the passage in its recording, such as `12:30–14:15`; None for other documents."""
@@ -88,10 +103,21 @@ class SearchResult:
         """The parts as one text without repetitions; the passage's own text without neighbours."""
         return merged_text(self.parts) if self.parts else self.text
 
+    def with_snippet(self, highlights: Sequence[Highlight]) -> "SearchResult":
+        """Return the result with highlights and the snippet that they make."""
+        start, end = snippet_span(self.text, highlights)
+        spans = tuple((each.start, each.end) for each in highlights)
+        return replace(self, snippet=self.text[start:end], snippet_start=start, highlights=spans)
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, the time span among them, and with neighbours the context."""
         context = self.context_text if self.parts else None
-        return {**asdict(self), "time_span": self.time_span, "context_text": context}
+        return {
+            **asdict(self),
+            "snippet_highlights": self.snippet_highlights,
+            "time_span": self.time_span,
+            "context_text": context,
+        }
 
 
 @dataclass(frozen=True, slots=True)

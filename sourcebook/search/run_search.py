@@ -1,7 +1,7 @@
 """A search from the checked request to its page of results."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, wait
 from contextlib import nullcontext
 from contextvars import copy_context
@@ -14,14 +14,16 @@ from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
+from sourcebook.search.highlights import find_highlights
 from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
+from sourcebook.search.query_terms import query_terms, with_stand_ins
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.read_results import read_results
 from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
 from sourcebook.search.reranking.reranker import Reranker
-from sourcebook.search.results import SearchResults
+from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.search.search_observation import SearchObservation
 from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
 from sourcebook.search.vector_leg import VectorLeg
@@ -70,7 +72,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         ranked, documents = _find(
             resources, held.connection, scope, request, condition, observation, in_turn=has_loaded
         )
-        if request.query.has_operators and not ranked.candidates:
+        if request.query.has_operators and not (ranked.candidates or request.keeps_conditions):
             for query, note in request.query.relaxed():
                 looser = replace(request, query=query)
                 condition, looser_notes = _condition(held.connection, scope, looser)
@@ -88,6 +90,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
         results = read_results(held.connection, scope.ids, page, request.neighbours)
+        results = _with_snippets(held.connection, scope, request, ranked.legs, results)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
         ended = time.perf_counter()
@@ -229,6 +232,22 @@ def _page(
             f"each leg ranks its first {DEEPEST:,} entries; {units} behind them are not listed: narrow the search"
         )
     return page, next_offset, notes
+
+
+def _with_snippets(
+    connection: Connection,
+    scope: SearchScope,
+    request: SearchRequest,
+    legs: Mapping[str, LegResult],
+    results: Sequence[SearchResult],
+) -> tuple[SearchResult, ...]:
+    """Return the results with their highlights and snippets."""
+    terms = legs["keyword"].terms if "keyword" in legs else None
+    if terms is None and results:
+        found = query_terms(connection, scope, request.query.text)
+        terms = tuple(with_stand_ins(connection, scope, found, typos=request.typos))
+    highlights = find_highlights(connection, scope, terms or (), [result.text for result in results])
+    return tuple(result.with_snippet(marked) for result, marked in zip(results, highlights, strict=True))
 
 
 def _explain(

@@ -1,6 +1,5 @@
 -- name: query_words
--- Return the lexemes of a query with the number of entries that hold each, their ids by generation, and how often the
--- query has each.
+-- Return the lexemes of a query with document frequencies, ids by generation, and occurrences in the query.
 -- Each text-search configuration in scope reads the query for the entries made with it. Lexemes of one position are one
 -- word, as rare as all of them together. Where a configuration has the word as a stop word, all of its entries count as
 -- holding it: otherwise `the` would be a rare word among English texts because of a few texts of unknown language. A
@@ -25,23 +24,24 @@ WITH known AS (
     ) lexeme ON true
     GROUP BY read.token
 ), word AS (
-    SELECT here.place,
-           (SELECT coalesce(sum(known.entries), 0) FROM known
-            WHERE NOT EXISTS (SELECT FROM reading WHERE reading.place = here.place AND reading.name = known.name)
-           ) AS stopped,
-           (SELECT sum(entries) FROM lexeme_read
-            WHERE token IN (SELECT token FROM reading WHERE reading.place = here.place)) AS held
-    FROM (SELECT DISTINCT place FROM reading) here
+    SELECT place, (SELECT sum(entries) FROM known) - sum(known.entries) AS stopped
+    FROM (SELECT DISTINCT place, name FROM reading) here JOIN known USING (name)
+    GROUP BY place
+), holding AS (
+    SELECT place, sum(lexeme_read.entries) AS held
+    FROM (SELECT DISTINCT place, token FROM reading) here JOIN lexeme_read USING (token)
+    GROUP BY place
 ), every AS (
     SELECT sum(entry_count) AS entries FROM generation WHERE id = ANY(%(generations)s)
 )
-SELECT lexeme_read.token, least(min(word.stopped + word.held), every.entries)::bigint AS entries, lexeme_read.ids,
+SELECT lexeme_read.token, least(min(word.stopped + held), every.entries)::bigint AS entries, lexeme_read.ids,
        every.entries::bigint AS all_entries, count(DISTINCT place) AS occurrences
 FROM reading
 JOIN word USING (place)
+JOIN holding USING (place)
 JOIN lexeme_read USING (token)
 CROSS JOIN every
-WHERE word.stopped * 2 <= every.entries AND (lexeme_read.ids <> '{}' OR word.held = 0)
+WHERE word.stopped * 2 <= every.entries AND (lexeme_read.ids <> '{}' OR held = 0)
 GROUP BY lexeme_read.token, lexeme_read.ids, every.entries
 ORDER BY lexeme_read.token;
 

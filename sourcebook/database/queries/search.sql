@@ -86,3 +86,12 @@ WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s) AND ve
 -- name: read_one_snapshot
 -- Let all statements of this transaction read one snapshot of the index.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
+-- name: words_with_lexemes
+-- Return the words of a list that have some of the lexemes under one of the text-search configurations.
+SELECT word, array_agg(DISTINCT lexeme)
+FROM unnest(%(words)s::text[]) AS word
+CROSS JOIN unnest(%(configurations)s::text[]) AS configuration
+CROSS JOIN LATERAL unnest(search_lexemes(configuration::regconfig, word)) AS found (lexeme, positions, weights)
+WHERE lexeme = ANY(%(tokens)s::text[])
+GROUP BY word;

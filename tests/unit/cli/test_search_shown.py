@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from sourcebook.cli.passages import show_results
+from sourcebook.cli.snippets import snippet_text
 from sourcebook.search.context import Part
 from sourcebook.search.explanation import Explanation, LegExplanation
+from sourcebook.search.highlights import Highlight
 from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
 
 RESULT = SearchResult(
@@ -32,7 +34,8 @@ RESULT = SearchResult(
 
 
 def shown(capsys: pytest.CaptureFixture[str], *found: SearchResult, **told: Any) -> str:
-    show_results(SearchResults(found, 2.5, told.pop("dropped_legs", {}), **told))
+    results = tuple(result.with_snippet(()) for result in found)
+    show_results(SearchResults(results, 2.5, told.pop("dropped_legs", {}), **told))
     return capsys.readouterr().out
 
 
@@ -52,6 +55,24 @@ def test_only_headings_that_are_shown_above_are_left_out(capsys: pytest.CaptureF
     nested = replace(RESULT, text="# Tides\n\n## Moon\n\n# read the gauge\nread()")
     assert "\n   # read the gauge read()\n" in shown(capsys, nested)
     assert "\n   ## Moon\n" in shown(capsys, replace(RESULT, text="# Tides\n\n## Moon\n"))
+
+
+def test_the_part_that_answers_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """From the middle of a passage, with signs where it goes on; the highlights are bold on a terminal."""
+    text = f"{'Nothing happened. ' * 40}The ebb was low. {'Nothing happened. ' * 40}"
+    place = text.index("ebb")
+    result = replace(RESULT, text=text).with_snippet([Highlight(place, place + 3, 1.0, "ebb")])
+    lines = snippet_text(result)
+    assert lines.plain.startswith("… The ebb was low. Nothing happened.")
+    assert lines.plain.endswith("Nothing happened. …")
+    assert [lines.plain[span.start : span.end] for span in lines.spans] == ["ebb"]
+    assert lines.spans[0].style == "bold"
+
+
+@pytest.mark.parametrize("text", ["| a | b |\n|---|---|\n| 1 | 2 |", "```\nif x:\n    y()\n```"])
+def test_tables_and_code_keep_their_lines(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    lines = [f"   {line}" for line in text.splitlines()]
+    assert [line.rstrip() for line in shown(capsys, replace(RESULT, text=text)).splitlines()[3:-1]] == lines
 
 
 def test_neighbours_stand_around_the_hit(capsys: pytest.CaptureFixture[str]) -> None:

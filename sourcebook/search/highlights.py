@@ -1,0 +1,123 @@
+"""Highlights: the words of a passage that are words of the query, in whichever form.
+
+PostgreSQL made the lexemes of the index, so it also says which words of a passage are which lexemes. It is asked once
+for all passages of a page, and only about words that begin like one of the query's lexemes: its stemmers change the
+end of a word.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.search_scope import SearchScope
+
+_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
+_COMPOUND: Final = re.compile(r"\w+(?:[./@:_+-]+\w+)+")
+"""Words with signs inside, which may be one lexeme: numbers, hosts, file names, e-mail addresses."""
+_BEGINNING: Final = 2
+"""Letters that a word and its lexeme have in common, at least."""
+_FIRST_UNSPACED: Final = "\u0e00"
+"""First code point of scripts without spaces, whose lexemes are parts of what has spaces around it."""
+_MOST_WORDS: Final = 2_000
+"""Different words of a page that PostgreSQL is asked about, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """A word of a passage that is a word of the query: `text[start:end]`."""
+
+    start: int
+    end: int
+    weight: float
+    """Weight of its lexeme in the query: the inverse document frequency, times occurrences."""
+    token: str
+    """Its lexeme."""
+
+
+def find_highlights(
+    connection: Connection, scope: SearchScope, terms: Sequence[QueryTerm], texts: Sequence[str]
+) -> list[list[Highlight]]:
+    """Return the highlights of each text, in reading order and without overlaps.
+
+    Args:
+        connection: in autocommit mode.
+        scope: the generations that are searched, whose text-search configurations read the words.
+        terms: lexemes of the query, stand-ins included; those that no entry holds are left out.
+        texts: passages of a page.
+    """
+    weights = {term.token: term.weight for term in terms if term.ids}
+    if not weights or not texts:
+        return [[] for _ in texts]
+    beginnings = {_folded(token)[:_BEGINNING] for token in weights}
+    candidates = [[span for span in _spans(text) if _can_be(text[slice(*span)], beginnings)] for text in texts]
+    words = {text[start:end] for text, spans in zip(texts, candidates, strict=True) for start, end in spans}
+    rows = connection.execute(
+        queries["words_with_lexemes"],
+        {
+            "words": sorted(words)[:_MOST_WORDS],
+            "tokens": list(weights),
+            "configurations": list(scope.configurations),
+        },
+    )
+    tokens: Mapping[str, list[str]] = dict(rows.fetchall())
+    return [
+        _without_overlaps(
+            highlight
+            for start, end in spans
+            for token in tokens.get(text[start:end], ())
+            for highlight in _places(text, start, end, token, weights[token])
+        )
+        for text, spans in zip(texts, candidates, strict=True)
+    ]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    for pattern in (_COMPOUND, _WORD):
+        for found in pattern.finditer(text):
+            yield found.span()
+
+
+def _can_be(word: str, beginnings: set[str]) -> bool:
+    """Whether a word may have one of the lexemes; a run of letters without spaces may have any of its pairs."""
+    folded = _folded(word)
+    if folded[:_BEGINNING] in beginnings or folded[:1] in beginnings:
+        return True
+    return word[-1] >= _FIRST_UNSPACED and any(beginning in folded for beginning in beginnings)
+
+
+def _places(text: str, start: int, end: int, token: str, weight: float) -> Iterator[Highlight]:
+    """Yield the span of a word; within a run of letters without spaces, each occurrence of the lexeme."""
+    if token[:1] < _FIRST_UNSPACED:
+        yield Highlight(start, end, weight, token)
+        return
+    place = text.find(token, start, end)
+    while place >= 0:
+        yield Highlight(place, place + len(token), weight, token)
+        place = text.find(token, place + 1, end)
+
+
+def _without_overlaps(highlights: Iterator[Highlight]) -> list[Highlight]:
+    """Return highlights in reading order; of those that overlap, the first, and the longer one of two at a place.
+
+    Neighbouring pairs of letters in a script without spaces overlap by one letter: the second is shortened.
+    """
+    kept: list[Highlight] = []
+    for each in sorted(highlights, key=lambda one: (one.start, -one.end, -one.weight)):
+        reached = kept[-1].end if kept else 0
+        if each.start >= reached:
+            kept.append(each)
+        elif each.end > reached:
+            kept.append(Highlight(reached, each.end, each.weight, each.token))
+    return kept
+
+
+def _folded(word: str) -> str:
+    """Return a word in lower case without accents."""
+    lowered = unicodedata.normalize("NFKD", word.lower())
+    return lowered if lowered.isascii() else "".join(one for one in lowered if not unicodedata.combining(one))
