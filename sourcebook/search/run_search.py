@@ -122,7 +122,9 @@ def _condition(
     """Return the condition that the query's operators and the filters set for every entry, and notes."""
     conditions, notes = required_terms(connection, scope, request.query) if request.query.has_operators else ([], [])
     filtered = request.filters.condition() if request.filters is not None else None
-    notes += [f"the collection {name} has nothing searchable yet" for name in scope.not_indexed]
+    notes += [
+        f"the collection {name} has nothing searchable yet; run  sourcebook ingest {name}" for name in scope.not_indexed
+    ]
     return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes
 
 
