@@ -7,6 +7,7 @@ from typing import Any, overload
 from sourcebook.model.time_span import time_span
 from sourcebook.search.context import Part, merged_text
 from sourcebook.search.explanation import Explanation
+from sourcebook.search.presentation import all_as_html, as_html, as_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,14 @@ class SearchResult:
         """The parts as one text without repetitions; the passage's own text without neighbours."""
         return merged_text(self.parts) if self.parts else self.text
 
+    def __str__(self) -> str:
+        """Return title, place and passage, for `print`."""
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return title, place and passage as HTML, for notebooks."""
+        return as_html(self)
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, the time span among them, and with neighbours the context."""
         context = self.context_text if self.parts else None
@@ -133,6 +142,14 @@ class SearchResults(Sequence[SearchResult]):
     def __iter__(self) -> Iterator[SearchResult]:
         """Iterate best first."""
         return iter(self.results)
+
+    def __str__(self) -> str:
+        """Return title, place and passage of each result, for `print`."""
+        return "\n\n".join(map(str, self.results)) or "No passage was found."
+
+    def _repr_html_(self) -> str:
+        """Return the results as a numbered list, for notebooks."""
+        return all_as_html(self.results, self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as `sourcebook search --json` prints them."""
