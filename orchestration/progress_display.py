@@ -1,7 +1,8 @@
 """The display of `sourcebook ingest` in a terminal: one bar per stage, one line per collection."""
 
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sourcebook.cli.crawl_reports import note_lines
 from sourcebook.cli.output import counted, one_line
@@ -23,6 +24,8 @@ _UNITS = {
     "embeddings": "chunks",
     "search_index": "documents",
 }
+_MOST_FAILURES = 3
+"""Failures that are printed with their reasons."""
 _MOST_DAMAGE = 10
 """Damaged items that are printed one by one."""
 
@@ -35,6 +38,7 @@ class ProgressDisplay:
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
         self._listening = listening(self._show)
+        self._warnings: list[str] = []
 
     def __enter__(self) -> Self:
         """Listen to the progress of this process."""
@@ -49,6 +53,12 @@ class ProgressDisplay:
         self._end_bars()
         if not self._quiet:
             self._listening.__exit__(None, None, None)
+
+    def warn(self, warnings: "Sequence[str]") -> None:
+        """Print what can be said before any work: missing folders, and patterns that match nothing."""
+        self._warnings = list(warnings)
+        for warning in warnings:
+            self._say(warning)
 
     def waiting(self, collection: str) -> None:
         """Print that another process is ingesting the collection."""
@@ -87,35 +97,43 @@ class ProgressDisplay:
                 f"{done.name}: nothing changed, {done.assets['documents']['unchanged']:,} documents are up to date"
             )
         else:
-            documents, entries = done.assets["documents"], done.assets["search_index"]
-            vectors = done.assets["embeddings"]
-            pages = done.assets["crawled_pages"]
-            if any(pages.values()):
-                self._say(
-                    f"{done.name}: pages +{pages['added']:,} ~{pages['changed']:,} -{pages['removed']:,}, "
-                    f"unchanged {pages['unchanged']:,}, failed {pages['failed']:,}"
-                    + (f", postponed {pages['postponed']:,}" if pages.get("postponed") else "")
-                )
-            sound = done.assets["transcripts"]
-            if any(sound.values()):
-                self._say(
-                    f"{done.name}: recordings +{sound['added']:,} ~{sound['changed']:,}, "
-                    f"unchanged {sound['unchanged']:,}, failed {sound['failed']:,}"
-                )
+            entries, vectors = done.assets["search_index"], done.assets["embeddings"]
+            for asset, what in (("crawled_pages", "pages"), ("transcripts", "recordings")):
+                if any(done.assets[asset].values()):
+                    self._say(f"{done.name}: {what}: {_changes(done.assets[asset])}")
+            searchable = entries["unchanged"] + entries["added"] + entries["changed"]
+            reused = f", {vectors['reused']:,} vectors reused" if vectors["reused"] else ""
             self._say(
-                f"{done.name}: documents +{documents['added']:,} ~{documents['changed']:,} -{documents['removed']:,}, "
-                f"embedded {vectors['computed']:,} chunks (reused {vectors['reused']:,}), "
-                f"searchable chunks {entries['unchanged'] + entries['added'] + entries['changed']:,}"
+                f"{done.name}: documents: {_changes(done.assets['documents'])}; "
+                f"{counted(searchable, 'passage')} searchable, {vectors['computed']:,} embedded{reused}"
             )
         for finding in done.pending.damage[:_MOST_DAMAGE]:
             self._say(f"{done.name}: was damaged: {one_line(str(finding), 500)}")
-        if done.failed_items:
-            self._say(f"{done.name}: {done.failed_items:,} failed; see  sourcebook documents --failed")
+        self._show_failures(done)
         for reason in done.pending.unlisted:
             self._say(f"{done.name}: {reason}; nothing of it was removed")
         notes = (*note_lines(done.crawl_notes), *done.left_out, *done.generation_notes)
-        for reason in (*done.unmatched, *done.unread_sites, *notes):
+        unmatched = (each for each in done.unmatched if not self._was_said(f"{done.name}: {each}"))
+        for reason in (*unmatched, *done.unread_sites, *notes):
             self._say(f"{done.name}: {reason}")
+
+    def _show_failures(self, done: "IngestedCollection") -> None:
+        """Print the number of failures, and the first ones with their reasons, the new ones before the others."""
+        if not done.failed_items:
+            return
+        number = len(done.new_failures)
+        kinds = f"{number:,} new" if number else "none of them new"
+        self._say(f"{done.name}: {done.failed_items:,} failed, {kinds}")
+        first = [*done.new_failures.items(), *done.old_failures.items()][:_MOST_FAILURES]
+        for uri, reason in first:
+            self._say(f"  {one_line(uri, 500)}: not indexed because {one_line(reason, 500)}")
+        more = done.failed_items - len(first)
+        all_of_them = f"sourcebook documents --failed -c {done.name}"
+        self._say(f"  and {more:,} more:  {all_of_them}" if more else f"  when they are tried again:  {all_of_them}")
+
+    def _was_said(self, line: str) -> bool:
+        """Return whether a warning before the work began with a line."""
+        return any(warning.startswith(line) for warning in self._warnings)
 
     def _say(self, line: str) -> None:
         if not self._quiet:
@@ -160,3 +178,10 @@ class ProgressDisplay:
             self._progress.stop()
         self._progress = None
         self._bars = {}
+
+
+def _changes(counts: "Mapping[str, Any]") -> str:
+    """Return the counts of an asset in words, without those that are 0: `3 new, 2 changed, 1 removed`."""
+    words = {"added": "new", "changed": "changed", "removed": "removed", "unchanged": "unchanged"}
+    words |= {"failed": "failed", "postponed": "postponed"}
+    return ", ".join(f"{counts[name]:,} {word}" for name, word in words.items() if counts.get(name)) or "nothing"

@@ -9,14 +9,17 @@ import typer
 
 from sourcebook.cli import pipeline
 from sourcebook.cli.commands import (
+    add,
     apply,
     backup,
+    completion,
     doctor,
     documents,
     evaluate,
     export,
     generations,
     import_,
+    init,
     plan,
     purge,
     remove,
@@ -32,7 +35,6 @@ app = typer.Typer(
     name="sourcebook",
     cls=GuardedGroup,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,  # cli/errors.py shows them without local variables, which may contain secrets
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -57,7 +59,7 @@ def _sourcebook(
 ) -> None:
     """Turn folders of documents and web sites into one searchable knowledge base, and keep it up to date.
 
-    Begin with a `sourcebook.yaml` and `sourcebook ingest`, then ask: `sourcebook search "your question"`.
+    Begin with `sourcebook ingest ./docs`, then ask: `sourcebook search "your question"`.
 
     Exit codes: 0 all well, 3 finished with failed items, 2 wrong usage or configuration, 1 anything else.
     """
@@ -65,6 +67,8 @@ def _sourcebook(
     ctx.obj = CommandContext(config)
 
 
+init.register(app)
+add.register(app)
 pipeline.register(app)
 apply.register(app)
 plan.register(app)
@@ -80,6 +84,7 @@ export.register(app)
 import_.register(app)
 backup.register(app)
 doctor.register(app)
+completion.register(app)
 
 
 def run() -> None:
