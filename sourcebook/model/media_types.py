@@ -24,6 +24,7 @@ MESSAGES = frozenset({EMAIL, OUTLOOK})
 ASCIIDOC = "text/asciidoc"
 LATEX = "text/x-tex"
 RST = "text/x-rst"
+ORG = "text/x-org"
 NOTEBOOK = "application/x-ipynb+json"
 SUBRIP = "application/x-subrip"
 WEBVTT = "text/vtt"
@@ -86,7 +87,7 @@ CODE_LANGUAGES = {
 
 _DOCUMENTS = {
     MARKDOWN: ("md", "markdown", "mdown", "mkd", "mdx"),
-    PLAIN_TEXT: ("txt", "text", "log", "org"),
+    PLAIN_TEXT: ("txt", "text", "log"),
     HTML: ("html", "htm", "xhtml"),
     CSV: ("csv", "tsv"),
     PDF: ("pdf",),
@@ -103,6 +104,7 @@ _DOCUMENTS = {
     ASCIIDOC: ("adoc", "asciidoc", "asc"),
     LATEX: ("tex", "latex", "ltx"),
     RST: ("rst", "rest"),
+    ORG: ("org",),
     EPUB: ("epub",),
     EMAIL: ("eml",),
     MBOX: ("mbox", "mbx"),
@@ -239,5 +241,5 @@ def is_text_type(media_type: str) -> bool:
 
 
 _TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, "image/svg+xml"})
-FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, MBOX, MHTML, NOTEBOOK, RST, SUBRIP, WEBVTT})
+FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""

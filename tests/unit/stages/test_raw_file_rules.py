@@ -36,6 +36,7 @@ def recorded(name: str, media_type: str) -> KnownFile:
     ("name", "media_type", "is_read"),
     [
         ("lock.srt", "text/plain", True),
+        ("notes.org", "text/plain", True),
         ("levels.ipynb", "application/json", True),
         ("lock.srt", "application/x-subrip", False),
         ("lock.srt", "application/pdf", False),
