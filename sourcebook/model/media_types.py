@@ -25,6 +25,9 @@ ASCIIDOC = "text/asciidoc"
 LATEX = "text/x-tex"
 RST = "text/x-rst"
 ORG = "text/x-org"
+XML = "text/x-xml"
+DOCBOOK = "application/docbook+xml"
+FICTIONBOOK = "application/x-fictionbook+xml"
 NOTEBOOK = "application/x-ipynb+json"
 SUBRIP = "application/x-subrip"
 WEBVTT = "text/vtt"
@@ -105,6 +108,7 @@ _DOCUMENTS = {
     LATEX: ("tex", "latex", "ltx"),
     RST: ("rst", "rest"),
     ORG: ("org",),
+    DOCBOOK: ("dbk", "docbook"),
     EPUB: ("epub",),
     EMAIL: ("eml",),
     MBOX: ("mbox", "mbx"),
@@ -240,6 +244,6 @@ def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in _TEXTUAL
 
 
-_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, "image/svg+xml"})
-FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
+_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, "image/svg+xml"})
+FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""

@@ -17,6 +17,7 @@ from sourcebook.model.media_types import (
     CONTACTS,
     CSV,
     DOC,
+    DOCBOOK,
     DOCX,
     EMAIL,
     EPUB,
@@ -45,6 +46,7 @@ from sourcebook.model.media_types import (
     WEBVTT,
     XLS,
     XLSX,
+    XML,
     YAML,
     is_recording,
 )
@@ -88,7 +90,7 @@ class FileType:
 
 _CONVERTED = (DOC, PPT)
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
-_CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES)
+_CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES if f"text/x-{language}" != XML)
 _DOCLING = ("docling-slim", "docling-core")
 _MARKUP = ("html-to-markdown", "lxml")
 _OFFICE: tuple[Argument, ...] = ("name", "media_type")
@@ -112,6 +114,8 @@ PARSERS = (
     Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 3, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (RST,), 3, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
+    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (DOCBOOK, XML), 1,
+           (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 3, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 3, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),

@@ -37,6 +37,7 @@ def recorded(name: str, media_type: str) -> KnownFile:
     [
         ("lock.srt", "text/plain", True),
         ("notes.org", "text/plain", True),
+        ("lock.dbk", "text/plain", True),
         ("levels.ipynb", "application/json", True),
         ("lock.srt", "application/x-subrip", False),
         ("lock.srt", "application/pdf", False),
