@@ -39,7 +39,13 @@ ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 OLE = "application/x-ole-storage"
+SVG = "image/svg+xml"
 ZIP = "application/zip"
+TAR = "application/x-tar"
+ARCHIVES = frozenset({ZIP, TAR})
+"""Media types of archives, whose files are documents; a compressed TAR archive is one, too."""
+COMPRESSED = frozenset({"application/gzip", "application/x-bzip2", "application/x-xz"})
+"""Media types of compressed files, which have another one where their name says what was compressed."""
 BINARY = "application/octet-stream"
 
 CODE_LANGUAGES = {
@@ -123,6 +129,8 @@ _DOCUMENTS = {
     ODT: ("odt", "ott"),
     ODP: ("odp", "otp"),
     ODS: ("ods", "ots"),
+    ZIP: ("zip",),
+    TAR: ("tar", "tgz", "tbz2", "txz"),
     "image/png": ("png",),
     "image/jpeg": ("jpg", "jpeg"),
     "image/gif": ("gif",),
@@ -134,14 +142,13 @@ _DOCUMENTS = {
 }
 _NOT_READ = {
     "application/vnd.ms-excel.sheet.binary": ("xlsb",),
-    "application/gzip": ("gz", "tgz"),
+    "application/gzip": ("gz",),
     "application/x-bzip2": ("bz2",),
     "application/x-xz": ("xz",),
     "application/zstd": ("zst",),
     "application/x-7z-compressed": ("7z",),
     "application/vnd.rar": ("rar",),
-    "application/x-tar": ("tar",),
-    ZIP: ("zip", "jar", "whl"),
+    "application/java-archive": ("jar", "whl"),
     "application/vnd.sqlite3": ("sqlite", "sqlite3", "db"),
     "application/vnd.apache.parquet": ("parquet",),
     "image/svg+xml": ("svg",),
@@ -208,6 +215,7 @@ _MEDIA_TYPES = {
     for media_type, extensions in group.items()
     for extension in extensions
 }
+_COMPRESSED_TAR = (".tar.gz", ".tar.bz2", ".tar.xz")
 _WHOLE_NAMES = {"dockerfile": "text/x-dockerfile", "makefile": "text/x-makefile", "gnumakefile": "text/x-makefile"}
 
 
@@ -216,6 +224,7 @@ def endings() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for ending, media_type in _MEDIA_TYPES.items():
         found[media_type] = (*found.get(media_type, ()), ending)
+    found[TAR] = (*found[TAR], *(ending[1:] for ending in _COMPRESSED_TAR))
     return found
 
 
@@ -228,7 +237,7 @@ def extension_of(name: str) -> str:
 
 def media_type_of_name(name: str) -> str | None:
     """Return the media type of a file name or URI by its extension, or None where that is unknown."""
-    known = _MEDIA_TYPES.get(extension_of(name))
+    known = TAR if name.lower().endswith(_COMPRESSED_TAR) else _MEDIA_TYPES.get(extension_of(name))
     if known is None:
         known = _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower())
     return known
@@ -247,3 +256,5 @@ def is_text_type(media_type: str) -> bool:
 _TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, "image/svg+xml"})
 FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""
+CONTAINERS = MESSAGES | ARCHIVES
+"""Media types of files in which there are files, each a document of its own."""

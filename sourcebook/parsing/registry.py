@@ -42,12 +42,15 @@ from sourcebook.model.media_types import (
     RST,
     RTF,
     SUBRIP,
+    SVG,
+    TAR,
     TOML,
     WEBVTT,
     XLS,
     XLSX,
     XML,
     YAML,
+    ZIP,
     is_recording,
 )
 from sourcebook.parsing.media_type import detect_media_type
@@ -121,7 +124,7 @@ PARSERS = (
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
-    Parser("drawing", "markup.svg:parse_svg", (), ("image/svg+xml",), 1, ("lxml",)),
+    Parser("drawing", "markup.svg:parse_svg", (), (SVG,), 1, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 1, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 1,
            (*_DOCLING, "odfdo", "lxml")),
@@ -129,6 +132,7 @@ PARSERS = (
     Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 10,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
     Parser("mailbox", "mail.mailbox:parse_mailbox", (), (MBOX,), 4, (*_MARKUP, "selectolax")),
+    Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (ZIP, TAR), detects_language=False),
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (CALENDAR,)),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (CONTACTS,)),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (MHTML,), 3, (*_MARKUP, "selectolax")),
@@ -150,6 +154,7 @@ _REASONS = {
     "application/vnd.sqlite3": "databases are not read; open it in DB Browser for SQLite and export its tables as .csv",
     "application/vnd.apache.parquet": "Parquet files are not read; export the table as .csv with DuckDB or pandas",
     BINARY: "binary file of unknown type",
+    "application/x-packed": "its format is not read; if it is a ZIP archive, give its name the ending .zip",
     **dict.fromkeys(
         ("application/x-executable", "application/wasm", "application/java-vm", "application/x-python-bytecode"),
         "programs are not read",
@@ -160,16 +165,15 @@ _REASONS = {
     ),
     **dict.fromkeys(
         (
-            "application/zip",
             "application/gzip",
             "application/x-bzip2",
             "application/x-xz",
             "application/zstd",
             "application/x-7z-compressed",
             "application/vnd.rar",
-            "application/x-tar",
+            "application/java-archive",
         ),
-        "archives are not opened; unpack it into the source, with 7-Zip for example",
+        "archives of this kind are not opened; unpack it into the source, with 7-Zip for example",
     ),
 }
 _DEFAULT = ParsingSettings()

@@ -53,7 +53,7 @@ def test_what_is_wrong_with_an_attachment_is_told_of_it(mail: Stages) -> None:
     skipped = mail.item("minutes.eml/old.zip")
     assert (skipped["state"], skipped["error"]) == (
         "skipped",
-        "archives are not opened; unpack it into the source, with 7-Zip for example",
+        "archives within messages are not opened; save it beside the message",
     )
     assert mail.item("minutes.eml")["state"] == "ready"
 
