@@ -116,6 +116,7 @@ _DOCUMENTS = {
     ORG: ("org",),
     DOCBOOK: ("dbk", "docbook"),
     EPUB: ("epub",),
+    FICTIONBOOK: ("fb2",),
     EMAIL: ("eml",),
     MBOX: ("mbox", "mbx"),
     CALENDAR: ("ics", "ical"),
@@ -253,8 +254,10 @@ def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in _TEXTUAL
 
 
-_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, "image/svg+xml"})
-FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
+_TEXTUAL = frozenset(
+    {JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, FICTIONBOOK, "image/svg+xml"}
+)
+FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""
 CONTAINERS = MESSAGES | ARCHIVES
 """Media types of files in which there are files, each a document of its own."""

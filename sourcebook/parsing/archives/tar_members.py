@@ -7,26 +7,29 @@ import tarfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import BytesIO
-from typing import IO, Protocol
+from tarfile import EmptyHeaderError, EOFHeaderError, HeaderError  # type: ignore[attr-defined] # its stubs lack them
+from typing import Protocol, Self
 from zlib import error as ZlibError  # noqa: N812 # zlib names its exception in lower case
 
 from sourcebook.parsing.archives.members import MOST_BYTES, Budget, Member, Unread, damaged
 from sourcebook.parsing.archives.paths import member_path
 
-_OPENERS: tuple[tuple[bytes, Callable[[BytesIO], IO[bytes]]], ...] = (
-    (b"\x1f\x8b", lambda packed: gzip.GzipFile(fileobj=packed)),  # type: ignore[dict-item, return-value] # it is a stream
-    (b"BZh", bz2.BZ2File),  # type: ignore[assignment] # it is a stream
-    (b"\xfd7zXZ\x00", lzma.LZMAFile),  # type: ignore[assignment] # it is a stream
+
+class _Reader(Protocol):
+    def read(self, size: int = -1, /) -> bytes: ...
+
+
+_OPENERS: tuple[tuple[bytes, Callable[[BytesIO], _Reader]], ...] = (
+    (b"\x1f\x8b", lambda packed: gzip.GzipFile(fileobj=packed)),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", lzma.LZMAFile),
 )
+_ENDS = (EOFHeaderError, EmptyHeaderError)
 _DAMAGES = (tarfile.TarError, ZlibError, lzma.LZMAError, EOFError, OSError, ValueError, IndexError, OverflowError)
 _MOST_UNPACKED = MOST_BYTES + (64 << 20)
 """Bytes of a compressed archive that are unpacked, with the headers of its files."""
 _BEHIND = Unread(f"or more behind the first {MOST_BYTES >> 30} GiB")
 _CUT = Unread("or more behind the place where the archive is damaged or cut off")
-
-
-class _Reader(Protocol):
-    def read(self, size: int = -1, /) -> bytes: ...
 
 
 class _TooMuchError(Exception):
@@ -41,17 +44,17 @@ class _Header(tarfile.TarInfo):
     """The header of a file."""
 
     @classmethod
-    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> "tarfile.TarInfo":
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:
         """Read the next header.
 
         Raises:
             _DamagedError: it is damaged or cut off.
         """
         try:
-            return super().fromtarfile(tarfile_)
-        except (tarfile.EOFHeaderError, tarfile.EmptyHeaderError):  # type: ignore[attr-defined] # the end
+            return super().fromtarfile(tarfile)
+        except _ENDS:
             raise
-        except tarfile.HeaderError as error:
+        except HeaderError as error:
             raise _DamagedError from error
 
 
@@ -80,9 +83,9 @@ def tar_members(content: bytes, budget: Budget) -> Iterator[Member | Unread]:
     stream = _Bounded(_unpacked(content), _MOST_UNPACKED)
     found = False
     try:
-        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:  # type: ignore[call-overload] # a stream
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:  # type: ignore[call-overload] # it reads only
             while (entry := archive.next()) is not None:
-                archive.members = []  # type: ignore[attr-defined] # tarfile keeps every header otherwise
+                archive.members = []  # tarfile keeps every header otherwise
                 found = True
                 if not entry.isdir():
                     yield _member(archive, entry, budget, packed=len(content))
