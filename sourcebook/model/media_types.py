@@ -39,6 +39,8 @@ ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 OLE = "application/x-ole-storage"
+SQLITE = "application/vnd.sqlite3"
+PARQUET = "application/vnd.apache.parquet"
 SVG = "image/svg+xml"
 ZIP = "application/zip"
 TAR = "application/x-tar"
@@ -132,6 +134,9 @@ _DOCUMENTS = {
     ODS: ("ods", "ots"),
     ZIP: ("zip",),
     TAR: ("tar", "tgz", "tbz2", "txz"),
+    SQLITE: ("sqlite", "sqlite3", "db"),
+    PARQUET: ("parquet",),
+    SVG: ("svg", "svgz"),
     "image/png": ("png",),
     "image/jpeg": ("jpg", "jpeg"),
     "image/gif": ("gif",),
@@ -150,9 +155,6 @@ _NOT_READ = {
     "application/x-7z-compressed": ("7z",),
     "application/vnd.rar": ("rar",),
     "application/java-archive": ("jar", "whl"),
-    "application/vnd.sqlite3": ("sqlite", "sqlite3", "db"),
-    "application/vnd.apache.parquet": ("parquet",),
-    "image/svg+xml": ("svg",),
     "application/vnd.oasis.opendocument.graphics": ("odg", "otg"),
     "image/vnd.adobe.photoshop": ("psd",),
     "image/vnd.djvu": ("djvu", "djv"),
@@ -254,9 +256,7 @@ def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in _TEXTUAL
 
 
-_TEXTUAL = frozenset(
-    {JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, FICTIONBOOK, "image/svg+xml"}
-)
+_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, FICTIONBOOK, SVG})
 FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""
 CONTAINERS = MESSAGES | ARCHIVES

@@ -12,10 +12,12 @@ from sourcebook.model.media_types import (
     MBOX,
     OLE,
     OUTLOOK,
+    PARQUET,
     PDF,
     PLAIN_TEXT,
     PPT,
     PPTX,
+    SQLITE,
     SVG,
     TAR,
     XLS,
@@ -37,7 +39,7 @@ _RENAMED = {
     "application/font-woff": "font/woff2",
     "application/x-msdownload": "application/x-executable",
     "application/x-rar-compressed": "application/vnd.rar",
-    "application/x-sqlite3": "application/vnd.sqlite3",
+    "application/x-sqlite3": SQLITE,
     "application/x-unix-archive": "application/x-executable",
     "audio/midi": BINARY,  # notes, no sound that could be transcribed
     "audio/x-aiff": "audio/aiff",
@@ -60,7 +62,7 @@ _MORE_SIGNATURES = (
     (b"\xcf\xfa\xed\xfe", "application/x-executable"),
     (b"\xca\xfe\xba\xbe", "application/java-vm"),
     (b"\x00asm", "application/wasm"),
-    (b"PAR1", "application/vnd.apache.parquet"),
+    (b"PAR1", PARQUET),
     (b"#!AMR", "audio/amr"),
     (b"caff\x00\x01", "audio/x-caf"),
     (b"wvpk", "audio/x-wavpack"),
@@ -129,7 +131,8 @@ def detect_media_type(name: str, head: bytes) -> str:
     if proven is not None:
         return proven
     if not looks_like_text(head):
-        return BINARY if named is None or is_text_type(named) else named
+        is_other = named == SQLITE and extension_of(name) == "db"  # an ending of many formats
+        return BINARY if named is None or is_other or is_text_type(named) else named
     if named is not None and (is_recording(named) or (is_text_type(named) and named != PLAIN_TEXT)):
         return named
     if _MAILBOX.match(head):
