@@ -129,7 +129,7 @@ def test_the_same_file_in_two_messages_is_parsed_once(mail: Stages) -> None:
 def test_a_message_is_removed_with_its_attachments(mail: Stages) -> None:
     """`remove` takes them out at once, and names the message where somebody names only the attachment."""
     with mail.connection() as connection:
-        with pytest.raises(QueryError, match=r"is removed with its message.*minutes\.eml"):
+        with pytest.raises(QueryError, match=r"is removed with it.*minutes\.eml"):
             remove_items(connection, mail.uri("minutes.eml/note.md"))
         remove_items(connection, mail.uri("minutes.eml"))
         assert mail.found("fathoms") == set()

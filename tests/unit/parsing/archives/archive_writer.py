@@ -1,9 +1,19 @@
 """Archives drawn by the tests."""
 
+import bz2
+import gzip
 import io
+import lzma
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+_COMPRESSION: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    "gz": lambda content: gzip.compress(content, mtime=0),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+}
 
 
 def zipped(files: Mapping[str, str | bytes], *, links: Mapping[str, str] | None = None) -> bytes:
@@ -22,7 +32,7 @@ def zipped(files: Mapping[str, str | bytes], *, links: Mapping[str, str] | None 
 def tarred(files: Mapping[str, str | bytes], *, kind: str = "", others: Mapping[str, bytes] | None = None) -> bytes:
     """Return a TAR archive of files, and of members of other types; `kind` is "", "gz", "bz2" or "xz"."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode=f"w:{kind}") as archive:  # type: ignore[call-overload] # a composed mode
+    with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, content in files.items():
             entry = tarfile.TarInfo(name)
             data = content.encode() if isinstance(content, str) else content
@@ -32,7 +42,7 @@ def tarred(files: Mapping[str, str | bytes], *, kind: str = "", others: Mapping[
             entry = tarfile.TarInfo(name)
             entry.type, entry.linkname = member_type, "/etc/hostname"
             archive.addfile(entry)
-    return packed.getvalue()
+    return _COMPRESSION[kind](packed.getvalue())
 
 
 def encrypted(archive: bytes) -> bytes:
