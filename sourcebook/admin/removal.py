@@ -167,7 +167,7 @@ def _place(connection: Connection, document: str, collection: str | None) -> tup
 def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str], collection: str | None) -> None:
     row = connection.execute(queries["container_of"], {"uris": list(uris), "collection": collection}).fetchone()
     if row is not None:
-        raise QueryError(f"{document} is an attachment and is removed with its message: name {row[0]}")
+        raise QueryError(f"{document} is part of another file and is removed with it: name {row[0]}")
 
 
 def _refuse_taken(connection: Connection, document: str, uris: Sequence[str], collection: str) -> None:

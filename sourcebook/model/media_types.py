@@ -24,6 +24,10 @@ MESSAGES = frozenset({EMAIL, OUTLOOK})
 ASCIIDOC = "text/asciidoc"
 LATEX = "text/x-tex"
 RST = "text/x-rst"
+ORG = "text/x-org"
+XML = "text/x-xml"
+DOCBOOK = "application/docbook+xml"
+FICTIONBOOK = "application/x-fictionbook+xml"
 NOTEBOOK = "application/x-ipynb+json"
 SUBRIP = "application/x-subrip"
 WEBVTT = "text/vtt"
@@ -35,7 +39,15 @@ ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 OLE = "application/x-ole-storage"
+SQLITE = "application/vnd.sqlite3"
+PARQUET = "application/vnd.apache.parquet"
+SVG = "image/svg+xml"
 ZIP = "application/zip"
+TAR = "application/x-tar"
+ARCHIVES = frozenset({ZIP, TAR})
+"""Media types of archives, whose files are documents; a compressed TAR archive is one, too."""
+COMPRESSED = frozenset({"application/gzip", "application/x-bzip2", "application/x-xz"})
+"""Media types of compressed files, which have another one where their name says what was compressed."""
 BINARY = "application/octet-stream"
 
 CODE_LANGUAGES = {
@@ -86,7 +98,7 @@ CODE_LANGUAGES = {
 
 _DOCUMENTS = {
     MARKDOWN: ("md", "markdown", "mdown", "mkd", "mdx"),
-    PLAIN_TEXT: ("txt", "text", "log", "org"),
+    PLAIN_TEXT: ("txt", "text", "log"),
     HTML: ("html", "htm", "xhtml"),
     CSV: ("csv", "tsv"),
     PDF: ("pdf",),
@@ -103,7 +115,10 @@ _DOCUMENTS = {
     ASCIIDOC: ("adoc", "asciidoc", "asc"),
     LATEX: ("tex", "latex", "ltx"),
     RST: ("rst", "rest"),
+    ORG: ("org",),
+    DOCBOOK: ("dbk", "docbook"),
     EPUB: ("epub",),
+    FICTIONBOOK: ("fb2",),
     EMAIL: ("eml",),
     MBOX: ("mbox", "mbx"),
     CALENDAR: ("ics", "ical"),
@@ -117,6 +132,11 @@ _DOCUMENTS = {
     ODT: ("odt", "ott"),
     ODP: ("odp", "otp"),
     ODS: ("ods", "ots"),
+    ZIP: ("zip",),
+    TAR: ("tar", "tgz", "tbz2", "txz"),
+    SQLITE: ("sqlite", "sqlite3", "db"),
+    PARQUET: ("parquet",),
+    SVG: ("svg", "svgz"),
     "image/png": ("png",),
     "image/jpeg": ("jpg", "jpeg"),
     "image/gif": ("gif",),
@@ -128,17 +148,13 @@ _DOCUMENTS = {
 }
 _NOT_READ = {
     "application/vnd.ms-excel.sheet.binary": ("xlsb",),
-    "application/gzip": ("gz", "tgz"),
+    "application/gzip": ("gz",),
     "application/x-bzip2": ("bz2",),
     "application/x-xz": ("xz",),
     "application/zstd": ("zst",),
     "application/x-7z-compressed": ("7z",),
     "application/vnd.rar": ("rar",),
-    "application/x-tar": ("tar",),
-    ZIP: ("zip", "jar", "whl"),
-    "application/vnd.sqlite3": ("sqlite", "sqlite3", "db"),
-    "application/vnd.apache.parquet": ("parquet",),
-    "image/svg+xml": ("svg",),
+    "application/java-archive": ("jar", "whl"),
     "application/vnd.oasis.opendocument.graphics": ("odg", "otg"),
     "image/vnd.adobe.photoshop": ("psd",),
     "image/vnd.djvu": ("djvu", "djv"),
@@ -202,6 +218,7 @@ _MEDIA_TYPES = {
     for media_type, extensions in group.items()
     for extension in extensions
 }
+_COMPRESSED_TAR = (".tar.gz", ".tar.bz2", ".tar.xz")
 _WHOLE_NAMES = {"dockerfile": "text/x-dockerfile", "makefile": "text/x-makefile", "gnumakefile": "text/x-makefile"}
 
 
@@ -210,6 +227,7 @@ def endings() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for ending, media_type in _MEDIA_TYPES.items():
         found[media_type] = (*found.get(media_type, ()), ending)
+    found[TAR] = (*found[TAR], *(ending[1:] for ending in _COMPRESSED_TAR))
     return found
 
 
@@ -222,7 +240,7 @@ def extension_of(name: str) -> str:
 
 def media_type_of_name(name: str) -> str | None:
     """Return the media type of a file name or URI by its extension, or None where that is unknown."""
-    known = _MEDIA_TYPES.get(extension_of(name))
+    known = TAR if name.lower().endswith(_COMPRESSED_TAR) else _MEDIA_TYPES.get(extension_of(name))
     if known is None:
         known = _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower())
     return known
@@ -238,6 +256,8 @@ def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in _TEXTUAL
 
 
-_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, "image/svg+xml"})
-FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, MBOX, MHTML, NOTEBOOK, RST, SUBRIP, WEBVTT})
+_TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, FICTIONBOOK, SVG})
+FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""
+CONTAINERS = MESSAGES | ARCHIVES
+"""Media types of files in which there are files, each a document of its own."""

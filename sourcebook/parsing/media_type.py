@@ -4,6 +4,7 @@ import re
 
 from sourcebook.model.media_types import (
     BINARY,
+    COMPRESSED,
     DOC,
     DOCX,
     EPUB,
@@ -11,13 +12,18 @@ from sourcebook.model.media_types import (
     MBOX,
     OLE,
     OUTLOOK,
+    PARQUET,
     PDF,
     PLAIN_TEXT,
     PPT,
     PPTX,
+    SQLITE,
+    SVG,
+    TAR,
     XLS,
     XLSX,
     ZIP,
+    extension_of,
     is_recording,
     is_text_type,
     media_type_of_name,
@@ -33,7 +39,7 @@ _RENAMED = {
     "application/font-woff": "font/woff2",
     "application/x-msdownload": "application/x-executable",
     "application/x-rar-compressed": "application/vnd.rar",
-    "application/x-sqlite3": "application/vnd.sqlite3",
+    "application/x-sqlite3": SQLITE,
     "application/x-unix-archive": "application/x-executable",
     "audio/midi": BINARY,  # notes, no sound that could be transcribed
     "audio/x-aiff": "audio/aiff",
@@ -56,7 +62,7 @@ _MORE_SIGNATURES = (
     (b"\xcf\xfa\xed\xfe", "application/x-executable"),
     (b"\xca\xfe\xba\xbe", "application/java-vm"),
     (b"\x00asm", "application/wasm"),
-    (b"PAR1", "application/vnd.apache.parquet"),
+    (b"PAR1", PARQUET),
     (b"#!AMR", "audio/amr"),
     (b"caff\x00\x01", "audio/x-caf"),
     (b"wvpk", "audio/x-wavpack"),
@@ -91,6 +97,8 @@ _BRANDS = {
 """Media types by the major brand of an ISO media file; filetype also reads the compatible brands, which say less."""
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_JAVA_ARCHIVE = "application/java-archive"
+_PACKED = "application/x-packed"
 _OFFICE_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
 _OPENDOCUMENT = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet))")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
@@ -117,11 +125,14 @@ def detect_media_type(name: str, head: bytes) -> str:
     named = media_type_of_name(name)
     if not head:
         return named or PLAIN_TEXT
-    proven = _of_signature(head, named)
+    proven = _of_signature(head, name, named)
+    if proven in COMPRESSED and named in {TAR, SVG}:
+        return named
     if proven is not None:
         return proven
     if not looks_like_text(head):
-        return BINARY if named is None or is_text_type(named) else named
+        is_other = named == SQLITE and extension_of(name) == "db"  # an ending of many formats
+        return BINARY if named is None or is_other or is_text_type(named) else named
     if named is not None and (is_recording(named) or (is_text_type(named) and named != PLAIN_TEXT)):
         return named
     if _MAILBOX.match(head):
@@ -145,11 +156,11 @@ def looks_like_text(head: bytes) -> bool:
     return True
 
 
-def _of_signature(head: bytes, named: str | None) -> str | None:
+def _of_signature(head: bytes, name: str, named: str | None) -> str | None:
     import filetype  # type: ignore[import-untyped] # has no types; `looks_like_text` is also used without the package
 
     if head.startswith(_ZIP_MARKS):
-        return _zip_type(head, named)
+        return _zip_type(head, name, named)
     if head.startswith(_OLE_MARK):
         return named if named in {DOC, PPT, XLS, OUTLOOK} else OLE
     if (frame := _audio_frame(head)) is not None:
@@ -187,7 +198,7 @@ def _audio_frame(head: bytes) -> str | None:
     return "audio/aac" if head[1] & 0xF6 == 0xF0 else None
 
 
-def _zip_type(head: bytes, named: str | None) -> str:
+def _zip_type(head: bytes, name: str, named: str | None) -> str:
     if head[30:38] == b"mimetype" and (declared := _OPENDOCUMENT.match(head, 38)):
         return declared[0].decode()
     if named in {DOCX, PPTX, XLSX}:
@@ -196,4 +207,7 @@ def _zip_type(head: bytes, named: str | None) -> str:
         for folder, media_type in _OFFICE_FOLDERS.items():
             if folder in head:
                 return media_type
-    return named if named == EPUB or named in PROGRAMS else ZIP
+    if named in {EPUB, _JAVA_ARCHIVE} or named in PROGRAMS:
+        return named or ZIP
+    # Other endings are those of formats that are packed like a ZIP archive, such as .apk.
+    return ZIP if named is not None or not extension_of(name) else _PACKED

@@ -17,9 +17,11 @@ from sourcebook.model.media_types import (
     CONTACTS,
     CSV,
     DOC,
+    DOCBOOK,
     DOCX,
     EMAIL,
     EPUB,
+    FICTIONBOOK,
     HTML,
     JSON,
     JSON_LINES,
@@ -32,19 +34,26 @@ from sourcebook.model.media_types import (
     ODS,
     ODT,
     OLE,
+    ORG,
     OUTLOOK,
+    PARQUET,
     PDF,
     PLAIN_TEXT,
     PPT,
     PPTX,
     RST,
     RTF,
+    SQLITE,
     SUBRIP,
+    SVG,
+    TAR,
     TOML,
     WEBVTT,
     XLS,
     XLSX,
+    XML,
     YAML,
+    ZIP,
     is_recording,
 )
 from sourcebook.parsing.media_type import detect_media_type
@@ -87,7 +96,7 @@ class FileType:
 
 _CONVERTED = (DOC, PPT)
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
-_CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES)
+_CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES if f"text/x-{language}" != XML)
 _DOCLING = ("docling-slim", "docling-core")
 _MARKUP = ("html-to-markdown", "lxml")
 _OFFICE: tuple[Argument, ...] = ("name", "media_type")
@@ -110,19 +119,26 @@ PARSERS = (
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 2, ("markdown-it-py",)),
     Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 3, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (RST,), 3, ("docutils", *_MARKUP, "selectolax")),
+    Parser("org", "markup.org:parse_org", (), (ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
+    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (DOCBOOK, XML), 1,
+           (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 3, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 3, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
-    Parser("drawing", "markup.svg:parse_svg", (), ("image/svg+xml",), 1, ("lxml",)),
+    Parser("drawing", "markup.svg:parse_svg", (), (SVG,), 2, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 1, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 1,
            (*_DOCLING, "odfdo", "lxml")),
     Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 5, _MARKUP),
+    Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (FICTIONBOOK,), 1, (*_MARKUP, "selectolax")),
     Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 10,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
     Parser("mailbox", "mail.mailbox:parse_mailbox", (), (MBOX,), 4, (*_MARKUP, "selectolax")),
+    Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (ZIP, TAR), detects_language=False),
+    Parser("database", "tables.sqlite_database:parse_sqlite", (), (SQLITE,), detects_language=False),
+    Parser("parquet", "tables.parquet:parse_parquet", (), (PARQUET,), 1, ("pyarrow",), detects_language=False),
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (CALENDAR,)),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (CONTACTS,)),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (MHTML,), 3, (*_MARKUP, "selectolax")),
@@ -141,9 +157,8 @@ _BY_NAME = {parser.name: parser for parser in PARSERS}
 _BY_MEDIA_TYPE = {media_type: parser for parser in PARSERS for media_type in parser.media_types}
 _REASONS = {
     "application/vnd.ms-excel.sheet.binary": "the binary Excel format is not read; save it as .xlsx in Excel",
-    "application/vnd.sqlite3": "databases are not read; open it in DB Browser for SQLite and export its tables as .csv",
-    "application/vnd.apache.parquet": "Parquet files are not read; export the table as .csv with DuckDB or pandas",
     BINARY: "binary file of unknown type",
+    "application/x-packed": "its format is not read; if it is a ZIP archive, give its name the ending .zip",
     **dict.fromkeys(
         ("application/x-executable", "application/wasm", "application/java-vm", "application/x-python-bytecode"),
         "programs are not read",
@@ -154,16 +169,15 @@ _REASONS = {
     ),
     **dict.fromkeys(
         (
-            "application/zip",
             "application/gzip",
             "application/x-bzip2",
             "application/x-xz",
             "application/zstd",
             "application/x-7z-compressed",
             "application/vnd.rar",
-            "application/x-tar",
+            "application/java-archive",
         ),
-        "archives are not opened; unpack it into the source, with 7-Zip for example",
+        "archives of this kind are not opened; unpack it into the source, with 7-Zip for example",
     ),
 }
 _DEFAULT = ParsingSettings()

@@ -8,6 +8,7 @@ from pathlib import Path
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import ARCHIVES
 from sourcebook.parsing.page_seconds import Pages, pages
 from sourcebook.parsing.parse import parse, ran_out_of_memory
 from sourcebook.processes.child import memory_limit
@@ -22,14 +23,14 @@ _is_used = False
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPlace:
-    """The place of an attachment in its message."""
+    """The place of an attachment in its message, or of a file in its archive."""
 
     media_type: str
-    """Media type of the message."""
+    """Media type of the message or archive."""
     number: int
     """Number of the attachment, counted from 0."""
     sha256: bytes
-    """SHA-256 of the attachment when the message was read."""
+    """SHA-256 of the attachment when its container was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +91,9 @@ def _content(task: ParserTask) -> bytes:
     return content if task.attachment is None else _attachment(content, task.attachment)
 
 
-def _attachment(message: bytes, place: AttachmentPlace) -> bytes:
-    from sourcebook.parsing.mail.attachments import attachment_content
-
+def _attachment(container: bytes, place: AttachmentPlace) -> bytes:
     try:
-        content = attachment_content(message, media_type=place.media_type, number=place.number)
+        content = _contained(container, place)
     except (ParseError, MemoryError):
         raise
     except Exception as error:  # a parsing library may raise anything on a broken file
@@ -103,6 +102,18 @@ def _attachment(message: bytes, place: AttachmentPlace) -> bytes:
         ) from error
     if sha256(content).digest() != place.sha256:
         raise ParseError(
-            "the message that it came with has changed; the next ingest reads it again", FailureClass.MISSING
+            f"the {'archive that it is in' if place.media_type in ARCHIVES else 'message that it came with'} has "
+            "changed; the next ingest reads it again",
+            FailureClass.MISSING,
         )
     return content
+
+
+def _contained(container: bytes, place: AttachmentPlace) -> bytes:
+    if place.media_type in ARCHIVES:
+        from sourcebook.parsing.archives.read_archive import member_content
+
+        return member_content(container, media_type=place.media_type, number=place.number)
+    from sourcebook.parsing.mail.attachments import attachment_content
+
+    return attachment_content(container, media_type=place.media_type, number=place.number)

@@ -53,7 +53,7 @@ def test_what_is_wrong_with_an_attachment_is_told_of_it(mail: Stages) -> None:
     skipped = mail.item("minutes.eml/old.zip")
     assert (skipped["state"], skipped["error"]) == (
         "skipped",
-        "archives are not opened; unpack it into the source, with 7-Zip for example",
+        "archives within messages are not opened; save it beside the message",
     )
     assert mail.item("minutes.eml")["state"] == "ready"
 
@@ -129,7 +129,7 @@ def test_the_same_file_in_two_messages_is_parsed_once(mail: Stages) -> None:
 def test_a_message_is_removed_with_its_attachments(mail: Stages) -> None:
     """`remove` takes them out at once, and names the message where somebody names only the attachment."""
     with mail.connection() as connection:
-        with pytest.raises(QueryError, match=r"is removed with its message.*minutes\.eml"):
+        with pytest.raises(QueryError, match=r"is removed with it.*minutes\.eml"):
             remove_items(connection, mail.uri("minutes.eml/note.md"))
         remove_items(connection, mail.uri("minutes.eml"))
         assert mail.found("fathoms") == set()

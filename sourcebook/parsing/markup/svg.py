@@ -1,15 +1,14 @@
-"""Drawings (.svg): their title, descriptions and text."""
+"""Drawings (.svg, .svgz): their title, descriptions and text."""
 
 import re
-from codecs import BOM_UTF8
+import zlib
 from collections.abc import Iterator
 from typing import Any
-
-from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.markup.xml_tree import elements, local_name, xml_root
 from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
@@ -21,8 +20,9 @@ _LINES = frozenset({"br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6",
 
 _GRAPHVIZ_CLASSES = frozenset({"cluster", "graph", "node"})
 
-_DECLARED_ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)")
-
+_GZIP = b"\x1f\x8b"
+_MOST_BYTES = 64 << 20
+"""Bytes that a compressed drawing may unpack to."""
 _HIDDEN = re.compile(r"(?:^|;)\s*display\s*:\s*none\b")
 
 
@@ -34,17 +34,10 @@ def parse_svg(content: bytes) -> ParsedDocument:
     Raises:
         ParseError: The file is no drawing, or it is damaged.
     """
-    content = content.removeprefix(BOM_UTF8).lstrip()
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=_is_free_of_entities(content)
-    )
-    try:
-        root = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError as error:
-        raise ParseError("it is damaged or cut off; open and save it again", FailureClass.CORRUPT) from error
-    if _name(root) != "svg":
+    root = xml_root(_unpacked(content))
+    if local_name(root) != "svg":
         raise ParseError("it is no SVG drawing; check its file name", FailureClass.CORRUPT)
-    title = next((_words(child) for child in _children(root) if _name(child) == "title"), "")
+    title = next((_words(child) for child in elements(root) if local_name(child) == "title"), "")
     joined = JoinedBlocks()
     for text in _texts(root):
         joined.add(clean(text), "paragraph")
@@ -52,11 +45,18 @@ def parse_svg(content: bytes) -> ParsedDocument:
     return ParsedDocument(markdown, blocks, title=title or None, language=detect_language(markdown, blocks))
 
 
-def _is_free_of_entities(content: bytes) -> bool:
-    """Return whether nothing in a file can grow, so that large embedded pictures and deep groups need no limit."""
-    declared = _DECLARED_ENCODING.match(content)
-    readable = content.startswith(b"<") and (declared is None or declared[1].lower() in {b"utf-8", b"iso-8859-1"})
-    return readable and b"<!ENTITY" not in content.replace(b"\0", b"")
+def _unpacked(content: bytes) -> bytes:
+    """Return the XML of a drawing, also of a compressed one (.svgz)."""
+    if not content.startswith(_GZIP):
+        return content
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = unpacking.decompress(content, _MOST_BYTES)
+    except zlib.error as error:
+        raise ParseError("it is damaged or cut off; open and save it again", FailureClass.CORRUPT) from error
+    if unpacking.unconsumed_tail:
+        raise ParseError(f"it unpacks to more than {_MOST_BYTES >> 20} MiB; split it", FailureClass.TOO_LARGE)
+    return unpacked
 
 
 def _texts(root: Any) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _texts(root: Any) -> Iterator[str]:
     waiting = [root]
     while waiting:
         element = waiting.pop()
-        name = _name(element)
+        name = local_name(element)
         if name in _NOT_SHOWN or _is_hidden(element) or (name == "title" and _names_a_node(element)):
             continue
         if name in _TEXTS:
@@ -73,7 +73,7 @@ def _texts(root: Any) -> Iterator[str]:
         elif name == "switch":
             waiting.extend(_chosen(element))
         else:
-            waiting.extend(reversed(_children(element)))
+            waiting.extend(reversed(elements(element)))
 
 
 def _words(element: Any) -> str:
@@ -87,7 +87,7 @@ def _words(element: Any) -> str:
             continue
         if item is not element:
             waiting.append(item.tail or "")
-        if not isinstance(item.tag, str) or _name(item) in _NOT_SHOWN or _is_hidden(item):
+        if not isinstance(item.tag, str) or local_name(item) in _NOT_SHOWN or _is_hidden(item):
             continue
         between = " " if _begins_line(item) else ""
         waiting += [between, *reversed(list(item)), item.text or "", between]
@@ -96,12 +96,12 @@ def _words(element: Any) -> str:
 
 def _begins_line(element: Any) -> bool:
     """Return whether an element stands apart from the text before it: by its position, or as a block of HTML."""
-    return _name(element) in _LINES or any(element.get(position) for position in ("x", "y", "dy"))
+    return local_name(element) in _LINES or any(element.get(position) for position in ("x", "y", "dy"))
 
 
 def _chosen(switch: Any) -> list[Any]:
     """Return the alternative that viewers show, in a list: the first one that asks for no extension and no language."""
-    children = _children(switch)
+    children = elements(switch)
     plain = [child for child in children if not child.get("requiredExtensions")]
     general = [child for child in plain if not child.get("systemLanguage")]
     return (general or plain or children)[:1]
@@ -110,16 +110,8 @@ def _chosen(switch: Any) -> list[Any]:
 def _names_a_node(title: Any) -> bool:
     """Return whether a title is the name that Graphviz gives a node or a group of nodes, which is not what it shows."""
     group = title.getparent()
-    return _name(group) == "g" and group.get("class") in _GRAPHVIZ_CLASSES
+    return local_name(group) == "g" and group.get("class") in _GRAPHVIZ_CLASSES
 
 
 def _is_hidden(element: Any) -> bool:
     return element.get("display") == "none" or bool(_HIDDEN.search(element.get("style", "")))
-
-
-def _children(element: Any) -> list[Any]:
-    return list(element.iterchildren(etree.Element))
-
-
-def _name(element: Any) -> str:
-    return str(etree.QName(element).localname)

@@ -19,7 +19,7 @@ from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
 from sourcebook.model.content_hash import content_hash
 from sourcebook.model.document import Attachment, ParsedDocument
-from sourcebook.model.media_types import MESSAGES, is_recording
+from sourcebook.model.media_types import ARCHIVES, CONTAINERS, is_recording, media_type_of_name
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import Selection
 from sourcebook.model.transcript import Transcript
@@ -203,7 +203,7 @@ class _Outcome:
     def __init__(self, collection: str) -> None:
         self._collection = collection
         self._parsed: dict[tuple[bytes, str], tuple[ParsedDocument, Content]] = {}
-        self._messages: list[tuple[bytes, str]] = []
+        self._containers: dict[tuple[bytes, str], str] = {}
         self.made: list[tuple[StaleDocument, Content]] = []
         self.failed: list[tuple[StaleDocument, str, FailureClass, bool]] = []
         """Items with the reason, its class, and whether another attempt may succeed."""
@@ -227,8 +227,8 @@ class _Outcome:
             document.nothing_to_read,
         )
         self._parsed[item.key] = document, content
-        if document.attachments or item.media_type in MESSAGES:
-            self._messages.append(item.key)
+        if document.attachments or item.media_type in CONTAINERS:
+            self._containers[item.key] = item.media_type
         return content
 
     def fail(self, item: StaleDocument, reason: str, failure_class: FailureClass, *, temporary: bool) -> None:
@@ -244,8 +244,8 @@ class _Outcome:
                 for key, (document, content) in sorted(self._parsed.items(), key=itemgetter(0))
             ]
             cursor.executemany(queries["record_parsed_contents"], rows)
-        for key in self._messages:
-            _record_attachments(cursor, key, self._parsed[key][0].attachments)
+        for key, media_type in self._containers.items():
+            _record_attachments(cursor, key, self._parsed[key][0].attachments, in_archive=media_type in ARCHIVES)
         if self.made:
             cursor.executemany(queries["record_documents"], [_row(self._collection, *pair) for pair in self.made])
         for item, reason, failure_class, temporary in self.failed:
@@ -259,7 +259,9 @@ def _transcripts(connection: Connection, items: Sequence[StaleDocument]) -> dict
     return transcripts_of_files(connection, [(item.source_id, item.uri) for item in recordings]) if recordings else {}
 
 
-def _record_attachments(cursor: "Cursor[Any]", key: tuple[bytes, str], attachments: Sequence[Attachment]) -> None:
+def _record_attachments(
+    cursor: "Cursor[Any]", key: tuple[bytes, str], attachments: Sequence[Attachment], *, in_archive: bool
+) -> None:
     cursor.execute(queries["forget_attachments"], {"sha256": key[0], "parser": key[1]})
     cursor.execute(
         queries["record_attachments"],
@@ -267,18 +269,27 @@ def _record_attachments(cursor: "Cursor[Any]", key: tuple[bytes, str], attachmen
             "container_sha256": key[0],
             "container_parser": key[1],
             "numbers": list(range(len(attachments))),
-            "paths": [quote(attachment.name, safe="") for attachment in attachments],
+            "paths": [quote(attachment.name, safe="/" if in_archive else "") for attachment in attachments],
             "media_types": [attachment.media_type for attachment in attachments],
             "sizes": [attachment.size for attachment in attachments],
             "sha256s": [attachment.sha256 for attachment in attachments],
-            "skip_reasons": [_skip_reason(attachment) for attachment in attachments],
+            "skip_reasons": [_skip_reason(attachment, in_archive=in_archive) for attachment in attachments],
         },
     )
 
 
-def _skip_reason(attachment: Attachment) -> str | None:
+def _skip_reason(attachment: Attachment, *, in_archive: bool) -> str | None:
     if is_recording(attachment.media_type):
-        return "recordings within messages are not transcribed; save it beside the message"
+        return (
+            "recordings within archives are not transcribed; unpack it into the source"
+            if in_archive
+            else "recordings within messages are not transcribed; save it beside the message"
+        )
+    if attachment.media_type in ARCHIVES:
+        if not in_archive:
+            return "archives within messages are not opened; save it beside the message"
+        if media_type_of_name(attachment.name) not in ARCHIVES:
+            return "an archive in an archive is opened by its ending, such as .zip; give it that, or unpack it"
     return None if parser_for(attachment.media_type) is not None else skip_reason(attachment.media_type)
 
 

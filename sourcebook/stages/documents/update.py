@@ -1,6 +1,6 @@
 """The stage `documents`: parse files, crawled pages and transcripts into documents.
 
-It reads the live items (`raw_file`, `crawled_page`, `transcript`, and attachments of messages) and the bytes of files.
+It reads the live items (`raw_file`, `crawled_page`, `transcript`, and attachments) and the bytes of files.
 It writes `parsed_content`, `attachment` and `document`. A document is stale when its item has other bytes, when another
 parser identity applies, or when the retry of a failure is due; only items that changed are compared. Renames,
 removals and returns take one statement each; bytes that the same parser parsed before, in any collection, are not
@@ -17,7 +17,7 @@ from sourcebook.database.statistics import refresh_statistics
 from sourcebook.files.reading import name_as_title
 from sourcebook.indexing.mending import mend_contents
 from sourcebook.indexing.suspicion import find_suspicion, heightened
-from sourcebook.model.media_types import MESSAGES
+from sourcebook.model.media_types import CONTAINERS
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -77,19 +77,19 @@ def update_documents(
             report=report,
             marks=marks,
         )
-        messages = [item for item in stale if item.media_type in MESSAGES]
-        if messages:
-            for number in maker.make(messages, returned=returned):
+        containers = [item for item in stale if item.media_type in CONTAINERS]
+        if containers:
+            for number in maker.make(containers, returned=returned):
                 done += number
                 progress(done, len(stale))
             again, changed = _settle(connection, collection, report, identities, selection)
             returned |= again
-            read = {item.uri for item in messages}
+            read = {item.uri for item in containers}
             found = stale_documents(connection, collection, settings, selection, changed.uris)
             stale = [item for item in found if item.uri not in read]
         for number in maker.make(stale, returned=returned):
             done += number
-            progress(done, len(messages) + len(stale))
+            progress(done, len(containers) + len(stale))
     if changed.uris is None:
         connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
     if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):

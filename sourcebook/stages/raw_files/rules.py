@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sourcebook.files.listing import FileEntry
 from sourcebook.files.source import Source
-from sourcebook.model.media_types import FORMERLY_TEXT, JSON, PLAIN_TEXT, media_type_of_name
+from sourcebook.model.media_types import COMPRESSED, FORMERLY_TEXT, JSON, PLAIN_TEXT, SVG, TAR, media_type_of_name
 from sourcebook.model.selection import Selection
 from sourcebook.parsing.registry import is_taken, parsed_media_types
 
@@ -88,7 +88,7 @@ def _rules_changed(entry: FileEntry, known: KnownFile, source: Source) -> bool:
         return skipped_unread or _has_own_type_now(entry, known)
     if known.media_type is None:
         return not skipped_unread
-    return is_taken(known.media_type)
+    return is_taken(known.media_type) or _has_own_type_now(entry, known)
 
 
 def has_reader_now(entry: FileEntry, known: KnownFile) -> bool:
@@ -99,7 +99,9 @@ def has_reader_now(entry: FileEntry, known: KnownFile) -> bool:
 
 
 def _has_own_type_now(entry: FileEntry, known: KnownFile) -> bool:
-    """Return whether an earlier version recorded a file as mere text whose format has a media type of its own now."""
+    """Return whether an earlier version took a file for mere text, or a compressed file, and this one knows more."""
+    if known.media_type in COMPRESSED:
+        return media_type_of_name(entry.path) in {SVG, TAR}
     return known.media_type in _MERE_TEXT and media_type_of_name(entry.path) in FORMERLY_TEXT
 
 

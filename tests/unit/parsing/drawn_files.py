@@ -1,8 +1,16 @@
 """Small files of formats of which the examples have none, drawn by the tests."""
 
+import gzip
+import io
 import json
+import sqlite3
+from contextlib import closing
 from functools import cache
+from pathlib import Path
 
+from tests.unit.parsing.archives.archive_writer import tarred, zipped
+
+_FILES = Path(__file__).parent / "files"
 CAPTIONS = """WEBVTT - The lock keeper
 
 NOTE recorded on the towpath
@@ -233,10 +241,42 @@ def water_levels() -> bytes:
     )
 
 
+def levels_database() -> bytes:
+    """Return a SQLite database of two tables and an index."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(
+            "CREATE TABLE gate (id INTEGER PRIMARY KEY, name TEXT NOT NULL); CREATE INDEX named ON gate (name);"
+            "CREATE TABLE level (gate REFERENCES gate (id), cm)"
+        )
+        connection.executemany("INSERT INTO gate VALUES (?, ?)", [(n, f"gate {n} of the lock") for n in range(300)])
+        connection.executemany("INSERT INTO level VALUES (?, ?)", [(n % 300, 200 + n) for n in range(300)])
+        connection.commit()
+        return connection.serialize()
+
+
+def levels_parquet() -> bytes:
+    """Return a Parquet file of two columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    packed = io.BytesIO()
+    pq.write_table(pa.table({"day": [f"day {n}" for n in range(300)], "cm": list(range(300))}), packed)
+    return packed.getvalue()
+
+
 @cache
 def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
+    written = {name: (_FILES / name).read_bytes() for name in ("lock.org", "lock.dbk", "lock.fb2")}
+    drawing = "<svg>" + "<text>Never open the upper gates</text>" * 20 + "</svg>"
     return {
+        **written,
+        "lock.zip": zipped({**written, "inner.tgz": tarred(written, kind="gz")}),
+        "lock.tar": tarred({**written, "inner.zip": zipped(written)}),
+        "lock.tar.xz": tarred(written, kind="xz"),
+        "levels.sqlite": levels_database(),
+        "levels.parquet": levels_parquet(),
+        "lock.svgz": gzip.compress(drawing.encode(), mtime=0),
         "levels.ipynb": water_levels(),
         "duties.ics": EVENTS.encode(),
         "keepers.vcf": CARDS.encode(),

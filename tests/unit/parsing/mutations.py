@@ -52,7 +52,7 @@ def mutations(sound: Sequence[Sample], count: int, *, seed: int = 0) -> Iterator
         sample = sound[number % len(sound)]
         chance = random.Random(f"{seed} {number} {sample.name}")
         # Each round over the samples goes on by one kind of damage.
-        name, damage = kinds[(number + number // len(sound)) % len(kinds)]
+        name, damage = kinds[(number % len(sound) + number // len(sound)) % len(kinds)]
         content = damage(sample.content, chance)
         if content == sample.content:
             content = content[: len(content) // 2]

@@ -117,7 +117,7 @@ def test_every_supported_type_names_a_parser_with_its_versions() -> None:
         ("application/vnd.apple.pages", "open it in Pages"),
         ("application/x-mobipocket-ebook", "Calibre"),
         ("application/vnd.ms-outlook-pst", "Outlook"),
-        ("application/zip", "archives are not opened"),
+        ("application/gzip", "archives of this kind are not opened"),
         ("application/octet-stream", "binary file of unknown type"),
         ("application/x-something", "application/x-something"),
     ],

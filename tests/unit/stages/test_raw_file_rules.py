@@ -36,6 +36,11 @@ def recorded(name: str, media_type: str) -> KnownFile:
     ("name", "media_type", "is_read"),
     [
         ("lock.srt", "text/plain", True),
+        ("notes.org", "text/plain", True),
+        ("lock.dbk", "text/plain", True),
+        ("lock.fb2", "text/plain", True),
+        ("lock.tgz", "application/gzip", True),
+        ("lock.gz", "application/gzip", False),
         ("levels.ipynb", "application/json", True),
         ("lock.srt", "application/x-subrip", False),
         ("lock.srt", "application/pdf", False),

@@ -1,5 +1,7 @@
 """The words of a drawing."""
 
+import gzip
+
 import pytest
 
 from sourcebook.errors import ParseError
@@ -117,3 +119,17 @@ def test_what_is_no_drawing_has_a_reason(content: str) -> None:
     """A file that is cut off, or only has the ending."""
     with pytest.raises(ParseError, match=r"damaged or cut off|no SVG drawing"):
         parse(content.encode(), name="lock.svg", media_type="image/svg+xml")
+
+
+def test_a_compressed_drawing_is_read() -> None:
+    """A damaged one fails, and so does one that unpacks to gigabytes."""
+    packed = gzip.compress(DRAWING.encode())
+
+    def parsed(content: bytes) -> ParsedDocument:
+        return parse(content, name="lock.svgz", media_type=detect_media_type("lock.svgz", content[:4096]))
+
+    assert parsed(packed).markdown == read(DRAWING).markdown
+    with pytest.raises(ParseError, match="damaged"):
+        parsed(packed[:20] + b"?" + packed[21:])
+    with pytest.raises(ParseError, match="unpacks to more than 64 MiB"):
+        parsed(gzip.compress(b"<svg>" + bytes(65 << 20)))

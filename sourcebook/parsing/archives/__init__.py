@@ -1,0 +1,1 @@
+"""Archives as folders: each file in one is a document of its own."""

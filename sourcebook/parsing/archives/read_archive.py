@@ -1,0 +1,122 @@
+"""ZIP and TAR archives: a list of their files, each of which is a document of its own."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+
+from sourcebook.errors import FailureClass, ParseError
+from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
+from sourcebook.model.media_types import TAR, ZIP
+from sourcebook.parsing.archives.members import DEEPEST, Budget, Member, Unread
+from sourcebook.parsing.archives.paths import unique_path
+from sourcebook.parsing.archives.tar_members import tar_members
+from sourcebook.parsing.archives.zip_members import zip_members
+from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
+from sourcebook.parsing.text.joined_blocks import JoinedBlocks
+
+_MOST_NAMED = 200
+"""Files that are listed by name."""
+_TOO_DEEP = Unread(f"that are archives nested more than {DEEPEST} deep")
+_UNREADABLE = b"unreadable "
+
+
+def parse_archive(content: bytes, *, media_type: str) -> ParsedDocument:
+    """Parse an archive, application/zip or application/x-tar: the list of its files, which are its attachments.
+
+    A file that is encrypted or damaged is an attachment, too, and fails by itself. The metadata say how many files
+    are left out, and why.
+
+    Raises:
+        ParseError: the archive is damaged, or holds no file.
+    """
+    attachments: list[Attachment] = []
+    unread: Counter[str] = Counter()
+    for member in _members(content, media_type, Budget(), prefix="", depth=1):
+        if isinstance(member, Unread):
+            unread[member.reason] += member.count
+        else:
+            attachments.append(_attachment(member))
+    if not attachments and not unread:
+        raise ParseError("the archive holds no files", FailureClass.EMPTY)
+    metadata: dict[str, JsonValue] = {"files": len(attachments)}
+    if unread:
+        metadata["unread_attachments"] = unread.total()
+        metadata["unread"] = [f"{count:,} {reason}" for reason, count in unread.items()]
+    joined = JoinedBlocks()
+    names = [f"- {attachment.name}" for attachment in attachments[:_MOST_NAMED]]
+    joined.add("\n".join(names), "list")
+    if more := len(attachments) - len(names):
+        joined.add(f"And {more:,} more files.", "paragraph")
+    if unread:
+        joined.add(
+            f"Files left out: {', '.join(f'{count:,} {reason}' for reason, count in unread.items())}.", "paragraph"
+        )
+    return ParsedDocument(
+        markdown=joined.markdown(), blocks=tuple(joined.blocks), metadata=metadata, attachments=tuple(attachments)
+    )
+
+
+def member_content(content: bytes, *, media_type: str, number: int) -> bytes:
+    """Return the bytes of a file in an archive.
+
+    Args:
+        content: The whole archive.
+        media_type: Media type of the archive.
+        number: Index in `ParsedDocument.attachments` of the archive, from 0.
+
+    Raises:
+        ParseError: There is no such file, or it is encrypted or damaged, or the archive is.
+    """
+    members = _members(content, media_type, Budget(), prefix="", depth=1)
+    files = (member for member in members if isinstance(member, Member))
+    for position, member in enumerate(files):
+        if position == number:
+            return member.read()
+    raise ParseError(f"the archive has no file of the number {number}; read it again", FailureClass.MISSING)
+
+
+def _members(content: bytes, media_type: str, budget: Budget, *, prefix: str, depth: int) -> Iterator[Member | Unread]:
+    """Yield the files of an archive and, in their place, those of archives within it."""
+    reader = zip_members if media_type == ZIP else tar_members
+    for member in reader(content, budget):
+        if isinstance(member, Unread):
+            yield member
+            continue
+        path = unique_path(f"{prefix}{member.path}", budget.names)
+        inner = detect_media_type(path, b"")
+        if inner in {ZIP, TAR}:
+            yield from _nested(member, path, budget, depth)
+        else:
+            yield Member(path, member.size, member.read, member.seal)
+
+
+def _nested(member: Member, path: str, budget: Budget, depth: int) -> Iterator[Member | Unread]:
+    """Yield the files of an archive in an archive, or the archive itself where it cannot be read."""
+    if depth >= DEEPEST:
+        yield _TOO_DEEP
+        return
+    try:
+        content = member.read()
+        inner = detect_media_type(path, content[:HEAD_BYTES])
+        if inner not in {ZIP, TAR}:
+            yield Member(path, member.size, lambda: content)
+            return
+        yield from _members(content, inner, budget, prefix=f"{path}/", depth=depth + 1)
+    except ParseError as error:
+        failure = error
+
+        def refuse() -> bytes:
+            raise failure
+
+        yield Member(path, member.size, refuse, member.seal)
+
+
+def _attachment(member: Member) -> Attachment:
+    try:
+        content = member.read()
+    except ParseError:
+        # Its name says what it is, and the document that it becomes fails with this reason.
+        digest = hashlib.sha256(_UNREADABLE + member.seal + member.path.encode("utf-8", "replace")).digest()
+        return Attachment(member.path, detect_media_type(member.path, b""), member.size, digest)
+    media_type = detect_media_type(member.path, content[:HEAD_BYTES])
+    return Attachment(member.path, media_type, len(content), hashlib.sha256(content).digest())

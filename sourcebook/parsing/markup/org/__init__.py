@@ -1,0 +1,5 @@
+"""Org mode."""
+
+from sourcebook.parsing.markup.org.read_org import parse_org
+
+__all__ = ["parse_org"]

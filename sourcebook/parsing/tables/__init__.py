@@ -1,0 +1,1 @@
+"""Files of tables, described: columns, number of rows, first rows."""
