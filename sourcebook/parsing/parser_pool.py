@@ -46,6 +46,8 @@ size is in it whole.
 """
 _FROM_OUTSIDE: Final = frozenset({-Signals.SIGKILL, -Signals.SIGTERM})
 """Exit codes of a process that another one ended, such as the kernel for lack of memory."""
+_LOADER_FAILED: Final = 127
+"""Exit status by which the dynamic loader ends a process where memory is missing for a library or its threads."""
 _ATTEMPTS: Final = MOST_PROCESSES + 1
 """Attempts per document when its process breaks before it begins, or has too little memory left."""
 
@@ -184,7 +186,7 @@ class Parsing:
         self._task = task
         self._place = task.content if isinstance(task.content, Path) else None
         self._width = parsers.width(task.settings)
-        self._was_killed = False
+        self._has_crashed = False
         self._begin()
 
     def result(self) -> ParsedDocument:
@@ -192,7 +194,7 @@ class Parsing:
 
         Raises:
             ParseError: It cannot be parsed, takes too much memory, or crashes its parser.
-            TemporaryParseError: It takes too long, or its parser's process was killed twice.
+            TemporaryParseError: It takes too long, or its parser's process was killed from outside twice.
             MissingDependencyError: The parser's package is not installed.
             ParserError: The parser cannot be loaded.
         """
@@ -205,15 +207,16 @@ class Parsing:
                     self._width = 1
                     self._begin()
                     continue
-                except (_TooLittleLeftError, _KilledError, BrokenProcessPool) as error:
+                except (_TooLittleLeftError, _FirstCrashError, BrokenProcessPool) as error:
                     attempts += 1
                     if attempts == _ATTEMPTS:
                         raise TemporaryParseError(
                             "its parser's process ended again and again; there may be too little memory",
                             FailureClass.CRASH,
                         ) from error
-                    # A process died between two documents, or as it was handed one: perhaps another one than this.
-                    self._begin(instead_of=self._turn.pool if isinstance(error, BrokenProcessPool) else None)
+                    # A pool is broken, or a process had too little memory left: others may have used the next one.
+                    is_new = self._width == 1 or isinstance(error, BrokenProcessPool)
+                    self._begin(instead_of=self._turn.pool if is_new else None)
         finally:
             if self._place is not None:
                 self._parsers.release(self._place)
@@ -241,16 +244,16 @@ class Parsing:
                 raise _TooLittleLeftError from error
             if self._width > 1 and error.exitcode not in _FROM_OUTSIDE:  # a crash may be a lack of memory, too
                 raise _ShareTooSmallError from error
-            if error.exitcode == OUT_OF_MEMORY:
+            if error.exitcode != OUT_OF_MEMORY and not self._has_crashed:
+                self._has_crashed = True
+                raise _FirstCrashError from error
+            if error.exitcode in {OUT_OF_MEMORY, _LOADER_FAILED}:
                 memory = self._task.settings.memory_limit / 1_000_000
                 raise ParseError(
                     f"its parser needs more than {memory:,.0f} MB of memory; raise parsing.memory, or split the file",
                     FailureClass.MEMORY,
                 ) from error
             if error.exitcode in _FROM_OUTSIDE:
-                if not self._was_killed:
-                    self._was_killed = True
-                    raise _KilledError from error
                 raise TemporaryParseError(
                     f"its parser crashed ({_ending(error.exitcode)}) twice: something ended it, often a lack of memory",
                     FailureClass.CRASH,
@@ -268,8 +271,8 @@ class Parsing:
             ) from error
 
 
-class _KilledError(Exception):
-    """The process was ended by a signal from outside for the first time."""
+class _FirstCrashError(Exception):
+    """The process crashed for the first time; what the documents before left in it may be the reason."""
 
 
 class _TooLittleLeftError(Exception):
