@@ -224,12 +224,13 @@ def test_a_document_is_tried_again_where_others_left_too_little_memory() -> None
         assert table.result().blocks
 
 
-def test_a_parser_that_crashes_once_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What others left may be the reason: the document is parsed again in a new process."""
+def test_a_parser_that_crashes_after_others_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others left in its process may be the reason: the document is parsed again in a new one."""
     monkeypatch.setattr("sourcebook.parsing.parser_pool.parse_task", partial(crash, tmp_path, 1, 127))
     with ParserPool(documents=1) as parsers:
-        parsing = parsers.start(b"# Words\n", name="a.md", media_type=MARKDOWN, settings=SETTINGS)
-        assert parsing.result().title == "Words"
+        for name in ("before.md", "crash.md"):
+            parsing = parsers.start(b"# Words\n", name=name, media_type=MARKDOWN, settings=SETTINGS)
+            assert parsing.result().title == "Words"
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -240,22 +241,23 @@ def test_a_parser_that_crashes_once_is_started_again(tmp_path: Path, monkeypatch
         (-signal.SIGSEGV, FailureClass.CRASH, "its parser crashed (SIGSEGV): it is damaged"),
     ],
 )
-def test_a_parser_that_crashes_twice_fails_its_document(
+def test_a_parser_that_crashes_in_a_new_process_fails_its_document(
     status: int, failure_class: FailureClass, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The dynamic loader ends a process that has no room for a library: that is a lack of memory, and no damage."""
     monkeypatch.setattr("sourcebook.parsing.parser_pool.parse_task", partial(crash, tmp_path, 9, status))
     with ParserPool(documents=1) as parsers:
-        parsing = parsers.start(b"# Words\n", name="a.md", media_type=MARKDOWN, settings=SETTINGS)
-        with pytest.raises(ParseError, match=re.escape(reason)) as failed:
-            parsing.result()
-    assert failed.value.failure_class is failure_class
-    assert len(list(tmp_path.iterdir())) == 2
+        for crashes in (1, 2):
+            parsing = parsers.start(b"# Words\n", name="crash.md", media_type=MARKDOWN, settings=SETTINGS)
+            with pytest.raises(ParseError, match=re.escape(reason)) as failed:
+                parsing.result()
+            assert failed.value.failure_class is failure_class
+            assert len(list(tmp_path.iterdir())) == crashes
 
 
 def crash(folder: Path, crashes: int, status: int, task: ParserTask, memory: int) -> ParsedDocument:
     """Crash in so many processes; then parse. Status 127 is that of a program without room for its libraries."""
-    if len(list(folder.iterdir())) == crashes:
+    if task.name != "crash.md" or len(list(folder.iterdir())) == crashes:
         return parse_task(task, memory)
     (folder / str(os.getpid())).touch()
     if status == 127:
