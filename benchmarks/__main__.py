@@ -105,6 +105,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="of `documents`, read the library of 60 PDFs, too, also with other readers; packages are fetched there",
     )
     parser.add_argument(
+        "--mutations",
+        type=int,
+        default=default.mutations,
+        metavar="N",
+        help="of `documents`, read N damaged files of all formats, too",
+    )
+    parser.add_argument(
         "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
     )
     parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")

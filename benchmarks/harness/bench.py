@@ -44,6 +44,8 @@ class Options:
     """A folder of documents with expected Markdown."""
     pdfs: Path | None = None
     """A folder for the packages of the library of PDFs, which is then read, too."""
+    mutations: int = 0
+    """Damaged files of all formats that are read, too."""
     quick: bool = False
     """Parse each document once, and leave memory out."""
     limit: int | None = None

@@ -12,6 +12,7 @@ from benchmarks.harness.document_reading import Reading, read
 from benchmarks.harness.document_scores import share_found
 from benchmarks.harness.document_table import document_table
 from benchmarks.harness.library import PROJECT
+from benchmarks.harness.mutated_documents import giant_rows, mutation_rows
 from benchmarks.harness.pdf_readings import library_rows
 from benchmarks.harness.report import Row, say
 
@@ -36,7 +37,8 @@ def run(bench: Bench) -> list[Row]:
     print(f"{document_table(readings)}\n")
     memory = [] if bench.options.quick else memory_rows(readings)
     library = library_rows(bench.options.pdfs.resolve()) if bench.options.pdfs else []
-    return [*totals(readings), *memory, *library]
+    damaged = [*mutation_rows(bench.options.mutations), *giant_rows()] if bench.options.mutations else []
+    return [*totals(readings), *memory, *library, *damaged]
 
 
 def totals(readings: Sequence[Reading]) -> list[Row]:

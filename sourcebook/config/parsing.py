@@ -15,7 +15,7 @@ _MEMORY = 2_000_000_000
 _MEMORY_WITH_MODELS = 4_000_000_000
 _LEAST_SHARE = 500_000_000
 _LEAST_SHARE_WITH_MODELS = 2_000_000_000
-_MEMORY_OF_OCR = 1_250_000_000
+_MEMORY_OF_OCR = 1_400_000_000
 
 
 class ParsingSettings(Settings):
@@ -50,5 +50,5 @@ class ParsingSettings(Settings):
 
     @property
     def memory_of_models(self) -> int:
-        """Bytes of memory of a parser that reads pictures of pages: 1.1 GB were measured for OCR."""
+        """Bytes of memory of a parser that reads pictures of pages: 1.2 GB were measured for OCR."""
         return _LEAST_SHARE_WITH_MODELS if self.parser == "docling" else _MEMORY_OF_OCR

@@ -12,7 +12,13 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.registry import parser_for, skip_reason
 
 _DEFAULT = ParsingSettings()
-_OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory", "Cannot allocate memory", "Insufficient memory")
+OUT_OF_MEMORY_TEXTS = (
+    "bad_alloc",
+    "Failed to allocate memory",
+    "Cannot allocate memory",
+    "Insufficient memory",
+    "memory allocation of",
+)
 """Texts of errors by which compiled libraries report that memory ran out."""
 
 _OF_CODE = frozenset({"builtins", "pydantic_core._pydantic_core"})
@@ -82,7 +88,7 @@ def _told(error: Exception) -> str:
 
 def ran_out_of_memory(error: BaseException | None) -> bool:
     """Tell whether an error reports that memory ran out, by its type or by its text."""
-    return isinstance(error, MemoryError) or any(words in str(error) for words in _OUT_OF_MEMORY)
+    return isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY_TEXTS)
 
 
 @cache

@@ -10,7 +10,6 @@ from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from signal import Signals
 from types import TracebackType
 from typing import Final, Self
 
@@ -18,9 +17,11 @@ from loky.backend import resource_tracker  # type: ignore[import-untyped] # has 
 from pebble import ProcessExpired
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import FailureClass, ParseError, TemporaryParseError
+from sourcebook.errors import FailureClass, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.page_seconds import Pages, has_pages
+from sourcebook.parsing.parser_ends import FROM_OUTSIDE, reason_of_end
+from sourcebook.parsing.parser_memory import data_limit, parser_memory
 from sourcebook.parsing.parser_processes import ParserProcesses, Turn
 from sourcebook.parsing.worker import (
     OUT_OF_MEMORY,
@@ -44,8 +45,6 @@ _PIPE_BYTES: Final = 32_000
 A process that dies while it receives a document breaks the pipe. The pipe holds twice as much, so a document of this
 size is in it whole.
 """
-_FROM_OUTSIDE: Final = frozenset({-Signals.SIGKILL, -Signals.SIGTERM})
-"""Exit codes of a process that another one ended, such as the kernel for lack of memory."""
 _ATTEMPTS: Final = MOST_PROCESSES + 1
 """Attempts per document when its process breaks before it begins, or has too little memory left."""
 
@@ -53,8 +52,8 @@ _ATTEMPTS: Final = MOST_PROCESSES + 1
 class ParserPool:
     """Parses documents in parallel, each within its time, in processes that end with this one.
 
-    Documents that are parsed at once share the memory of `ParsingSettings.memory_limit` in equal parts. A document that
-    needs more than its share is parsed again with all of it, alone. The first document starts the processes.
+    Documents that are parsed at once share the memory of `parser_memory` in equal parts. A document that needs more
+    than its share is parsed again with all of it, alone. The first document starts the processes.
 
     Args:
         documents: Estimated number of documents; there are no more processes than documents.
@@ -104,7 +103,7 @@ class ParserPool:
 
     def width(self, settings: ParsingSettings) -> int:
         """Return the number of documents that are parsed at once, at least 1."""
-        return max(1, min(self._most, settings.memory_limit // settings.least_share))
+        return max(1, min(self._most, parser_memory(settings) // settings.least_share))
 
     def release(self, place: Path) -> None:
         """Drop one document's claim to a temporary file; the last one removes it."""
@@ -192,7 +191,7 @@ class Parsing:
 
         Raises:
             ParseError: It cannot be parsed, takes too much memory, or crashes its parser.
-            TemporaryParseError: It takes too long, or its parser's process was killed twice.
+            TemporaryParseError: It takes too long, or its parser's process was killed from outside twice.
             MissingDependencyError: The parser's package is not installed.
             ParserError: The parser cannot be loaded.
         """
@@ -212,15 +211,16 @@ class Parsing:
                             "its parser's process ended again and again; there may be too little memory",
                             FailureClass.CRASH,
                         ) from error
-                    # A process died between two documents, or as it was handed one: perhaps another one than this.
-                    self._begin(instead_of=self._turn.pool if isinstance(error, BrokenProcessPool) else None)
+                    # A pool is broken, or a process had too little memory left: others may have used the next one.
+                    is_new = self._width == 1 or isinstance(error, BrokenProcessPool)
+                    self._begin(instead_of=self._turn.pool if is_new else None)
         finally:
             if self._place is not None:
                 self._parsers.release(self._place)
                 self._place = None
 
     def _begin(self, *, instead_of: WorkerPool | None = None) -> None:
-        begin = partial(_begin, self._task, self._task.settings.memory_limit // self._width)
+        begin = partial(_begin, self._task, parser_memory(self._task.settings) // self._width)
         self._turn = Turn(self._width, begin, instead_of=instead_of)
         self._parsers.processes.submit(self._turn)
 
@@ -239,27 +239,15 @@ class Parsing:
         except ProcessExpired as error:
             if error.exitcode == OUT_OF_MEMORY_LEFT:
                 raise _TooLittleLeftError from error
-            if self._width > 1 and error.exitcode not in _FROM_OUTSIDE:  # a crash may be a lack of memory, too
+            if self._width > 1 and error.exitcode not in FROM_OUTSIDE:  # a crash may be a lack of memory, too
                 raise _ShareTooSmallError from error
-            if error.exitcode == OUT_OF_MEMORY:
-                memory = self._task.settings.memory_limit / 1_000_000
-                raise ParseError(
-                    f"its parser needs more than {memory:,.0f} MB of memory; raise parsing.memory, or split the file",
-                    FailureClass.MEMORY,
-                ) from error
-            if error.exitcode in _FROM_OUTSIDE:
-                if not self._was_killed:
-                    self._was_killed = True
-                    raise _KilledError from error
-                raise TemporaryParseError(
-                    f"its parser crashed ({_ending(error.exitcode)}) twice: something ended it, often a lack of memory",
-                    FailureClass.CRASH,
-                ) from error
-            raise ParseError(
-                f"its parser crashed ({_ending(error.exitcode)}): it is damaged, or takes more than parsing.memory; "
-                "open and save it again, or convert it",
-                FailureClass.CRASH,
-            ) from error
+            if error.exitcode in FROM_OUTSIDE and not self._was_killed:
+                self._was_killed = True
+                raise _KilledError from error
+            if not self._turn.is_in_new and error.exitcode != OUT_OF_MEMORY and error.exitcode not in FROM_OUTSIDE:
+                raise _TooLittleLeftError from error
+            memory = parser_memory(self._task.settings)
+            raise reason_of_end(error.exitcode, self._turn.last_words, memory=memory) from error
         except OSError as error:
             raise TemporaryParseError(
                 f"no process can be started for its parser ({error.strerror or error}); end other programs, and "
@@ -273,7 +261,7 @@ class _KilledError(Exception):
 
 
 class _TooLittleLeftError(Exception):
-    """The documents before left too little memory in their process: in another it may be enough."""
+    """The documents before left too little memory in their process, or may have: in another it may be enough."""
 
 
 class _ShareTooSmallError(Exception):
@@ -290,9 +278,10 @@ def _begin(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn) -> None:
         turn: Its turn.
     """
     turn.seconds = task.settings.timeout.total_seconds()
+    turn.error_bytes = pool.error_bytes()
     if task.attachment is None and has_pages(task.media_type):
         # The callback runs in a thread of the pool: the next document does not wait for a call of `result`.
-        pool.schedule(turn.seconds, pages_of, task, memory).add_done_callback(
+        pool.schedule(turn.seconds, pages_of, task, data_limit(memory)).add_done_callback(
             partial(_parse_after, task, memory, pool, turn)
         )
     else:
@@ -302,7 +291,7 @@ def _begin(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn) -> None:
 def _parse_after(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn, counted: "Future[Pages]") -> None:
     error = counted.exception()
     if error is not None:
-        turn.document.set_exception(error)
+        _fail(turn, pool, error)
         return
     pages = counted.result()
     if turn.width > 1 and pages.need_models and memory < task.settings.memory_of_models:
@@ -313,16 +302,18 @@ def _parse_after(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn, co
 
 
 def _parse(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn) -> None:
-    pool.schedule(turn.seconds, parse_task, task, memory).add_done_callback(partial(_settle, turn))
+    parsed = pool.schedule(turn.seconds, parse_task, task, data_limit(memory))
+    parsed.add_done_callback(partial(_settle, turn, pool))
 
 
-def _settle(turn: Turn, parsed: "Future[ParsedDocument]") -> None:
+def _settle(turn: Turn, pool: WorkerPool, parsed: "Future[ParsedDocument]") -> None:
     error = parsed.exception()
     if error is None:
         turn.document.set_result(parsed.result())
     else:
-        turn.document.set_exception(error)
+        _fail(turn, pool, error)
 
 
-def _ending(status: int) -> str:
-    return Signals(-status).name if status < 0 else f"exit status {status}"
+def _fail(turn: Turn, pool: WorkerPool, error: BaseException) -> None:
+    turn.last_words = pool.errors_since(turn.error_bytes)
+    turn.document.set_exception(error)

@@ -7,6 +7,8 @@ from concurrent.futures.process import BrokenProcessPool
 from threading import Condition, Thread, current_thread
 from typing import Final
 
+from pebble import ProcessExpired
+
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.pdf.ocr.threads import share_cores
 from sourcebook.parsing.worker import load
@@ -34,8 +36,14 @@ class Turn:
         self.instead_of = instead_of
         self.pool: WorkerPool | None = None
         """Pool that has the document; None while it waits."""
+        self.is_in_new = False
+        """Whether its process is new, where it is the only one of the pool."""
         self.seconds = 0.0
         """Time limit of the document in seconds."""
+        self.error_bytes = 0
+        """Bytes on stderr of the pool before the document began."""
+        self.last_words = ""
+        """Text on stderr of the pool where the document's process crashed."""
         self.document: Future[ParsedDocument] = Future()
 
 
@@ -56,6 +64,7 @@ class ParserProcesses:
         self._running = 0
         self._width = 0
         self._pool: WorkerPool | None = None
+        self._is_new = False
         self._thread: Thread | None = None
 
     @deferred_interrupts()
@@ -93,6 +102,7 @@ class ParserProcesses:
             except OSError as error:
                 turn.document.set_exception(error)
             else:
+                turn.is_in_new, self._is_new = self._is_new and turn.width == 1, False
                 turn.begin(turn.pool, turn)
         self._end_pool()
         with self._changed:
@@ -115,8 +125,10 @@ class ParserProcesses:
                 self._changed.wait()
         return None
 
-    def _ended(self, _: Future[ParsedDocument]) -> None:
+    def _ended(self, document: Future[ParsedDocument]) -> None:
         with self._changed:
+            # A crash leaves a new process.
+            self._is_new = not document.cancelled() and isinstance(document.exception(), ProcessExpired)
             self._running -= 1
             self._changed.notify_all()
 
@@ -129,7 +141,7 @@ class ParserProcesses:
         self._pool = WorkerPool(
             turn.width, max_tasks=self._documents_a_process, initializer=share_cores, arguments=(turn.width,)
         )
-        self._width = turn.width
+        self._width, self._is_new = turn.width, True
         return self._pool
 
     def _end_pool(self) -> None:

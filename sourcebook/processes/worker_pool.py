@@ -126,12 +126,21 @@ class WorkerPool:
 
     def last_error_line(self) -> str:
         """Return the last line that any child wrote to stderr; empty where there is none."""
+        return self.errors_since(0).rpartition("\n")[2]
+
+    def errors_since(self, start: int) -> str:
+        """Return the end of what children wrote to stderr after its first `start` bytes."""
         with self._lock:
             if self._errors.closed:
                 return ""
             size = os.fstat(self._errors.fileno()).st_size  # 0 for the null device
-            written = os.pread(self._errors.fileno(), _ERROR_BYTES, max(size - _ERROR_BYTES, 0))
-        return written.decode(errors="replace").strip().rpartition("\n")[2]
+            written = os.pread(self._errors.fileno(), _ERROR_BYTES, max(size - _ERROR_BYTES, start))
+        return written.decode(errors="replace").strip()
+
+    def error_bytes(self) -> int:
+        """Return the number of bytes that children have written to stderr since it was last emptied."""
+        with self._lock:
+            return 0 if self._errors.closed else os.fstat(self._errors.fileno()).st_size
 
     def describe_end(self, subject: str, error: ProcessExpired | BrokenProcessPool, *, advice: str) -> str:
         """Describe in one sentence how a child ended.

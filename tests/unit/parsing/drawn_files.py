@@ -8,6 +8,10 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+import xlwt  # type: ignore[import-untyped] # has no types
+from PIL import Image, ImageDraw
+from pillow_heif import register_heif_opener
+
 from tests.unit.parsing.archives.archive_writer import tarred, zipped
 
 _FILES = Path(__file__).parent / "files"
@@ -196,6 +200,41 @@ END:VCARD
 """
 
 
+ASCIIDOC = """= Lock manual
+Ada Byron <ada@example.org>
+:keywords: locks, safety
+
+== Gates
+Never open the *upper* gates before the `paddles` are down.
+
+. Close the paddles
+. Wait
+
+[cols="1,1",options="header"]
+|===
+|day |cm
+|Monday |212
+|===
+"""
+LATEX = r"""\documentclass{article}
+\title{Lock manual}\author{Ada Byron}
+\begin{document}\maketitle
+\section{Gates}\label{gates}
+Never open the \emph{upper} gates before the paddles are down: $h < 2\,m$.
+\begin{itemize}\item Close the paddles \item Wait\end{itemize}
+\begin{tabular}{lr}day & cm \\ Monday & 212\end{tabular}
+\end{document}
+"""
+DRAWING = """<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><title>Lock 7</title>
+<desc>The lock from above.</desc><g><text x="10" y="20">Upper <tspan>gates</tspan></text>
+<text x="10" y="60">Paddles</text></g></svg>
+"""
+RECORDS = """{"day": "Monday", "cm": 212, "note": "gates closed"}
+{"day": "Tuesday", "cm": 215, "note": null}
+"""
+
+
 def notebook(*cells: dict[str, object], **metadata: object) -> bytes:
     """Return a notebook of format 4 with cells and the metadata of the notebook."""
     described: dict[str, object] = {"language_info": {"name": "python"}, **metadata}
@@ -264,6 +303,9 @@ def levels_parquet() -> bytes:
     return packed.getvalue()
 
 
+_PICTURES = {"jpg": "JPEG", "tif": "TIFF", "gif": "GIF", "webp": "WEBP", "bmp": "BMP", "avif": "AVIF", "heic": "HEIF"}
+
+
 @cache
 def drawn_files() -> dict[str, bytes]:
     """Return one sound file of each format, by its name."""
@@ -285,4 +327,32 @@ def drawn_files() -> dict[str, bytes]:
         "lock.rst": MANUAL.encode(),
         "lock.srt": SUBTITLES.encode(),
         "lock.vtt": CAPTIONS.encode(),
+        "lock.adoc": ASCIIDOC.encode(),
+        "lock.tex": LATEX.encode(),
+        "lock.svg": DRAWING.encode(),
+        "levels.jsonl": RECORDS.encode(),
+        "levels.xls": workbook(),
+        **{f"lock.{ending}": picture(kind) for ending, kind in _PICTURES.items()},
     }
+
+
+def workbook() -> bytes:
+    """Return a workbook of Excel 97."""
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Levels")
+    for row, cells in enumerate((("day", "cm"), ("Monday", 212), ("Tuesday", 215))):
+        for column, cell in enumerate(cells):
+            sheet.write(row, column, cell)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def picture(kind: str) -> bytes:
+    """Return a picture of a line of text."""
+    register_heif_opener()
+    image = Image.new("RGB", (400, 80), "white")
+    ImageDraw.Draw(image).text((20, 20), "The upper gates", fill="black", font_size=32)
+    file = io.BytesIO()
+    image.save(file, kind)
+    return file.getvalue()

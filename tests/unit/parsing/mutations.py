@@ -3,11 +3,14 @@
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.checkout import EXAMPLES, SHARED_DATA
 from tests.unit.parsing.drawn_files import drawn_files
 
-FOLDERS = (EXAMPLES / "library", EXAMPLES / "site", SHARED_DATA / "documents")
+FILES = Path(__file__).with_name("files")
+FOLDERS = (FILES, EXAMPLES / "library", EXAMPLES / "site", SHARED_DATA / "documents")
+PICTURES = (".png", ".jpg", ".tif", ".gif", ".webp", ".bmp", ".avif", ".heic")
 _MOST_BYTES = 2_000_000
 
 
@@ -41,7 +44,10 @@ def samples() -> list[Sample]:
     return drawn + [
         Sample(path.relative_to(folder).as_posix(), path.read_bytes())
         for folder, path in files
-        if path.suffix != ".m4a" and not path.name.endswith(".expected.md") and path.stat().st_size <= _MOST_BYTES
+        if path.suffix != ".m4a"
+        and path.name != "README.md"
+        and not path.name.endswith(".expected.md")
+        and path.stat().st_size <= _MOST_BYTES
     ]
 
 

@@ -1,23 +1,23 @@
 """All parsers together stay within `parsing.memory`, and no document fails that fits into it."""
 
 import base64
-from collections.abc import Iterator
 from io import BytesIO
-from threading import Event, Thread
 from typing import Final
 
-import psutil
 import pytest
 from PIL import Image
 
+from benchmarks.harness.child_memory import ChildMemory
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import ParseError
+from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import MARKDOWN, PDF
+from sourcebook.parsing.parser_memory import parser_memory
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.parser_processes import Turn
 from sourcebook.processes.worker_pool import WorkerPool
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
+from tests.unit.parsing.pdf.tiny_giants import packed_lines
 
 MAIL: Final = "message/rfc822"
 GIGABYTE: Final = 1_000_000_000
@@ -41,50 +41,49 @@ def large_mail(megabytes: int) -> bytes:
     )
 
 
-class Watch(Thread):
-    """Samples the data of all child processes together."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.peak = 0
-        self._end = Event()
-
-    def run(self) -> None:
-        while not self._end.wait(0.005):  # a pause between two samples
-            self.peak = max(self.peak, sum(data_of(child) for child in psutil.Process().children()))
-
-    def stop(self) -> None:
-        self._end.set()
-        self.join()
-
-
-def data_of(process: psutil.Process) -> int:
-    """Return a child's data in bytes; 0 until it runs its own program, as it shows its parent's data until then."""
-    try:
-        is_started = process.cmdline() != psutil.Process().cmdline()
-        return int(process.memory_info().data) if is_started else 0
-    except psutil.Error:
-        return 0
-
-
-@pytest.fixture
-def watch() -> Iterator[Watch]:
-    """A watch of the memory until the end of the test."""
-    watch = Watch()
-    watch.start()
-    yield watch
-    watch.stop()
-
-
-def test_parsers_stay_within_the_memory_together(watch: Watch) -> None:
+def test_parsers_stay_within_the_memory_together() -> None:
     """Two messages that need 700 MB each are parsed one after the other in 1 GB, and both are read."""
     content = large_mail(46)
-    with ParserPool() as parsers:
+    with ParserPool() as parsers, ChildMemory() as memory:
         settings = ParsingSettings(memory=GIGABYTE)
         started = [parsers.start(content, name="a.eml", media_type=MAIL, settings=settings) for _ in range(2)]
         small = parsers.start(b"# Small\n", name="a.md", media_type=MARKDOWN, settings=settings)
         assert [parsing.result().title for parsing in (*started, small)] == ["Large", "Large", "Small"]
-    assert 6 * _SLACK < watch.peak < GIGABYTE + _SLACK
+    assert 6 * _SLACK < memory.peak_data < GIGABYTE + _SLACK
+
+
+def test_a_tiny_file_that_takes_gigabytes_is_refused_for_it() -> None:
+    """It stays within the memory, and fails with the remedy; the document beside it is read."""
+    settings = ParsingSettings(memory=GIGABYTE)
+    content = packed_lines(400)
+    assert len(content) < 1_000
+    with ParserPool() as parsers, ChildMemory() as memory:
+        giant = parsers.start(content, name="a.pdf", media_type=PDF, settings=settings)
+        small = parsers.start(b"# Small\n", name="a.md", media_type=MARKDOWN, settings=settings)
+        assert small.result().title == "Small"
+        with pytest.raises(ParseError, match=r"more than 1,000 MB of memory; raise parsing\.memory") as failed:
+            giant.result()
+    assert failed.value.failure_class is FailureClass.MEMORY
+    assert 6 * _SLACK < memory.peak_pss < GIGABYTE
+
+
+@pytest.mark.parametrize(
+    ("machine", "settings", "memory"),
+    [
+        (64 * GIGABYTE, ParsingSettings(), 2 * GIGABYTE),
+        (3 * GIGABYTE, ParsingSettings(), 1_500_000_000),
+        (GIGABYTE, ParsingSettings(), 1_400_000_000),
+        (GIGABYTE, ParsingSettings(memory=3 * GIGABYTE), 3 * GIGABYTE),
+        (6 * GIGABYTE, ParsingSettings(parser="docling"), 3 * GIGABYTE),
+        (0, ParsingSettings(), 2 * GIGABYTE),
+    ],
+)
+def test_a_small_machine_gives_half_of_its_memory(
+    machine: int, settings: ParsingSettings, memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has enough for OCR in any case, and a setting is obeyed."""
+    monkeypatch.setattr("sourcebook.parsing.parser_memory.usable_memory", lambda: machine)
+    assert parser_memory(settings) == memory
 
 
 def test_a_document_beyond_the_whole_memory_fails() -> None:

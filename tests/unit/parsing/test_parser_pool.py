@@ -1,12 +1,15 @@
 """Parsers in child processes: one document's trouble is its own."""
 
 import os
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -14,9 +17,11 @@ import psutil
 import pytest
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import ParseError, TemporaryParseError
+from sourcebook.errors import FailureClass, ParseError, TemporaryParseError
+from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import CSV, HTML, MARKDOWN, PDF
 from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.parsing.worker import ParserTask, parse_task
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 from tests.waiting import seconds_until_gone, wait_until
 
@@ -217,6 +222,50 @@ def test_a_document_is_tried_again_where_others_left_too_little_memory() -> None
         )
         scan.result()
         assert table.result().blocks
+
+
+def test_a_parser_that_crashes_after_others_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others left in its process may be the reason: the document is parsed again in a new one."""
+    monkeypatch.setattr("sourcebook.parsing.parser_pool.parse_task", partial(crash, tmp_path, 1, 127))
+    with ParserPool(documents=1) as parsers:
+        for name in ("before.md", "crash.md"):
+            parsing = parsers.start(b"# Words\n", name=name, media_type=MARKDOWN, settings=SETTINGS)
+            assert parsing.result().title == "Words"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "failure_class", "reason"),
+    [
+        (127, FailureClass.MEMORY, "its parser needs more than 2,000 MB of memory; raise parsing.memory"),
+        (-signal.SIGSEGV, FailureClass.CRASH, "its parser crashed (SIGSEGV): it is damaged"),
+    ],
+)
+def test_a_parser_that_crashes_in_a_new_process_fails_its_document(
+    status: int, failure_class: FailureClass, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dynamic loader ends a process that has no room for a library: that is a lack of memory, and no damage."""
+    monkeypatch.setattr("sourcebook.parsing.parser_pool.parse_task", partial(crash, tmp_path, 9, status))
+    with ParserPool(documents=1) as parsers:
+        for crashes in (1, 2):
+            parsing = parsers.start(b"# Words\n", name="crash.md", media_type=MARKDOWN, settings=SETTINGS)
+            with pytest.raises(ParseError, match=re.escape(reason)) as failed:
+                parsing.result()
+            assert failed.value.failure_class is failure_class
+            assert len(list(tmp_path.iterdir())) == crashes
+
+
+def crash(folder: Path, crashes: int, status: int, task: ParserTask, memory: int) -> ParsedDocument:
+    """Crash in so many processes; then parse. Status 127 is that of a program without room for its libraries."""
+    if task.name != "crash.md" or len(list(folder.iterdir())) == crashes:
+        return parse_task(task, memory)
+    (folder / str(os.getpid())).touch()
+    if status == 127:
+        program = str(shutil.which("true"))
+        resource.setrlimit(resource.RLIMIT_AS, (1_000_000, 1_000_000))
+        os.execv(program, [program])  # noqa: S606 - takes the place of this process
+    os.kill(os.getpid(), -status)
+    raise AssertionError
 
 
 def _scan() -> bytes:

@@ -1,0 +1,70 @@
+"""Memory of this process's children together, from the start of their own program."""
+
+from contextlib import suppress
+from itertools import count
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+_SECONDS_BETWEEN_LOOKS = 0.02
+_LOOKS_BETWEEN_PSS = 5
+"""Looks for each reading of PSS, which takes milliseconds for each gigabyte."""
+
+
+class ChildMemory(Thread):
+    """Samples the memory of all child processes together, 50 times a second or ten (PSS), while it is a context."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak_pss = 0
+        """Largest sum in bytes; a page that processes share counts once (PSS)."""
+        self.peak_data = 0
+        """Largest sum in bytes of what `RLIMIT_DATA` counts."""
+        self._own = psutil.Process()
+        self._running_own: dict[int, psutil.Process] = {}
+        self._end = Event()
+
+    def __enter__(self) -> Self:
+        """Begin to sample."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """End."""
+        self._end.set()
+        self.join()
+
+    def run(self) -> None:
+        """Sample until the end."""
+        for look in count():
+            if self._end.wait(_SECONDS_BETWEEN_LOOKS):
+                return
+            children = self._children()
+            self.peak_data = max(self.peak_data, sum(_data(child) for child in children))
+            if not look % _LOOKS_BETWEEN_PSS:
+                self.peak_pss = max(self.peak_pss, sum(_pss(child) for child in children))
+
+    def _children(self) -> list[psutil.Process]:
+        """Return the children that run their own program: until then, one shows its parent's memory."""
+        children = self._own.children(recursive=True)
+        for child in children:
+            with suppress(psutil.Error):
+                if child.pid not in self._running_own and child.cmdline() != self._own.cmdline():
+                    self._running_own[child.pid] = child
+        return [self._running_own[child.pid] for child in children if child.pid in self._running_own]
+
+
+def _data(child: psutil.Process) -> int:
+    with suppress(psutil.Error):
+        return int(child.memory_info().data)
+    return 0
+
+
+def _pss(child: psutil.Process) -> int:
+    with suppress(psutil.Error):
+        return int(child.memory_full_info().pss)
+    return 0
