@@ -7,13 +7,14 @@ end of the same transaction, in one pass over the words of the entries.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
+from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
 from sourcebook.processes.child import return_freed_memory
 
@@ -24,7 +25,7 @@ KEYWORD_BLOCK: Final = 8_000
 """Entries per block of keyword weights; the dimension of keyword_block.weights."""
 _AT_ONCE: Final = 1_000
 """Entries whose words are fetched at once: the text takes many times the memory of the numbers that are read in it."""
-_AHEAD: Final = 4
+_AHEAD: Final = 2
 """Parts of this size that wait to be read while earlier ones are copied."""
 
 
@@ -40,96 +41,96 @@ def count_statistics(connection: Connection, generation: Generation) -> None:
         connection: in the transaction that has inserted every entry of the generation into its partition.
         generation: the generation, which was unused before that transaction.
     """
-    from sourcebook.indexing.first_weights import Vocabulary  # it imports numpy
-
     scope = {"generation": generation.id}
-    vocabulary = Vocabulary()
     row = connection.execute(queries["record_first_entries"], scope).fetchone()
     average_length = float(row[0]) if row and row[0] is not None else 0.0
     connection.execute(queries["recount_configurations"], scope)
-    numbers, length = _copy_weights(connection, generation, vocabulary, average_length)
-    with connection.cursor().copy(queries["copy_lexemes"]) as copy:
-        copy.set_types(["int8", "text", "int4", "int4"])
-        for token in sorted(vocabulary):  # in the order of the index: Python's order is that of the bytes in UTF-8
-            place = vocabulary[token]
-            copy.write_row((generation.id, token, int(numbers[place]), int(vocabulary.entries[place])))
+    connection.execute(queries["create_vocabulary"])
+    length = _copy_weights(connection, generation, average_length)
+    connection.execute(queries["insert_first_lexemes"], scope)
+    connection.execute(queries["drop_vocabulary"])
     connection.execute(queries["record_total_length"], {**scope, "total_length": length})
     connection.execute(queries["insert_block_sizes"], {**scope, "entries": KEYWORD_BLOCK})
     connection.execute(queries["analyze_lexemes"])
 
 
-def _copy_weights(
-    connection: Connection, generation: Generation, vocabulary: "Vocabulary", average_length: float
-) -> "tuple[Integers, int]":
-    """Copy the keyword weights of all entries and of their blocks; a thread weighs the next ones meanwhile.
+def _copy_weights(connection: Connection, generation: Generation, average_length: float) -> int:
+    """Copy the keyword weights of all entries and of their blocks, and return the length of all entries.
 
-    Returns:
-        The number of each lexeme of the vocabulary in the database, and the length of all entries.
+    Memory does not grow with the entries: their words are here block by block, the vocabulary is in the database.
     """
+    length = 0
+    for block, (parts, vocabulary) in enumerate(_words(connection, generation), 1):
+        length += sum(int(part.lengths.sum()) for part in parts)
+        is_full = sum(len(part.chunks) for part in parts) == KEYWORD_BLOCK
+        _copy_block(connection, generation, average_length, parts, vocabulary, block if is_full else None)
+        return_freed_memory()  # the C library keeps a third of what a block has needed, in pieces
+    return length
+
+
+def _copy_block(
+    connection: Connection,
+    generation: Generation,
+    average_length: float,
+    parts: "Sequence[Words]",
+    vocabulary: "Vocabulary",
+    block: int | None,
+) -> None:
+    """Copy the weights of entries and of the block that they fill; a thread makes the next rows meanwhile."""
+    from sourcebook.indexing.first_weights import BlockWeights  # it imports numpy
+
+    numbers = _numbers(connection, vocabulary)
+    weights = BlockWeights(numbers, average_length=average_length, generation=generation.id, block=block)
+    entries = queries["copy_keyword_entries"].format(partition=generation.partitions["keyword_entry"])
+    for statement, rows in (
+        (entries, weights.entry_rows(parts)),
+        (queries["copy_keyword_blocks"], weights.block_rows()),
+    ):
+        with connection.cursor().copy(statement) as into:
+            for some in read_ahead(rows):
+                into.write(some)
+
+
+def _numbers(connection: Connection, vocabulary: "Vocabulary") -> "Integers":
+    """Count the lexemes of a block in the vocabulary of the database, and return the number of each there."""
     import numpy as np
 
-    from sourcebook.indexing.first_weights import keyword_rows
-
-    entries = queries["copy_keyword_entries"].format(partition=generation.partitions["keyword_entry"])
-    numbers, length = np.zeros(0, np.int32), 0
-
-    def copy(weighed: "Future[tuple[bytes, bytes]]") -> None:
-        of_entries, of_block = weighed.result()
-        with connection.cursor().copy(entries) as into:
-            into.write(of_entries)
-        with connection.cursor().copy(queries["copy_keyword_blocks"]) as into:
-            into.write(of_block)
-        return_freed_memory()  # the C library keeps a third of what a block has needed, in pieces
-
-    with ThreadPoolExecutor(1) as weigher:
-        before = None
-        for part, words in enumerate(_words(connection, generation, vocabulary), 1):
-            new = {"table": "lexeme", "rows": len(vocabulary) - len(numbers)}
-            drawn = [number for (number,) in connection.execute(queries["new_numbers"], new)]
-            numbers = np.concatenate([numbers, np.array(drawn, np.int32)])
-            following = weigher.submit(
-                keyword_rows,
-                words,
-                numbers,
-                average_length=average_length,
-                generation=generation.id,
-                block=part if len(words.chunks) == KEYWORD_BLOCK else None,
-            )
-            length += int(words.lengths.sum())
-            if before is not None:
-                copy(before)
-            before = following
-        if before is not None:
-            copy(before)
-    return numbers, length
+    lexemes = {"lexemes": list(vocabulary), "entries": vocabulary.entries.tolist()}
+    connection.execute(queries["number_lexemes"], lexemes)
+    return np.fromiter((number for (number,) in connection.execute(queries["count_lexemes"], lexemes)), np.int32)
 
 
-def _words(connection: Connection, generation: Generation, vocabulary: "Vocabulary") -> "Iterator[Words]":
-    """Yield the words of the entries block by block; a thread reads the next ones while the caller works on a block."""
-    from sourcebook.indexing.first_weights import Words
+def _words(connection: Connection, generation: Generation) -> "Iterator[tuple[list[Words], Vocabulary]]":
+    """Yield the words of the entries block by block, in parts, with the vocabulary of each block.
 
+    A thread reads the words of some parts ahead.
+    """
     parts: list[Words] = []
-    for part in _parts(connection, generation, vocabulary):
+    for part, vocabulary in _parts(connection, generation):
         parts.append(part)
         if sum(len(each.chunks) for each in parts) == KEYWORD_BLOCK:
-            yield Words.joined(parts)
+            yield parts, vocabulary
             parts.clear()
     if parts:
-        yield Words.joined(parts)
+        yield parts, vocabulary
 
 
-def _parts(connection: Connection, generation: Generation, vocabulary: "Vocabulary") -> "Iterator[Words]":
-    """Yield the words of the entries in parts, several of which are a block; a thread reads some parts ahead."""
-    from sourcebook.indexing.first_weights import read_words
+def _parts(connection: Connection, generation: Generation) -> "Iterator[tuple[Words, Vocabulary]]":
+    """Yield the words of some entries, and the vocabulary of their block, which has the words of other parts, too."""
+    from sourcebook.indexing.first_weights import Vocabulary, read_words
 
     with connection.cursor("entries_with_words") as cursor, ThreadPoolExecutor(1) as reader:
         cursor.execute(queries["entries_with_words"].format(partition=generation.partition))
-        ahead: deque[Future[Words]] = deque()
-        fetched = 0
+        ahead: deque[tuple[Future[Words], Vocabulary]] = deque()
+        fetched, vocabulary = 0, Vocabulary()
         while rows := cursor.fetchmany(min(_AT_ONCE, KEYWORD_BLOCK - fetched % KEYWORD_BLOCK)):
+            if fetched % KEYWORD_BLOCK == 0:
+                vocabulary = Vocabulary()
             fetched += len(rows)
-            ahead.append(reader.submit(read_words, rows, vocabulary))
+            ahead.append((reader.submit(read_words, rows, vocabulary), vocabulary))
             if len(ahead) > _AHEAD:
-                yield ahead.popleft().result()
+                words, of_block = ahead.popleft()
+                yield words.result(), of_block
         while ahead:
-            yield ahead.popleft().result()
+            words, of_block = ahead.popleft()
+            yield words.result(), of_block

@@ -9,8 +9,8 @@ import re
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ HEAD: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 """Begin of the data of a binary COPY."""
 TAIL: Final = struct.pack(">h", -1)
 """End of the data of a binary COPY."""
-_AT_ONCE: Final = 1_000
-"""Entries that are weighed at once: each posting takes ten numbers meanwhile."""
+_LEXEMES_AT_ONCE: Final = 1_000
+"""Lexemes whose rows of a block are made at once."""
 _ENTRY_DIMENSIONS: Final = 1_000_000_000
 """Dimension of keyword_entry.weights."""
 _BLOCK_DIMENSIONS: Final = 8_000
@@ -71,32 +71,6 @@ class Words:
     frequencies: Integers
     """Frequency of that lexeme in the entry."""
 
-    @classmethod
-    def joined(cls, parts: Sequence["Words"]) -> "Words":
-        """Return the words of parts that follow each other."""
-        starts = accumulate((len(part.lexemes) for part in parts), initial=0)
-        return cls(
-            tuple(chain.from_iterable(part.chunks for part in parts)),
-            np.concatenate([part.lengths for part in parts]),
-            np.concatenate(
-                [[0], *(part.bounds[1:] + start for part, start in zip(parts, starts, strict=False))], dtype=np.int32
-            ),
-            np.concatenate([part.lexemes for part in parts]),
-            np.concatenate([part.frequencies for part in parts]),
-        )
-
-    def part(self, first: int, end: int) -> "Words":
-        """Return the words of some of the entries, from `first` to before `end`."""
-        bounds = self.bounds[first : end + 1]
-        postings = slice(int(bounds[0]), int(bounds[-1]))
-        return Words(
-            self.chunks[first:end],
-            self.lengths[first:end],
-            bounds - bounds[0],
-            self.lexemes[postings],
-            self.frequencies[postings],
-        )
-
 
 def read_words(rows: Sequence[tuple[int, str]], vocabulary: Vocabulary) -> Words:
     """Return the words of entries, and count their lexemes in the vocabulary.
@@ -121,39 +95,75 @@ def read_words(rows: Sequence[tuple[int, str]], vocabulary: Vocabulary) -> Words
     return Words(tuple(chunk for chunk, _ in rows), np.add.reduceat(counts, starts[:-1]), starts, numbers, counts)
 
 
-def keyword_rows(
-    words: Words, numbers: Integers, *, average_length: float, generation: int, block: int | None
-) -> tuple[bytes, bytes]:
-    """Return the rows of entries for `keyword_entry` and of their block for `keyword_block`, each as data of a COPY.
+class BlockWeights:
+    """The keyword weights of the entries that fill a block, or of the last entries, which fill none.
 
     Args:
-        words: the words of the entries.
         numbers: number of each lexeme of the vocabulary in the database.
         average_length: average length of the entries of the generation, as its 4-byte float.
         generation: id of the generation.
-        block: number of the block that the entries fill; None for entries in no block, which have no rows of a block.
+        block: number of the block that the entries fill; None for entries in no block.
     """
-    ids, weights = np.zeros(len(words.lexemes), np.int32), np.zeros(len(words.lexemes), np.float32)
-    rows = [HEAD]
-    for first in range(0, len(words.chunks), _AT_ONCE):
-        part = words.part(first, first + _AT_ONCE)
-        place = slice(start := int(words.bounds[first]), start + len(part.lexemes))
-        ids[place], weights[place] = _postings(part, numbers, average_length)
-        rows.append(b"".join(_entry_rows(part, ids[place], weights[place], generation, block, slot=first + 1)))
-    of_entries = b"".join([*rows, TAIL])
-    rows.clear()
-    if block is None:
-        return of_entries, HEAD + TAIL
-    order = np.argsort(ids, kind="stable")
-    ids, weights = ids[order], weights[order]
-    entries = np.repeat(np.arange(len(words.chunks), dtype=np.int32), np.diff(words.bounds))[order]
-    return of_entries, b"".join([HEAD, *_block_rows(ids, entries, weights, generation, block), TAIL])
+
+    def __init__(self, numbers: Integers, *, average_length: float, generation: int, block: int | None) -> None:
+        self._numbers = numbers
+        self._average_length = average_length
+        self._generation = generation
+        self._block = block
+        self._ids: list[Integers] = []
+        self._weights: list[NDArray[Any]] = []
+        """Weight of each posting, as it is sent."""
+        self._entries: list[NDArray[Any]] = []
+        """Place in the block of the entry of each posting, counted from 0, as it is sent."""
+
+    def entry_rows(self, parts: Sequence[Words]) -> Iterator[bytes]:
+        """Yield data of a COPY into `keyword_entry`, piece by piece.
+
+        Args:
+            parts: the words of the entries; each posting of a part takes ten numbers meanwhile.
+        """
+        yield HEAD
+        weighed = 0
+        for part in parts:
+            ids, weights = _postings(part, self._numbers, self._average_length)
+            yield b"".join(_entry_rows(part, ids, weights, self._generation, self._block, slot=weighed + 1))
+            if self._block is not None:
+                self._ids.append(ids)
+                self._weights.append(weights.astype(">f4"))
+                self._entries.append((_entries(part) + weighed).astype(">i4"))
+            weighed += len(part.chunks)
+        yield TAIL
+
+    def block_rows(self) -> Iterator[bytes]:
+        """Yield data of a COPY into `keyword_block`, piece by piece, after all rows of the entries were yielded."""
+        yield HEAD
+        if self._block is not None:
+            ids = np.concatenate(self._ids)
+            self._ids.clear()
+            order = np.argsort(ids, kind="stable")
+            ids = ids[order]
+            indices, values = _ordered(self._entries, order), _ordered(self._weights, order)
+            del order
+            yield from _block_rows(ids, indices, values, self._generation, self._block)
+        yield TAIL
+
+
+def _ordered(parts: list[NDArray[Any]], order: NDArray[np.intp]) -> memoryview:
+    """Empty a list of numbers, and return the bytes of these in another order."""
+    joined = np.concatenate(parts, dtype=parts[0].dtype)  # otherwise in the byte order of the machine
+    parts.clear()
+    return memoryview(joined[order].view(np.uint8))
+
+
+def _entries(words: Words) -> Integers:
+    """Return the entry of each posting, counted from 0."""
+    return np.repeat(np.arange(len(words.chunks), dtype=np.int32), np.diff(words.bounds))
 
 
 def _postings(words: Words, numbers: Integers, average_length: float) -> tuple[Integers, Weights]:
     """Return the lexeme and the weight of each posting: by entry, and by lexeme within it."""
     ids = numbers[words.lexemes]
-    entries = np.repeat(np.arange(len(words.chunks), dtype=np.int32), np.diff(words.bounds))
+    entries = _entries(words)
     order = np.lexsort((ids, entries))  # the elements of a sparsevec have ascending indices
     return ids[order], _weights(words.frequencies[order], words.lengths[entries], average_length)
 
@@ -180,13 +190,18 @@ def _entry_rows(
         yield _NO_PLACE if block is None else _PLACE.pack(4, block, 4, place)
 
 
-def _block_rows(ids: Integers, entries: Integers, weights: Weights, generation: int, block: int) -> Iterator[bytes]:
-    """Yield the parts of rows (generation_id, lexeme_id, block, weights) of postings that are sorted by lexeme."""
-    indices, values = entries.astype(">i4").tobytes(), weights.astype(">f4").tobytes()
+def _block_rows(ids: Integers, indices: memoryview, values: memoryview, generation: int, block: int) -> Iterator[bytes]:
+    """Yield rows (generation_id, lexeme_id, block, weights) of postings that are sorted by lexeme, some at a time."""
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
-    bounds = [*starts.tolist(), len(ids)]
-    for lexeme, (start, end) in zip(ids[starts].tolist(), pairwise(bounds), strict=True):
-        size = end - start
-        yield _BLOCK.pack(4, 8, generation, 4, lexeme, 4, block, 12 + 8 * size, _BLOCK_DIMENSIONS, size, 0)
-        yield indices[4 * start : 4 * end]
-        yield values[4 * start : 4 * end]
+    lexemes, bounds = ids[starts], np.append(starts, len(ids))
+    for first in range(0, len(lexemes), _LEXEMES_AT_ONCE):
+        rows: list[bytes | memoryview] = []
+        some = lexemes[first : first + _LEXEMES_AT_ONCE].tolist()
+        for lexeme, (start, end) in zip(some, pairwise(bounds[first : first + len(some) + 1].tolist()), strict=True):
+            size = end - start
+            rows += (
+                _BLOCK.pack(4, 8, generation, 4, lexeme, 4, block, 12 + 8 * size, _BLOCK_DIMENSIONS, size, 0),
+                indices[4 * start : 4 * end],
+                values[4 * start : 4 * end],
+            )
+        yield b"".join(rows)

@@ -20,14 +20,15 @@ from sourcebook.errors import TransferError
 from sourcebook.indexing.first_entries import count_statistics
 from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
 from sourcebook.stages.index_upkeep import maintain_index
-from sourcebook.transfer.ledger_import import NewNumbers, copy_columns, load_table, new_numbers
+from sourcebook.transfer.ledger_import import copy_columns, load_table
 from sourcebook.transfer.ledger_tables import TABLES
 from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, inside, read_manifest
+from sourcebook.transfer.new_numbers import NewNumbers, new_numbers
 from sourcebook.transfer.parquet_files import read_metadata, read_parts
 from sourcebook.transfer.passages import PARQUET, checked_vectors, column_types
-from sourcebook.transfer.read_ahead import read_ahead
 from sourcebook.transfer.vector_rows import vector_rows
 
 _CHUNK: Final = {
@@ -53,8 +54,10 @@ class _Part:
     """Some passages that are ready to be copied."""
 
     rows: int
+    documents: list[int]
+    """Number of the document of each in the exported base."""
     columns: list[list[Any]]
-    """Document, and the columns of `_CHUNK`."""
+    """The columns of `_CHUNK`."""
     vectors: bytes
     """Rows of the temporary table of vectors, as data of a COPY."""
 
@@ -191,7 +194,7 @@ def _import(
                 "averaged_entries": exported.averaged_entries,
             },
         )
-    numbers = NewNumbers(name, generation.id if generation else None)
+    numbers = NewNumbers(connection, name, generation.id if generation else None)
     for table in TABLES:
         load_table(connection, table, inside(folder, f"{collection.folder}/{table.path}"), numbers)
     if exported is None or generation is None:
@@ -219,13 +222,14 @@ def _load_passages(
         raise TransferError(f"{path} has vectors of another model than the manifest says: export again")
     connection.execute(queries["create_vector_staging"])
     done = 0
-    for part in read_ahead(_passages(path, collection, exported, generation, numbers)):
+    for part in read_ahead(_passages(path, collection, exported)):
+        documents = numbers.translate("document_id", part.documents, path)
         chunks = new_numbers(connection, "chunk", part.rows)
         copy_columns(
             connection,
             queries["import_chunks"],
             ["int8", "int8", "int8", *_CHUNK.values()],
-            [chunks, [generation.id] * part.rows, *part.columns],
+            [chunks, [generation.id] * part.rows, documents, *part.columns],
         )
         with connection.cursor().copy(queries["copy_vectors"]) as copy:
             copy.write(part.vectors)
@@ -235,18 +239,13 @@ def _load_passages(
             connection.execute(queries["analyze_import"])
         done += part.rows
         progress(collection.name, done, collection.passages)
+        del part, documents, chunks  # so that they are not in memory beside the next ones
     if _insert_entries(connection, generation) != done:
         raise TransferError(f"{path} has passages of documents that are not published: export again")
     return done
 
 
-def _passages(
-    path: Path,
-    collection: ExportedCollection,
-    exported: ExportedGeneration,
-    generation: Generation,
-    numbers: NewNumbers,
-) -> Iterator[_Part]:
+def _passages(path: Path, collection: ExportedCollection, exported: ExportedGeneration) -> Iterator[_Part]:
     """Yield the checked passages of a file in parts, ready to be copied."""
     types = column_types(exported.dimensions)
     for part in read_parts(path, types):
@@ -254,14 +253,14 @@ def _passages(
         if missing:
             raise TransferError(f"{path} has no column {', '.join(missing)}: export again")
         vectors = checked_vectors(part, path, collection, exported)
-        columns = {column: part.column(column).to_pylist() for column in ("document_id", *_CHUNK)}
-        documents = numbers.translate("document_id", columns.pop("document_id"), path)
+        documents = part.column("document_id").to_pylist()
+        columns = {column: part.column(column).to_pylist() for column in _CHUNK}
         try:
             hashes = [text_hash for text_hash in columns["embedding_hash"] if text_hash is not None]
             rows = vector_rows(hashes, vectors)
         except ValueError as error:
             raise TransferError(f"{path} contradicts itself: {error}; nothing was imported: export again") from error
-        yield _Part(part.num_rows, [documents, *columns.values()], rows)
+        yield _Part(part.num_rows, documents, list(columns.values()), rows)
 
 
 def _insert_entries(connection: Connection, generation: Generation) -> int:

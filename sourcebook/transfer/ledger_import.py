@@ -1,46 +1,18 @@
 """Rows of an export in the tables of the ledger, with new numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 from psycopg import Connection, sql
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.queries import queries
-from sourcebook.errors import TransferError
 from sourcebook.transfer.column_types import JSONB, is_exportable, parquet_type
 from sourcebook.transfer.ledger_tables import LedgerTable
+from sourcebook.transfer.new_numbers import REFERRING, NewNumbers
 from sourcebook.transfer.parquet_files import read_parts
-
-_NUMBERED: Final = {"source": "source_id", "document": "document_id"}
-"""Tables whose numbers other tables refer to, with the column of these."""
-
-
-@dataclass(slots=True)
-class NewNumbers:
-    """The numbers of this base for those of the exported one."""
-
-    collection: str
-    generation: int | None
-    by_column: dict[str, dict[int, int]] = field(default_factory=lambda: {"source_id": {}, "document_id": {}})
-    """New numbers by exported ones, by the column that refers to them."""
-
-    def translate(self, column: str, exported: Sequence[int], path: Path) -> list[int]:
-        """Return the new numbers of exported ones.
-
-        Raises:
-            TransferError: a number stands for no row of the export.
-        """
-        known = self.by_column[column]
-        try:
-            return [known[number] for number in exported]
-        except KeyError as error:
-            raise TransferError(
-                f"{path} refers to the {column} {error}, which the export lacks: export again"
-            ) from None
 
 
 def load_table(connection: Connection, table: LedgerTable, path: Path, numbers: NewNumbers) -> int:
@@ -58,7 +30,7 @@ def load_table(connection: Connection, table: LedgerTable, path: Path, numbers: 
     known = {
         str(name): int(oid) for name, oid in connection.execute(queries["importable_columns"], {"table": table.name})
     }
-    if table.name not in _NUMBERED:
+    if table.name not in REFERRING:
         known.pop("id", None)
     types = {name: parquet_type(oid, name) for name, oid in known.items() if is_exportable(oid)}
     types.pop("generation_id", None)
@@ -76,6 +48,7 @@ def load_table(connection: Connection, table: LedgerTable, path: Path, numbers: 
         if table.is_shared:
             connection.execute(queries["keep_new_rows"].format(staging=staging, **place))
         rows += part.num_rows
+        del part, columns  # so that they are not in memory beside the next ones
     if table.is_shared and rows:
         connection.execute(queries["drop_staging"].format(staging=staging))
     return rows
@@ -105,11 +78,6 @@ def copy_columns(
             copy.write_row(row)
 
 
-def new_numbers(connection: Connection, table: str, rows: int) -> list[int]:
-    """Return numbers for new rows of a table, in order."""
-    return [number for (number,) in connection.execute(queries["new_numbers"], {"table": table, "rows": rows})]
-
-
 def _columns(
     connection: Connection, table: LedgerTable, part: pa.RecordBatch, path: Path, numbers: NewNumbers
 ) -> Mapping[str, list[Any]]:
@@ -119,11 +87,9 @@ def _columns(
         columns["collection"] = [numbers.collection] * part.num_rows
     if table.name == "indexed_document":
         columns["generation_id"] = [numbers.generation] * part.num_rows
-    for column in numbers.by_column:
+    for column in REFERRING.values():
         if column in columns:
             columns[column] = numbers.translate(column, columns[column], path)
-    if table.name in _NUMBERED:
-        own = new_numbers(connection, table.name, part.num_rows)
-        numbers.by_column[_NUMBERED[table.name]].update(zip(columns["id"], own, strict=True))
-        columns["id"] = own
+    if table.name in REFERRING:
+        columns["id"] = numbers.draw(table.name, columns["id"])
     return columns

@@ -15,7 +15,7 @@ ROWS: Final = 4_096
 """Most rows of a part, a row group of the file."""
 _BYTES: Final = 16_000_000
 """Bytes of text from which a part is written."""
-_BYTES_READ: Final = 4_000_000
+_BYTES_READ: Final = 2_000_000
 """Bytes of a part that is read, by the average row: as objects of Python they take several times as many."""
 
 

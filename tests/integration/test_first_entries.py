@@ -1,5 +1,6 @@
 """The first entries of a generation that nobody searches: published at once, with statistics that equal a count."""
 
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.indexing import first_entries
 from sourcebook.indexing.damage import find_damage
+from sourcebook.model.generation import Generation
 from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
 from sourcebook.stages import index_upkeep, search_index
@@ -97,6 +99,33 @@ def test_what_a_block_has_needed_is_given_back(corpus: WordCorpus, monkeypatch: 
     monkeypatch.setattr(first_entries, "return_freed_memory", lambda: given.append(None))
     corpus.write(DOCUMENTS)
     assert len(given) >= 3, "three full blocks"
+
+
+def test_counting_takes_as_much_memory_for_many_entries_as_for_few(
+    corpus: WordCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though each brings words of its own: the vocabulary is kept by the database."""
+    peaks: list[int] = []
+
+    def measured(connection: Connection, generation: Generation) -> None:
+        tracemalloc.start()
+        try:
+            first_entries.count_statistics(connection, generation)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+
+    monkeypatch.setattr(search_index, "count_statistics", measured)
+    for passages in (12, 60):
+        documents = {
+            number: Written((" ".join(f"q{number}x{word}" for word in range(1_000)),)) for number in range(passages)
+        }
+        other = new_corpus(corpus.connection)
+        other.generation = replace(other.generation, is_active=False)
+        assert other.write(documents).added == passages
+        lexemes = "SELECT count(*) FROM lexeme WHERE generation_id = %s"
+        assert other.connection.execute(lexemes, [other.generation.id]).fetchone() == (1_000 * passages,)
+    assert peaks[1] < 1.2 * peaks[0]
 
 
 def test_what_follows_the_first_entries_is_counted_by_triggers(corpus: WordCorpus) -> None:

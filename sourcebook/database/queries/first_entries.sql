@@ -34,9 +34,41 @@ COPY {partition} (generation_id, chunk_id, length, weights, block, slot) FROM ST
 -- Copy the weights of blocks by lexeme.
 COPY keyword_block (generation_id, lexeme_id, block, weights) FROM STDIN (FORMAT binary);
 
--- name: copy_lexemes
--- Copy a vocabulary with the numbers of its lexemes.
-COPY lexeme (generation_id, token, id, entries) FROM STDIN (FORMAT binary);
+-- name: create_vocabulary
+-- Create temporary tables of the lexemes of new entries with their numbers, and of their counts by block.
+CREATE TEMPORARY TABLE new_lexeme (token text COLLATE "C" PRIMARY KEY, id integer NOT NULL) ON COMMIT DROP;
+CREATE TEMPORARY TABLE new_lexeme_count (id integer NOT NULL, entries integer NOT NULL) ON COMMIT DROP;
+
+-- name: number_lexemes
+-- Number those lexemes of a block that no earlier block has.
+INSERT INTO pg_temp.new_lexeme (token, id)
+SELECT token, nextval(sequence)
+FROM (SELECT pg_get_serial_sequence('lexeme', 'id')::regclass AS sequence OFFSET 0) found,
+     unnest(%(lexemes)s::text[]) AS given (token)
+WHERE NOT EXISTS (SELECT FROM pg_temp.new_lexeme known WHERE known.token = given.token);
+
+-- name: count_lexemes
+-- Keep how many entries of a block have each of its lexemes, and return the numbers of these in order.
+WITH given AS MATERIALIZED (
+    SELECT id, entries, place
+    FROM unnest(%(lexemes)s::text[], %(entries)s::integer[]) WITH ORDINALITY AS given (token, entries, place)
+    JOIN pg_temp.new_lexeme USING (token)
+), counted AS (
+    INSERT INTO pg_temp.new_lexeme_count (id, entries) SELECT id, entries FROM given
+)
+SELECT id FROM given ORDER BY place;
+
+-- name: insert_first_lexemes
+-- Insert the vocabulary of a generation, with the number of entries that have each lexeme.
+INSERT INTO lexeme (generation_id, token, id, entries) OVERRIDING SYSTEM VALUE
+SELECT %(generation)s, token, id, counted.entries
+FROM pg_temp.new_lexeme
+JOIN (SELECT id, sum(entries) AS entries FROM pg_temp.new_lexeme_count GROUP BY id) counted USING (id)
+ORDER BY token;
+
+-- name: drop_vocabulary
+-- Drop the temporary tables of a vocabulary; another collection of the same import makes its own.
+DROP TABLE pg_temp.new_lexeme, pg_temp.new_lexeme_count;
 
 -- name: record_total_length
 -- Record the length of all entries of a generation.

@@ -22,6 +22,25 @@ ORDER BY attnum;
 SELECT nextval(sequence)
 FROM (SELECT pg_get_serial_sequence(%(table)s, 'id')::regclass AS sequence OFFSET 0) found, generate_series(1, %(rows)s);
 
+-- name: create_imported_numbers
+-- Create an empty temporary table of the numbers of exported rows, by the column that refers to them, and of their new ones.
+DROP TABLE IF EXISTS pg_temp.imported_number;
+CREATE TEMPORARY TABLE imported_number (
+    referring text NOT NULL, exported bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (referring, exported)
+) ON COMMIT DROP;
+
+-- name: remember_numbers
+-- Remember the new numbers of exported rows.
+INSERT INTO pg_temp.imported_number (referring, exported, number)
+SELECT %(column)s, exported, number FROM unnest(%(exported)s::bigint[], %(numbers)s::bigint[]) AS given (exported, number);
+
+-- name: remembered_numbers
+-- Return the new number of each of some exported ones, in order; null where none is known.
+SELECT number
+FROM unnest(%(exported)s::bigint[]) WITH ORDINALITY AS given (exported, place)
+LEFT JOIN pg_temp.imported_number known ON known.referring = %(column)s AND known.exported = given.exported
+ORDER BY place;
+
 -- name: copy_rows
 -- Copy rows into a table.
 COPY {table} ({columns}) FROM STDIN (FORMAT binary);

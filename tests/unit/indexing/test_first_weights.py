@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sourcebook.indexing import first_weights
-from sourcebook.indexing.first_weights import HEAD, TAIL, Vocabulary, Words, keyword_rows, read_words
+from sourcebook.indexing.first_weights import HEAD, TAIL, BlockWeights, Vocabulary, Words, read_words
 
 
 def test_words_are_read_with_their_frequencies() -> None:
@@ -31,7 +31,7 @@ def test_rows_hold_the_weights_of_an_entry_and_those_of_a_lexeme_in_a_block() ->
     vocabulary = Vocabulary()
     words = read_words([(7, "'salt':1 'tide':2,3"), (9, "'tide':1")], vocabulary)
     numbers = np.array([50, 20], np.int32)
-    entries, block = keyword_rows(words, numbers, average_length=2.0, generation=3, block=4)
+    entries, block = rows_of([words], numbers, average_length=2.0, block=4)
     assert entries.startswith(HEAD)
     assert entries.endswith(TAIL)
     once, twice = (np.float32(frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * 3 / 2.0))) for frequency in (1, 2))
@@ -54,44 +54,45 @@ def test_entries_that_fill_no_block_have_no_place_in_one() -> None:
     vocabulary = Vocabulary()
     words = read_words([(7, "'salt':1")], vocabulary)
     numbers = np.array([1], np.int32)
-    entries, block = keyword_rows(words, numbers, average_length=1.0, generation=3, block=None)
+    entries, block = rows_of([words], numbers, average_length=1.0, block=None)
     assert entries.endswith(struct.pack(">ii", -1, -1) + TAIL)
     assert block == HEAD + TAIL
 
 
-def test_words_that_are_read_in_parts_are_those_that_are_read_at_once() -> None:
-    texts = [(number, f"'salt':1,{number + 2} 'word{number % 3}':{number + 3}") for number in range(7)]
-    at_once, in_parts = Vocabulary(), Vocabulary()
-    whole = read_words(texts, at_once)
-    joined = Words.joined([read_words(texts[first : first + 3], in_parts) for first in (0, 3, 6)])
-    assert at_once == in_parts
-    assert at_once.entries.tolist() == in_parts.entries.tolist()
-    assert joined.chunks == whole.chunks
-    for name in ("lengths", "bounds", "lexemes", "frequencies"):
-        assert getattr(joined, name).tolist() == getattr(whole, name).tolist()
-
-
-def test_rows_do_not_depend_on_the_number_of_entries_that_are_weighed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    vocabulary = Vocabulary()
-    words = read_words([(number, f"'salt':1 'word{number % 3}':2,3") for number in range(7)], vocabulary)
+def test_rows_do_not_depend_on_the_parts_that_are_read_and_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [(number, f"'salt':1 'word{number % 3}':2,{number + 3}") for number in range(7)]
     numbers = np.array([9, 4, 7, 2], np.int32)
-    rows = []
-    for entries in (1_000, 3):
-        monkeypatch.setattr(first_weights, "_AT_ONCE", entries)
-        rows.append(keyword_rows(words, numbers, average_length=3.0, generation=3, block=1))
-    assert rows[0] == rows[1]
+    found = []
+    for at_once in (1_000, 3):
+        monkeypatch.setattr(first_weights, "_LEXEMES_AT_ONCE", at_once)
+        vocabulary = Vocabulary()
+        parts = [read_words(texts[first : first + at_once], vocabulary) for first in range(0, 7, at_once)]
+        found.append((rows_of(parts, numbers, average_length=3.0, block=1), vocabulary.entries.tolist()))
+    assert found[0] == found[1]
 
 
 def test_weighing_a_block_takes_little_more_memory_than_its_rows() -> None:
-    """Three times the rows at the peak, of which they are kept in two pieces for a moment."""
+    """Rows are made piece by piece: at the peak there is twice what the postings of the block need, and no more."""
     vocabulary = Vocabulary()
-    text = " ".join(f"'word{number}':{number + 1}" for number in range(80))
-    words = read_words([(number, text) for number in range(8_000)], vocabulary)
-    numbers = np.arange(1, 81, dtype=np.int32)
+    texts = [
+        (number, " ".join(f"'word{(number * 13 + place) % 20_000}':{place + 1}" for place in range(80)))
+        for number in range(8_000)
+    ]
+    parts = [read_words(texts[first : first + 1_000], vocabulary) for first in range(0, 8_000, 1_000)]
+    numbers = np.arange(1, len(vocabulary) + 1, dtype=np.int32)
     tracemalloc.start()
     try:
-        rows = keyword_rows(words, numbers, average_length=80.0, generation=3, block=1)
+        weights = BlockWeights(numbers, average_length=80.0, generation=3, block=1)
+        size = sum(len(piece) for rows in (weights.entry_rows(parts), weights.block_rows()) for piece in rows)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 3.5 * sum(map(len, rows))
+    assert peak < 2 * size
+
+
+def rows_of(
+    parts: list[Words], numbers: "np.typing.NDArray[np.int32]", *, average_length: float, block: int | None
+) -> tuple[bytes, bytes]:
+    """Return the rows of entries and of their block, each in one piece."""
+    weights = BlockWeights(numbers, average_length=average_length, generation=3, block=block)
+    return b"".join(weights.entry_rows(parts)), b"".join(weights.block_rows())
