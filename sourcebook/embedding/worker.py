@@ -11,7 +11,8 @@ from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
-from sourcebook.processes.child import hide_packages, loading_libraries, reason_of, return_freed_memory
+from sourcebook.processes.child import hide_packages, loading_libraries, reason_of
+from sourcebook.processes.freed_memory import return_freed_memory
 
 _loaded: SentenceTransformerEmbedder | ModelError = ModelError("The embedding model is not loaded.")
 

@@ -4,8 +4,9 @@ Decompressing the model takes 0.4 s of processor time in each new parser's proce
 small document needs. The first process stores the arrays in the user's cache folder, where every process reads them.
 Without a writable cache folder, every process decompresses them.
 
-A text needs a few hundred rows of the weights, 232 bytes each, all over their file. They are read one by one: mapped,
-the file is 22 MB of each process before long, because the system maps the surroundings of what is read.
+A text needs a few hundred rows of the weights, 232 bytes each, and of the automaton's moves, 1 kB each, all over their
+files. They are read one by one: mapped, the files are 22 and 25 MB of each process before long, because the system maps
+the surroundings of what is read.
 """
 
 import os
@@ -16,7 +17,7 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,10 @@ _ARRAYS = ("nb_ptc", "nb_pc", "nb_classes", "tk_nextmove", "tk_output", "tk_row"
 
 _KEPT_ROWS = 8_192
 """Rows of the weights that stay in memory, 2 MB; texts of one language share most of theirs."""
+_KEPT_MOVES = 4_096
+"""States whose moves stay in memory, 5 MB."""
+_BYTES = 256
+"""Moves of a state, one for each byte."""
 
 
 class Identifier(Protocol):
@@ -58,6 +63,26 @@ class _Rows:
         return np.frombuffer(read, self._type).reshape(-1, self._columns)
 
 
+class _Moves:
+    """Moves of the automaton in a file, read state by state; stands for the flat array in the identifier.
+
+    Args:
+        path: a .npy file.
+        array: the array in that file, mapped, with 256 moves in a row for each state.
+    """
+
+    def __init__(self, path: Path, array: "np.memmap[tuple[int, ...], np.dtype[np.unsignedinteger[Any]]]") -> None:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, file)
+        kind, start, size = array.dtype.char, array.offset, array.dtype.itemsize * _BYTES
+        self._moves_of = lru_cache(_KEPT_MOVES)(
+            lambda state: memoryview(os.pread(file, size, start + size * state)).cast(kind)
+        )
+
+    def __getitem__(self, place: int) -> int:
+        return self._moves_of(place >> 8)[place & 255]
+
+
 def load_identifier() -> Identifier:
     """Return py3langid's identifier over the languages with a two-letter code."""
     copy = _copy_path()
@@ -83,6 +108,7 @@ def _from_copy(folder: Path) -> LanguageIdentifier | None:
         if not model["nb_ptc"].flags.c_contiguous:  # as copies were stored until November 2026
             return None
         weights = _Rows(folder / "nb_ptc.npy", model["nb_ptc"])
+        moves = _Moves(folder / "tk_nextmove.npy", model["tk_nextmove"])
     except (OSError, ValueError, EOFError):
         return None
     # A memoryview gives Python's numbers as fast as a list, which takes ten times the memory.
@@ -90,7 +116,7 @@ def _from_copy(folder: Path) -> LanguageIdentifier | None:
         weights,
         model["nb_pc"],
         model["nb_classes"].tolist(),
-        memoryview(model["tk_nextmove"]),
+        moves,
         memoryview(model["tk_output"].astype(np.int32)),
         norm_probs=True,
         tk_row=memoryview(model["tk_row"]),

@@ -1,6 +1,5 @@
 """The child's side of a `WorkerPool`: priority, signals, output and memory limit."""
 
-import ctypes
 import gc
 import multiprocessing
 import os
@@ -77,13 +76,6 @@ def memory_limit(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-
-
-def return_freed_memory() -> None:
-    """Give memory that is freed back to the system, where the C library keeps it, as glibc does."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 def reason_of(error: Exception) -> str:

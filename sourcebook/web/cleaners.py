@@ -1,15 +1,18 @@
 """The executor that cleans pages: a thread, and child processes where pages come faster than it cleans them."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from threading import Lock
+from contextlib import nullcontext
+from functools import partial
+from threading import Lock, local
 from typing import Final, ParamSpec, TypeVar
 
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
 from sourcebook.parsing.html.frames import Frame
-from sourcebook.processes.child import return_freed_memory
 from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.freed_memory import return_freed_memory
 from sourcebook.processes.worker_pool import WorkerPool
 
 CROWDED: Final = 16
@@ -20,7 +23,7 @@ PAGES_A_PROCESS: Final = 5_000
 _WAITING: Final = 4
 """Pages that a process has to itself, so that it never waits; the thread takes more."""
 LARGE: Final = 500_000
-"""Bytes of a page after which freed memory is given back to the system."""
+"""Bytes of a page that is cleaned alone, and of pages after which freed memory is given back to the system."""
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -29,12 +32,43 @@ Result = TypeVar("Result")
 def clean_fetched_page(
     body: bytes, url: str, content_type: str, keep: HtmlPart, frames: Mapping[str, Frame]
 ) -> CleanedPage:
-    """Clean a page as `clean_page` does, and give back what a large one needed, up to 25 times its size."""
+    """Clean a page as `clean_page` does, and give back what pages needed, up to 25 times their size."""
     try:
         return clean_page(body, url=url, content_type=content_type, keep=keep, frames=frames)
     finally:
-        if len(body) > LARGE:
-            return_freed_memory()  # the C library keeps it otherwise, beside that of the next large page
+        _since_return.size += len(body)
+        if _since_return.size > LARGE:
+            _since_return.size = 0
+            return_freed_memory()  # the C library keeps it otherwise, in pieces between what is in use
+
+
+class _SinceReturn(local):
+    """Bytes of the pages that a thread has cleaned since it gave memory back."""
+
+    size = 0
+
+
+_since_return = _SinceReturn()
+
+
+class PageCleaner:
+    """Cleans pages beside the event loop; large ones one after the other, so that no two need their memory at once.
+
+    Args:
+        cleaners: executor of the calls.
+    """
+
+    def __init__(self, cleaners: Executor) -> None:
+        self._cleaners = cleaners
+        self._alone = asyncio.Lock()
+
+    async def clean(
+        self, body: bytes, url: str, content_type: str, keep: HtmlPart, frames: Mapping[str, Frame]
+    ) -> CleanedPage:
+        """Clean a page as `clean_page` does."""
+        call = partial(clean_fetched_page, body, url, content_type, keep, frames)
+        async with self._alone if len(body) > LARGE else nullcontext():
+            return await asyncio.get_running_loop().run_in_executor(self._cleaners, call)
 
 
 class Cleaners(Executor):

@@ -17,7 +17,7 @@ from sourcebook.model.media_types import HTML, MARKDOWN, media_type_of_name
 from sourcebook.parsing.html.cleaner import CleanedPage, cleaner_identity
 from sourcebook.parsing.html.frames import Frame
 from sourcebook.parsing.registry import skip_reason
-from sourcebook.web.cleaners import clean_fetched_page
+from sourcebook.web.cleaners import PageCleaner
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetch_times import PageRenderer
 from sourcebook.web.fetching.breaker import CircuitBreaker
@@ -96,6 +96,7 @@ class Visitor:
         self._force = force
         self.rules = HostRules(fetcher, limiter, breaker, settings)
         self._trail = RedirectTrail()
+        self._page_cleaner = PageCleaner(cleaners)
         self._frames = FrameReader(settings, discovery, self.rules, self._fetch, cleaners)
 
     async def visit(self, claimed: ClaimedUrl) -> Outcome:
@@ -281,9 +282,8 @@ class Visitor:
     async def _clean(self, response: Response, frames: Mapping[str, Frame] = MappingProxyType({})) -> CleanedPage:
         # A serialized DOM is UTF-8, whatever the server or the page declares.
         declared = "text/html; charset=utf-8" if response.rendered else response.headers.get("content-type", "")
-        clean = partial(clean_fetched_page, response.body, response.url, declared, self._keep, dict(frames))
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._cleaners, clean)
+            return await self._page_cleaner.clean(response.body, response.url, declared, self._keep, dict(frames))
         except Exception as error:  # a parsing library may raise anything on a broken page
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise FetchError(

@@ -21,6 +21,8 @@ _NOTE_ROLES = frozenset({"note", "doc-footnote", "doc-endnote", "doc-endnotes"})
 _SECTIONING = frozenset({"article", "blockquote", "figure", "main", "section"})
 _NAMED_BY_ID = frozenset({"aside", "div", "footer", "form", "header", "ol", "p", "table", "ul"})
 _LISTING = frozenset({"aside", "details", "div", "nav", "ol", "section", "table", "ul"})
+_JUDGED_BY_TAG = frozenset({"a", "aside", "footer", "form", "header", "nav"})
+"""Elements that are judged without a class, an id or another attribute, too."""
 _LONGEST_LABEL = 120
 _SIBLINGS = 20
 """Siblings before and after a header among which another one is looked for."""
@@ -68,9 +70,34 @@ def main_content(body: Element) -> Element:
             continue
         best, best_prose = max(((element, _prose(element)) for element in found), key=lambda pair: pair[1])
         # Several candidates, such as the comments of a thread, are content together, unless one is nearly all of it.
-        if best_prose and best_prose >= (least if len(found) == 1 else max(least, _NEARLY_ALL)) * prose:
+        share = least if len(found) == 1 else max(least, _NEARLY_ALL)
+        holds_most = best_prose >= share * prose
+        # A page says itself what its main part is, which has few words in an index.
+        if not holds_most and wanted is _is_main:
+            holds_most = best_prose >= share * (prose - _prose_of_footers(root))
+        if best_prose and holds_most:
             root, prose = best, best_prose
     return root
+
+
+def _prose_of_footers(root: Element) -> int:
+    """Count the characters outside links in the site's footers; one with a heading may be a part of the page."""
+    footers = [
+        element
+        for element in root.iter("footer", "div", "section", "table", "p")
+        if _is_footer(element) and next(element.iter("main", "article", *HEADINGS), None) is None
+    ]
+    within = set(footers)
+    return sum(_prose(footer) for footer in footers if within.isdisjoint(footer.iterancestors()))
+
+
+def _is_footer(element: Element) -> bool:
+    """Whether an element is by its name a footer of the site, and not that of an article or a quotation."""
+    if element.tag != "footer" and element.get("role") != "contentinfo":
+        names = [element.get("class"), element.get("id")]
+        if not any(name and "footer" in name.lower() and meaning(name) is not None for name in names):
+            return False
+    return not _in_section(element)
 
 
 def prune(root: Element) -> None:
@@ -87,6 +114,8 @@ def prune(root: Element) -> None:
             (drop if next(element.iterancestors(*HEADINGS), None) is None else unwrap)(element)
             continue
         attributes = dict(element.items())
+        if not attributes and element.tag not in _JUDGED_BY_TAG:
+            continue
         verdict = _verdict(element, attributes, within_body=within_body)
         if verdict == "contents":
             contents.append(element)
@@ -261,12 +290,10 @@ def _holds_more(element: Element, most: int) -> bool:
 
 def _prose(element: Element) -> int:
     """Count the characters of text outside links."""
-    linked = sum(
-        len(text)
-        for link in element.iter("a")
-        if next(link.iterancestors("a"), None) is None
-        for text in link.itertext()
-    )
+    links = list(element.iter("a"))
+    if any(len(link) for link in links) or next(element.iterancestors("a"), None) is not None:
+        links = [link for link in links if next(link.iterancestors("a"), None) is None]
+    linked = sum(len("".join(link.itertext())) if len(link) else len(link.text or "") for link in links)
     return int(_length()(element)) - linked
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from sourcebook.parsing.fences import unfenced_spans
 from sourcebook.parsing.html.links import OWN_PAGE
 from sourcebook.parsing.html.tree import CODE_NEWLINE, OWN_END, OWN_START, Element, plain_text
+from sourcebook.processes.freed_memory import return_freed_memory
 
 if TYPE_CHECKING:
     from html_to_markdown import ConversionOptions
@@ -42,11 +43,14 @@ def convert_tree(root: Element, *, base_url: str | None = None, page_url: str = 
     html: str = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
     if len(html) > _LARGE and len(plain_text(root)) > _SURELY_TEXT:
         root.clear()  # the conversion takes 20 times the size of the page; the tree takes 10 times
+        return_freed_memory()
     # A line end in running text is white space; as a line end, it would start a Markdown block.
     html = html.replace("\n", " ")
     html = html.replace(CODE_NEWLINE, "\n")
     options = _options() if base_url is None else replace(_options(), base_url=base_url)
     markdown = (convert(html, options).content or "").replace("\u00a0", " ")
+    if len(html) > _LARGE:
+        return_freed_memory()  # before the blocks of the Markdown are found, which takes as much
     if targets:
         markdown = _TARGET.sub(lambda found: _numbered(targets, found), markdown)
     if page_url and OWN_PAGE in markdown:

@@ -1,6 +1,7 @@
 """Links of a page."""
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, urldefrag, urljoin
 
 from sourcebook.parsing.html.tree import Element
@@ -8,6 +9,9 @@ from sourcebook.parsing.html.tree import Element
 OWN_PAGE = "link-of-own-page:"
 """Scheme that `mark_own_links` gives to links within the page, in place of the page's URL."""
 _LONGEST_BASE = 2000
+_PATH = re.compile(r"(?!//)[^?#;:\x00-\x20][^:]*\Z")
+"""References that are surely a path; others may be relative to the page itself, such as `?page=2`."""
+_FOLDER = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?")
 _UNSAFE = re.compile(r"""[\s"<>`]""")
 # Browsers remove line ends and tabs from a URL, and white space around it.
 _IGNORED = re.compile(r"[\t\n\r]+|^[\x00-\x20]+|[\x00-\x20]+$")
@@ -69,9 +73,23 @@ def mark_own_links(root: Element, base: str, page_url: str) -> None:
 
 def absolute(base: str, href: str) -> str | None:
     """Return the absolute http(s) URL of a reference; None where it is no URL or of another scheme."""
+    reference = _IGNORED.sub("", href)
+    is_path = _PATH.match(reference) is not None
+    return _resolved(_folder_of(base) if is_path else base, reference)  # the pages of a folder share what paths lead to
+
+
+@lru_cache(maxsize=4096)
+def _resolved(base: str, reference: str) -> str | None:
     try:
-        target = urljoin(base, _IGNORED.sub("", href))
+        target = urljoin(base, reference)
     except ValueError:  # such as an IPv6 address that does not end
         return None
     scheme, _, rest = target.partition("://")
     return target if scheme.lower() in {"http", "https"} and rest.strip("/") else None
+
+
+@lru_cache(maxsize=64)
+def _folder_of(base: str) -> str:
+    """Return a URL without the last segment of its path, its query and its fragment, which no path is relative to."""
+    folder = _FOLDER.match(base)
+    return folder[0] if folder else base

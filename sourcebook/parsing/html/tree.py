@@ -88,7 +88,7 @@ def parse_page(text: str, *, xml: bool = False) -> Element | None:
     xml = xml or (text.lstrip().startswith("<?xml") and _WHOLE.search(text) is not None)
     text = _PAGE_END.sub("", _without_doctype(_UNWANTED.sub("", text)))
     if len(text) > _LONG_PAGE:
-        text = _TAG.sub(_without_attributes, text)
+        text = _with_fewer_attributes(text)
     tree, complete, has_errors = _parse(text)
     if complete and tree is not None and not xml and (has_errors or is_misread(tree)):
         tree = _as_browsers_read(text, tree)
@@ -139,7 +139,8 @@ def unwrap(element: Element) -> None:
 
 def plain_text(element: Element) -> str:
     """Return an element's text with white space collapsed."""
-    return " ".join("".join(element.itertext()).split())
+    text = "".join(element.itertext()) if len(element) else element.text or ""
+    return " ".join(text.split())
 
 
 def replace_content(element: Element, text: str) -> None:
@@ -169,11 +170,8 @@ def _as_browsers_read(text: str, tree: Element) -> Element:
 
 def _readable(tree: Element) -> int:
     """Count the characters of a tree outside scripts, styles and form controls, white space aside."""
-    return sum(
-        len("".join(part.split()))
-        for element in tree.iter()
-        for part in ((element.text or "") if element.tag not in _RAW else "", element.tail or "")
-    )
+    everything = len("".join("".join(tree.itertext()).split()))
+    return everything - sum(len("".join((element.text or "").split())) for element in tree.iter(*_RAW))
 
 
 def _parse(text: str, *, huge: bool = False) -> tuple[Element | None, bool, bool]:
@@ -226,10 +224,17 @@ def _add_text(parent: Element, previous: Element | None, text: str | None) -> No
             previous.tail = (previous.tail or "") + text
 
 
-def _without_attributes(tag: re.Match[str]) -> str:
-    """Drop the attributes of a tag with thousands; a closing tag among them reveals a stray quote instead."""
-    many = len(tag[2]) > 2 * _MOST_ATTRIBUTES and "</" not in tag[2] and len(tag[2].split()) > _MOST_ATTRIBUTES
-    return f"<{tag[1]}>" if many else tag[0]
+def _with_fewer_attributes(text: str) -> str:
+    """Drop the attributes of tags with thousands; a closing tag among them reveals a stray quote instead."""
+    pieces: list[str] = []
+    end = 0
+    for tag in _TAG.finditer(text):
+        first, after = tag.span(2)
+        if after - first <= 2 * _MOST_ATTRIBUTES or "</" in tag[2] or len(tag[2].split()) <= _MOST_ATTRIBUTES:
+            continue
+        pieces += (text[end : tag.start()], f"<{tag[1]}>")
+        end = tag.end()
+    return "".join((*pieces, text[end:])) if pieces else text
 
 
 def _flat(tag: re.Match[str]) -> str:

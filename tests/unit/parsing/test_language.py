@@ -97,6 +97,16 @@ def test_a_copy_of_the_model_gives_the_same_languages(cache: Path) -> None:
     assert [again.classify(text) for text in texts] == [first.classify(text) for text in texts]
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not list the maps of a process")
+def test_the_copy_is_read_by_rows_and_not_mapped(cache: Path) -> None:
+    """Mapped, 25 MB of the automaton would be memory of each process after a few texts."""
+    load_identifier()
+    identifier = load_identifier()
+    assert identifier.classify("Das Wasser steht heute hoch.")[0] == "de"
+    maps = Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines()
+    assert not [line for line in maps if str(cache) in line and line.endswith(("nb_ptc.npy", "tk_nextmove.npy"))]
+
+
 def test_a_copy_without_whole_rows_is_made_again(cache: Path) -> None:
     """Weights by column, as they were stored before, cannot be read row by row."""
     first = load_identifier()

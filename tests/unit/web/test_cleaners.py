@@ -1,20 +1,23 @@
 """The executor of page cleaning: a thread while pages come slowly, child processes where they come fast."""
 
+import asyncio
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 import pytest
 from pebble import ProcessExpired
 
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.web import cleaners as module
-from sourcebook.web.cleaners import CROWDED, LARGE, Cleaners, clean_fetched_page
+from sourcebook.web.cleaners import CROWDED, LARGE, Cleaners, PageCleaner, clean_fetched_page
 from tests.waiting import wait_until, workers
 
 PAGE = b"<title>Ducks</title><main><h1>Ducks</h1><p>Ducks swim on the pond behind the house.</p></main>"
@@ -91,10 +94,51 @@ def test_a_process_that_cleans_loads_no_settings() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(("size", "times"), [(100, 0), (LARGE, 1)])
-def test_memory_is_given_back_after_a_large_page(size: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("sizes", "times"), [([100], 0), ([LARGE], 1), ([LARGE // 3] * 3, 1), ([LARGE // 3] * 6, 2)])
+def test_memory_is_given_back_after_large_pages(sizes: list[int], times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large page, or many small ones."""
     given: list[None] = []
     monkeypatch.setattr(module, "return_freed_memory", lambda: given.append(None))
-    page = PAGE + b" " * size
-    assert clean_fetched_page(page, "http://example.org/", "text/html", "main", {}).title == "Ducks"
+    with ThreadPoolExecutor(1) as thread:
+        for size in sizes:
+            call = thread.submit(clean_fetched_page, PAGE + b" " * size, "http://example.org/", "text/html", "main", {})
+            assert call.result().title == "Ducks"
     assert len(given) == times
+
+
+class Noting(Executor):
+    """Notes the sizes of the pages that it is given, and cleans none before `finish`."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        assert isinstance(function, partial)
+        self.sizes.append(len(function.args[0]))
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+def test_large_pages_are_cleaned_one_after_the_other() -> None:
+    """Each takes 25 times its size; small ones go on beside one."""
+    cleaners = Noting()
+
+    async def clean_all() -> None:
+        cleaner = PageCleaner(cleaners)
+        sizes = (LARGE + 1, LARGE + 2, 10, LARGE)
+        calls = [
+            asyncio.create_task(cleaner.clean(b" " * size, "http://example.org/", "text/html", "main", {}))
+            for size in sizes
+        ]
+        await asyncio.sleep(0)
+        assert cleaners.sizes == [LARGE + 1, 10, LARGE]
+        cleaners.futures[0].set_result(None)
+        await calls[0]
+        await asyncio.sleep(0)
+        assert cleaners.sizes[3:] == [LARGE + 2]
+        for future in cleaners.futures[1:]:
+            future.set_result(None)
+        await asyncio.gather(*calls)
+
+    asyncio.run(clean_all())

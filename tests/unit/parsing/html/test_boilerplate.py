@@ -133,6 +133,32 @@ def test_a_title_below_navigation_comes_with_it() -> None:
     assert cleaned(frame.format("<h1>Hours</h1><p>Closed.</p>")) == "# Hours\n\nClosed.\n"
 
 
+LICENCE = "The harbour office is a corporation that makes no profit. Its pages are under the licence of the harbour."
+
+
+@pytest.mark.parametrize(
+    "footer",
+    [
+        "<footer>{}</footer>",
+        "<div class='footer'>{}<br><a href=/licence>More</a></div>",
+        "<div id='footer'><p>{}</p></div>",
+        "<div role='contentinfo'><p>{}</p><div class='site-footer'>{}</div></div>",
+    ],
+)
+@pytest.mark.parametrize("container", ["<main>{}</main>", "<div role='main'>{}</div>"])
+def test_a_long_footer_does_not_outweigh_an_index_of_links(container: str, footer: str) -> None:
+    """The main part of an index has hardly a word outside links, and is the page all the same."""
+    index = "<h1>Index</h1><p><a href='#a'>A</a> | <a href='#b'>B</a></p>"
+    text = "# Index\n\n[A](https://site.example/#a) | [B](https://site.example/#b)\n"
+    assert cleaned(container.format(index) + footer.replace("{}", LICENCE)) == text
+
+
+@pytest.mark.parametrize("where", ["<footer><h2>Ferries</h2>{}</footer>", "<div class='aside'>{}</div>"])
+def test_an_empty_main_part_beside_the_text_is_not_the_page(where: str) -> None:
+    """Only a footer without a heading weighs nothing."""
+    assert LICENCE in cleaned("<main><p>None.</p></main>" + where.format(LICENCE * 3))
+
+
 @pytest.mark.parametrize("part", ["body", "everything"])
 def test_the_frame_of_a_site_is_what_stands_above_and_below(part: HtmlPart) -> None:
     """Menus above the first heading and footers are no body; what holds a heading or most of the text is."""
