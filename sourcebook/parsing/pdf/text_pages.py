@@ -7,6 +7,7 @@ from itertools import pairwise
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
+from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
 from sourcebook.parsing.pdf.text_runs import runs
@@ -45,14 +46,15 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
-                words = second.better_words(page_words(page, heights), page, number)
+                words = second.better_words(without_single_marks(page_words(page, heights)), page, number)
                 yield _text_page(page, number, words)
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:
     layer = judge(words, page)
     turned = upright(words, _page_rules(page), page.width, page.height)
-    lines = runs(turned.words, turned.rules)
+    letters = painted_letters(words, page) if turned.words is words else ()
+    lines = runs(turned.words, turned.rules, letters)
     if turned.words is words:  # the page is upright, and so are its shapes
         lines = with_drawn_bullets(lines, page)
     return TextPage(Page(number, turned.width, turned.height, tuple(lines), turned.rules), layer)
