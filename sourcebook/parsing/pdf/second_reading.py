@@ -159,6 +159,7 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int) -> W
         monospaced=is_monospaced(font),
         angle=angle,
         unmapped=unmapped,
+        font=f"PDFium {font}",
     )
 
 

@@ -11,6 +11,7 @@ from sourcebook.parsing.pdf.painted_letters import painted_letters, without_sing
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
 from sourcebook.parsing.pdf.text_runs import runs
+from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.upright import upright
 from sourcebook.parsing.pdf.words import LetterHeights, Word, page_words
 
@@ -40,13 +41,15 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
     Raises:
         ParseError: The file is damaged.
     """
-    heights = LetterHeights()
+    heights, boxes = LetterHeights(), TightBoxes()
     with second_reading(content) as second:
         for number, page in enumerate(decoded_pages(content), start=1):
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
-                words = second.better_words(without_single_marks(page_words(page, heights)), page, number)
+                first = without_single_marks(heights.corrected(boxes.corrected(page_words(page))))
+                words = second.better_words(first, page, number)
+                words = words if words is first else boxes.corrected(words)
                 yield _text_page(page, number, words)
 
 
