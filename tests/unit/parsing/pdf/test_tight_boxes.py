@@ -6,7 +6,31 @@ from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.words import Word
 
-TEXT = ["the", "dog", "runs", "as", "a", "guard", "or", "bell", "beneath", "the", "house", "now", "on", "all", "seas"]
+TEXT = [
+    "the",
+    "dog",
+    "runs",
+    "as",
+    "a",
+    "guard",
+    "or",
+    "bell",
+    "beneath",
+    "the",
+    "heavy",
+    "house",
+    "now",
+    "on",
+    "all",
+    "seas",
+    "high",
+    "above",
+    "deep",
+    "fields",
+    "where",
+    "nobody",
+    "knew",
+]
 
 
 def tight(text: str, left: float, base: float, size: float = 10, font: str = "T1") -> Word:
@@ -41,5 +65,8 @@ def test_boxes_as_high_as_their_font_are_kept() -> None:
     """The boxes of other fonts do not depend on the letters."""
     words = [Word(text, 10, 20, 90, 100, 10, font="F1") for text in TEXT]
     assert TightBoxes().corrected(words) == words
+    sizes = [replace(word, bottom=word.top + (8 if set(word.text) & set("dfhkl") else 5)) for word in words[:3]]
+    two_sizes = [*sizes, *(replace(word, bottom=word.top + 7) for word in words), *words]
+    assert TightBoxes().corrected(two_sizes) == two_sizes
     rotated = [replace(word, angle=90) for word in words]
     assert TightBoxes().corrected(rotated) == rotated
