@@ -1,4 +1,7 @@
-"""Sourcebook and other readers over the library of PDFs: words found and word order against what readers agree on."""
+"""Sourcebook and other readers over the library of PDFs.
+
+Words found and word order are compared with what readers agree on, headings and cells with what the PDFs tell.
+"""
 
 import hashlib
 import json
@@ -6,7 +9,7 @@ import shutil
 import subprocess
 import time
 import venv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -20,6 +23,8 @@ from benchmarks.harness.page_agreement import (
     similarity,
     without_repeated_edges,
 )
+from benchmarks.harness.pdf_structure import read_structure, told_structure, without_outline
+from benchmarks.harness.pdf_structure_rows import StructureReadings, structure_rows
 from benchmarks.harness.report import Row, say
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
@@ -29,7 +34,10 @@ _PEERS = Path(__file__).parents[1] / "peers"
 _REQUIREMENTS = _PEERS / "pdf_readers_requirements.txt"
 _JUDGES = ("pdfminer", "pdf_oxide", "liteparse")
 """Readers whose agreement is the reference; neither pypdfium2 nor ours is among them."""
-_PEER_NAMES = ("pypdfium2", *_JUDGES)
+_PLAIN = ("pypdfium2", *_JUDGES)
+_MARKDOWN = ("pdf_oxide", "markitdown", "pymupdf4llm")
+"""Readers that give Markdown, and so headings and tables."""
+_PEER_NAMES = tuple(dict.fromkeys((*_PLAIN, *_MARKDOWN)))
 _OURS = "sourcebook"
 _LEAST_AGREEMENT = 0.9
 """Agreement of the judges at which a document is scored."""
@@ -57,7 +65,7 @@ def library_rows(folder: Path) -> list[Row]:
     paths = fetch(files, folder)
     readings = {name: _peer(name, [paths[file] for file in files], folder) for name in _PEER_NAMES}
     started = time.perf_counter()
-    ours = {file: _read(paths[file]) for file in files}
+    ours = {file: _read(paths[file].read_bytes(), file.name) for file in files}
     seconds = time.perf_counter() - started
     scores: dict[LibraryFile, dict[str, Score]] = {}
     for file in files:
@@ -73,7 +81,26 @@ def library_rows(folder: Path) -> list[Row]:
         shown = "  ".join(f"{name} {score.words:.3f} {score.order:.3f}" for name, score in scores[file].items())
         print(f"{file.part:7}{file.name[:36]:37}{shown}")
     speed = sum(file.pages for file in files) / seconds
-    return [*_means(scores), Row("reading the library of PDFs, one process", speed, "pages/s", 30, at_least=True)]
+    return [
+        *_means(scores),
+        *structure_rows(_structures(paths, readings)),
+        Row("reading the library of PDFs, one process", speed, "pages/s", 30, at_least=True),
+    ]
+
+
+def _structures(
+    paths: Mapping[LibraryFile, Path], readings: Mapping[str, Mapping[str, Sequence[str] | None]]
+) -> Iterator[StructureReadings]:
+    """Yield the structure of each PDF that tells its own, and how each reader of Markdown reads it."""
+    for file, path in paths.items():
+        content = path.read_bytes()
+        told = told_structure(content)
+        if told.headings or told.cells:
+            texts = {name: "\n\n".join(readings[name].get(str(path)) or ()) for name in _MARKDOWN}
+            texts = {_OURS: _read(without_outline(content), file.name), **texts}
+            yield StructureReadings(
+                file.part, file.name, told, {name: read_structure(text) for name, text in texts.items()}
+            )
 
 
 def _score(expected: Reference, text: str) -> Score:
@@ -99,11 +126,11 @@ def _means(scores: Mapping[LibraryFile, Mapping[str, Score]]) -> list[Row]:
     return rows
 
 
-def _read(path: Path) -> str:
+def _read(content: bytes, name: str) -> str:
     try:
-        return parse_pdf(path.read_bytes(), settings=ParsingSettings(ocr=False)).markdown
+        return parse_pdf(content, settings=ParsingSettings(ocr=False)).markdown
     except ParseError as error:
-        say(f"  {path.name}: {error}")
+        say(f"  {name}: {error}")
         return ""
 
 

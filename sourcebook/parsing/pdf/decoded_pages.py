@@ -3,7 +3,7 @@
 docling-parse's own page model validates each word, line and corner, which takes longer than decoding them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -53,6 +53,8 @@ class DecodedPage:
     """Number of all drawn shapes."""
     pictures: Sequence[Box]
     """Visible part of each picture."""
+    letters: Callable[[], Sequence[Cell]] = tuple
+    """Return the single letters; only while the page is the last one yielded."""
 
 
 def decoded_pages(content: bytes) -> Iterator[DecodedPage | None]:
@@ -127,6 +129,7 @@ def _page(decoder: Any) -> DecodedPage | None:
         shapes=shapes,
         drawn=drawn,
         pictures=[_box(image, left, top) for image in decoder.get_page_images() if image.is_visible],
+        letters=lambda: list(decoder.get_char_cells()),
     )
 
 

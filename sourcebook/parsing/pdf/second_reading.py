@@ -11,6 +11,7 @@ from typing import Any
 import pypdfium2  # type: ignore[import-untyped] # has no stubs
 from pypdfium2 import raw
 
+from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
 
@@ -48,6 +49,8 @@ class SecondReading:
                 second = Counter(text.get_text_range().split())
                 if opened.get_rotation() or not _is_better(second, Counter(word.text for word in words)):
                     return words
+                if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
+                    return words  # PDFium parts and turns words from right to left at brackets and Latin letters
                 return list(_words(text, page))
         except pypdfium2.PdfiumError:
             return words
@@ -87,6 +90,16 @@ def _is_better(second: Counter[str], first: Counter[str]) -> bool:
     if alike and unknown <= _MOST_UNKNOWN * first.total():
         return False
     return _plain_share(second) >= _plain_share(first) + _LEAST_GAIN
+
+
+def _has_letters_of(words: Sequence[Word], second: Counter[str]) -> bool:
+    """Tell whether the first reading has the letters of the second, whatever their order."""
+    first, other = Counter[str](), Counter[str]()
+    for word in words:
+        first.update(word.text)
+    for text, count in second.items():
+        other.update({letter: count * times for letter, times in Counter(readable(text)[0]).items()})
+    return (first & other).total() >= _LEAST_ALIKE * other.total()
 
 
 def _plain_share(words: Counter[str]) -> float:
@@ -146,6 +159,7 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int) -> W
         monospaced=is_monospaced(font),
         angle=angle,
         unmapped=unmapped,
+        font=f"PDFium {font}",
     )
 
 

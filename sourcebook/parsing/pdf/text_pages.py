@@ -7,9 +7,11 @@ from itertools import pairwise
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
+from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
 from sourcebook.parsing.pdf.text_runs import runs
+from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.upright import upright
 from sourcebook.parsing.pdf.words import LetterHeights, Word, page_words
 
@@ -39,20 +41,23 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
     Raises:
         ParseError: The file is damaged.
     """
-    heights = LetterHeights()
+    heights, boxes = LetterHeights(), TightBoxes()
     with second_reading(content) as second:
         for number, page in enumerate(decoded_pages(content), start=1):
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
-                words = second.better_words(page_words(page, heights), page, number)
+                first = without_single_marks(heights.corrected(boxes.corrected(page_words(page))))
+                words = second.better_words(first, page, number)
+                words = words if words is first else boxes.corrected(words)
                 yield _text_page(page, number, words)
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:
     layer = judge(words, page)
     turned = upright(words, _page_rules(page), page.width, page.height)
-    lines = runs(turned.words, turned.rules)
+    letters = painted_letters(words, page) if turned.words is words else ()
+    lines = runs(turned.words, turned.rules, letters)
     if turned.words is words:  # the page is upright, and so are its shapes
         lines = with_drawn_bullets(lines, page)
     return TextPage(Page(number, turned.width, turned.height, tuple(lines), turned.rules), layer)

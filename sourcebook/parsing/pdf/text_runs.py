@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 from sourcebook.parsing.pdf.layout.rows import in_order, joined, side_by_side
+from sourcebook.parsing.pdf.painted_letters import Letter
+from sourcebook.parsing.pdf.right_to_left import right_to_left_texts
 from sourcebook.parsing.pdf.words import UNKNOWN, Word
 
 BULLET = "•"
@@ -22,14 +24,23 @@ _FARTHEST_INITIAL = 1.0
 """Largest distance from an initial to its word, in font sizes of the text."""
 
 
-def runs(words: Sequence[Word], rules: Sequence[Rule]) -> list[Line]:
-    """Join words to runs; a wide gap or a vertical rule between words ends a run."""
+def runs(words: Sequence[Word], rules: Sequence[Rule], letters: Sequence[Letter] = ()) -> list[Line]:
+    """Join words to runs; a wide gap or a vertical rule between words ends a run.
+
+    Args:
+        words: Words of the page.
+        rules: Drawn lines of the page.
+        letters: Letters of a page with Hebrew or Arabic from left to right.
+    """
     upright = [rule for rule in rules if rule.bottom - rule.top > rule.right - rule.left]
     found: list[Line] = []
     for angle in (0, 90, 180, 270):
         lines = [_turned(_line(word, place), angle) for place, word in enumerate(words) if word.angle == angle]
-        walls = upright if angle == 0 else ()
-        found += [_turned_back(run, angle) for row in side_by_side(lines, reach=_REACH) for run in _parted(row, walls)]
+        parts = [
+            part for row in side_by_side(lines, reach=_REACH) for part in _parted(row, upright if angle == 0 else ())
+        ]
+        texts = right_to_left_texts(parts, letters) if angle == 0 else {}
+        found += [_turned_back(_run(part, texts.get(place)), angle) for place, part in enumerate(parts)]
     return _with_initials(found)
 
 
@@ -66,7 +77,8 @@ def _turned_back(line: Line, angle: int) -> Line:
     return _turned(line, (360 - angle) % 360)
 
 
-def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[Line]:
+def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[list[Line]]:
+    """Yield the words of each run from left to right."""
     row.sort(key=lambda word: word.left)
     part: list[Line] = []
     reached = 0.0
@@ -76,12 +88,12 @@ def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[Line]:
             widest = _widest_space(part[-1], word)
             walled = any(reached - 0.5 <= wall.left and wall.right <= word.left + 0.5 for wall in walls)
             if walled or word.left - reached > widest:
-                yield _run(part)
+                yield part
                 part = []
         part.append(word)
         reached = max(reached, word.right) if len(part) > 1 else word.right
     if part:
-        yield _run(part)
+        yield part
 
 
 def _widest_space(before: Line, word: Line) -> float:
@@ -93,7 +105,10 @@ def _widest_space(before: Line, word: Line) -> float:
     return max(widest, _WIDEST_MONOSPACED * letter)
 
 
-def _run(words: list[Line]) -> Line:
+def _run(words: list[Line], text: str | None) -> Line:
+    """Return the words as one run, with the text of a run that has Hebrew or Arabic words."""
+    if text is not None:
+        return replace(joined(words), text=text)
     if any(word.text == UNKNOWN for word in words):
         # Before other words, an unknown glyph is the bullet of a symbol font; elsewhere it is left out.
         first = replace(words[0], text=words[0].text.replace(UNKNOWN, BULLET))

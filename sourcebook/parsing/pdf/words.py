@@ -51,6 +51,8 @@ class Word:
     """Counter-clockwise rotation in degrees: 0, 90, 180 or 270."""
     unmapped: bool = False
     """Whether some of its glyphs have no Unicode character; the text is without them."""
+    font: str = ""
+    """Name of the font in the file."""
 
     @property
     def length(self) -> float:
@@ -58,7 +60,7 @@ class Word:
         return self.bottom - self.top if self.angle % 180 else self.right - self.left
 
 
-def page_words(page: DecodedPage, heights: "LetterHeights") -> list[Word]:
+def page_words(page: DecodedPage) -> list[Word]:
     """Return the words painted on the page, or hidden over its picture; words painted twice are returned once."""
     monospaced = _monospaced(page.cells)
     words = []
@@ -69,7 +71,7 @@ def page_words(page: DecodedPage, heights: "LetterHeights") -> list[Word]:
         word = _word(cell, font, font in monospaced, left=page.left, top=page.top)
         if word and word.right > 0 and word.left < page.width and word.bottom > 0 and word.top < page.height:
             words.append(word)
-    return heights.corrected(list(_once(words)))
+    return list(_once(words))
 
 
 def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -> Word | None:
@@ -99,6 +101,7 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
         monospaced=monospaced,
         angle=round(degrees(atan2(y[1] - y[0], x[1] - x[0])) / 90) % 4 * 90,
         unmapped=unmapped,
+        font=font,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from sourcebook.parsing.pdf.layout.dot_leaders import LEADERS, PAGE_NUMBER, leads_to_page, without_leaders
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
 from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
@@ -22,8 +23,6 @@ _LONGEST_CELL = 90
 """Characters of the median cell above which columns are prose."""
 _BULLET = re.compile(r"[\u2460-\u24ff\u25a0-\u27bf]")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
-_LEADERS = re.compile(r"(?:[.·…‥_]\s?){4,}")
-_PAGE_NUMBER = re.compile(r"(?:[\s.·…‥_]*)([ivxlcdm]{1,7}|[A-Z]?-?\d{1,4})\s*$")
 _NUMBER = re.compile(r"[(\-–+]?[€$£]?\d[\d.,\s]*[%)]?")
 
 
@@ -41,6 +40,7 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
         levels: Heights of the lines drawn across the column, which separate the rows of a table.
     """
     result: list[Row | Table] = []
+    written, rows = rows, [row if leads_to_page(row) else without_leaders(row) for row in rows]
     index = 0
     while index < len(rows):
         end, gaps = _stretch(rows, index)
@@ -48,7 +48,7 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
         if table is not None and not table.contents and _is_justified(rows, index, end):
             table = None
         if table is None:
-            result.append(rows[index])
+            result.append(written[index])
             index += 1
         else:
             result.append(table)
@@ -58,9 +58,9 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
 
 def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
     """Return the end of the rows that share white space with the row at `start`, and their common gaps."""
-    if _has_leader(rows[start]):
+    if leads_to_page(rows[start]):
         end = start
-        while end < len(rows) and (_has_leader(rows[end]) or (end + 1 < len(rows) and _has_leader(rows[end + 1]))):
+        while end < len(rows) and (leads_to_page(rows[end]) or (end + 1 < len(rows) and leads_to_page(rows[end + 1]))):
             end += 1
         return end, []
     gaps = _gaps(rows[start])
@@ -69,7 +69,7 @@ def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
     end = start + 1
     while end < len(rows):
         row, previous = rows[end], rows[end - 1]
-        if row.line.top - previous.line.bottom > _FARTHEST_ROW * row.line.size or _has_leader(row) or _is_text(row):
+        if row.line.top - previous.line.bottom > _FARTHEST_ROW * row.line.size or leads_to_page(row) or _is_text(row):
             break
         common = _common(gaps, row)
         if len(common) < max(1, len(gaps) // 2) or (len(row.runs) == 1 and _crosses(row.line, gaps)):
@@ -237,24 +237,19 @@ def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
     return grid
 
 
-def _has_leader(row: Row) -> bool:
-    """Tell whether dots lead from a title to a page number."""
-    return _LEADERS.search(row.line.text) is not None and _PAGE_NUMBER.search(row.line.text) is not None
-
-
 def _contents_table(rows: Sequence[Row]) -> Table | None:
     """Return the table of contents in rows with dot leaders, or None; its columns are titles and page numbers."""
-    if sum(map(_has_leader, rows)) < 2:
+    if sum(map(leads_to_page, rows)) < 2:
         return None
     texts: list[list[str]] = []
     pending = ""
     for row in rows:
         text = f"{pending} {row.line.text}".strip()
-        number = _PAGE_NUMBER.search(text)
-        if not _has_leader(row) or number is None:
+        number = PAGE_NUMBER.search(text)
+        if not leads_to_page(row) or number is None:
             pending = text
             continue
-        texts.append([_LEADERS.sub(" ", text[: number.start()]).strip(" ."), number[1]])
+        texts.append([LEADERS.sub(" ", text[: number.start()]).strip(" ."), number[1]])
         pending = ""
     if pending:
         texts.append([pending, ""])

@@ -19,9 +19,11 @@ from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, R
 from sourcebook.parsing.pdf.layout.paragraph_continuations import join_across_columns
 from sourcebook.parsing.pdf.layout.paragraphs import Context, elements
 from sourcebook.parsing.pdf.layout.placed_tables import with_captions, with_continued_tables
+from sourcebook.parsing.pdf.layout.plot_labels import with_joined_labels
 from sourcebook.parsing.pdf.layout.rows import direction, rows
 from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
 from sourcebook.parsing.pdf.layout.running_heads import RunningRows
+from sourcebook.parsing.pdf.layout.spreads import halves
 from sourcebook.parsing.pdf.layout.stream_order import as_written, reads_better_as_written
 from sourcebook.parsing.pdf.layout.text_frames import boxed, frames_of
 from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
@@ -75,7 +77,8 @@ def build_document(
         )
     ]
     joined = join_across_columns(with_continued_tables(with_captions(placed)), context.hyphenated)
-    return assemble(with_levels(without_false_headings(joined, context.outline), outline), pages, name=name)
+    true = with_joined_labels(without_false_headings(joined, context.outline))
+    return assemble(with_levels(true, outline), pages, name=name)
 
 
 def _with_heads(
@@ -99,7 +102,8 @@ def _columns(page: Page) -> Iterator[_Column]:
     turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
     from_right = sum(direction(line.text) for line in flat) < 0
     frames = frames_of(page.rules)
-    cut = columns([*flat, *tables], from_right=from_right)
+    sheet = halves([*flat, *tables], width=page.width, height=page.height, from_right=from_right)
+    cut = [part for half in sheet for part in columns(half, from_right=from_right)]
     found = [_column(page, part, from_right) for column in cut for part in _without_boxes(column, frames)]
     rows_in_order = [item for column in found for item in column.items if isinstance(item, Row)]
     if reads_better_as_written([run for row in rows_in_order for run in row.runs]):

@@ -44,6 +44,9 @@ _CHAPTER = re.compile(
     re.IGNORECASE,
 )
 _NO_HEADING_END = re.compile(r"[.,;:]$")
+_OPERATOR = re.compile(r"[=<>\u2190-\u22ff\u2a00-\u2aff±×÷∝]")
+"""Signs of formulas."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _LEADERS = re.compile(r"(?:[.·…]\s?){5,}")
 
 
@@ -82,7 +85,7 @@ def is_heading(
         return False
     size = min(line.size for line in lines)
     letters = sum(letter.isalpha() for letter in text)
-    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")):
+    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_formula(text):
         return False
     if cover and size < _LARGE * style.size:
         return False
@@ -96,6 +99,13 @@ def is_heading(
         return False
     chapter = _CHAPTER.fullmatch(text) is not None and _is_short(lines[0], column)
     return chapter or is_section_title(lines[0], column)
+
+
+def is_formula(text: str) -> bool:
+    """Tell whether a text has a sign of formulas, and less than half of its letters in words."""
+    if _OPERATOR.search(text) is None:
+        return False
+    return 2 * sum(map(len, _WORD.findall(text))) < sum(map(str.isalnum, text))
 
 
 def is_section_title(line: Line, column: tuple[float, float]) -> bool:

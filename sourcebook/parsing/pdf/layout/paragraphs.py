@@ -13,6 +13,7 @@ from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
 from sourcebook.parsing.pdf.layout.page_parts import Line
+from sourcebook.parsing.pdf.layout.run_in_headings import parted
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
 _SENTENCE_END = re.compile(r"""[.!?:;。！？…]["'”’»)\]]*$""")
@@ -67,7 +68,7 @@ def elements(
     for index, item in enumerate(items):
         if isinstance(item, Table):
             if group is not None:
-                yield _element(group, page, (left, edge), context)
+                yield from _elements_of(group, page, (left, edge), context)
             group = None
             yield item
             continue
@@ -77,7 +78,7 @@ def elements(
         if mark is not None and group is not None and not begins and not _plausible(mark, last_mark, group, item.line):
             mark = None
         if group is not None and (begins or mark is not None):
-            yield _element(group, page, (left, edge), context)
+            yield from _elements_of(group, page, (left, edge), context)
             group = None
         if group is None:
             group = _Group([item], mark)
@@ -85,7 +86,7 @@ def elements(
         else:
             group.rows.append(item)
     if group is not None:
-        yield _element(group, page, (left, edge), context)
+        yield from _elements_of(group, page, (left, edge), context)
 
 
 def _right_edge(rows: Sequence[Row], right: float) -> float:
@@ -151,6 +152,17 @@ def _ends_short(last: Line, line: Line, edge: float) -> bool:
     word = line.text.split(" ", 1)[0]
     width = line.width / max(1, len(line.text)) * (len(word) + 1.5)
     return last.right + max(width, line.size) < edge
+
+
+def _elements_of(group: _Group, page: int, column: tuple[float, float], context: Context) -> Iterator[Element]:
+    """Yield the element of a group, with the heading on its first line before it."""
+    run_in = parted(group.rows, context.style) if group.mark is None and not context.from_right else None
+    if run_in is not None:
+        title, rest = run_in
+        line = title.line
+        yield Element("heading", line.text, (place(page, [line]),), line, line, column)
+        group = _Group(list(rest), None)
+    yield _element(group, page, column, context)
 
 
 def _element(group: _Group, page: int, column: tuple[float, float], context: Context) -> Element:

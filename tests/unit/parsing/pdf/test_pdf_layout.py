@@ -227,6 +227,18 @@ def test_table_of_aligned_columns() -> None:
     assert "| South and West | 34 | 45 |" in document.markdown
 
 
+def test_dots_between_labels_and_numbers_belong_to_no_cell() -> None:
+    """Numbers behind dots are cells of a table in which every column stays apart; only page numbers make contents."""
+    rows = [("Burglary", "240.9", "60.3", "29"), ("Robbery", "102.1", "25.5", "9"), ("Fraud", "173.7", "5.1", "73")]
+    marks: list[Mark] = [Shown(72, 740, "Offense"), Shown(260, 740, "Total"), Shown(320, 740, "Young")]
+    for n, (label, *numbers) in enumerate(rows):
+        marks.append(Shown(72, 726 - 14 * n, f"{label} . . . . . . . . . . . . . . . . . ."))
+        marks += [Shown(260 + 60 * at, 726 - 14 * n, number) for at, number in enumerate(numbers)]
+    document = parse_pages(marks)
+    assert "| Robbery | 102.1 | 25.5 | 9 |" in document.markdown
+    assert ". ." not in document.markdown
+
+
 def test_justified_lines_make_no_table() -> None:
     """Wide spaces between the words of a justified paragraph are no white space between columns."""
     wide = [Shown(x, 676 - 12 * n, word) for n in range(3) for x, word in ((72, "considerable"), (300, "difficulties"))]

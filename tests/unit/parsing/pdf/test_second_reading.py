@@ -6,7 +6,7 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.parsing.pdf.decoded_pages import decoded_pages
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.second_reading import second_reading
-from sourcebook.parsing.pdf.words import LetterHeights, page_words
+from sourcebook.parsing.pdf.words import page_words
 from tests.unit.parsing.pdf.pdf_writer import Shown, assembled, pdf
 
 LINES = (
@@ -48,6 +48,6 @@ def test_the_first_reading_is_kept_where_both_agree() -> None:
     content = pdf([[Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(LINES * 2)]])
     (page,) = list(decoded_pages(content))
     assert page is not None
-    words = page_words(page, LetterHeights())
+    words = page_words(page)
     with second_reading(content) as second:
         assert second.better_words(words, page, 1) is words

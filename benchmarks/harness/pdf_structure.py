@@ -1,0 +1,130 @@
+"""Headings and table cells of PDFs as the files themselves tell them: by their outline and by the tags of their text.
+
+PDFium reads both. The outline is hidden from readers, which would only copy it.
+"""
+
+import ctypes
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pypdfium2  # type: ignore[import-untyped] # has no stubs
+from pypdfium2 import raw
+
+from benchmarks.harness.document_scores import headings, table_cells
+
+_NUMBER = re.compile(r"\A(?:(?:appendix|chapter|part|section)\s+)?(?:(?:\d+|[a-z])(?:\.\d+)*|[ivxlc]+)[.:)]?\s+(?=\w)")
+_HEADING = re.compile(r"H[1-6]?|Title")
+_CELL = frozenset({"TD", "TH"})
+_DEEPEST = 40
+"""Levels of tags that are read."""
+_DEEPEST_OUTLINE = 10
+"""Levels of the outline that are read."""
+_LONGEST_TYPE = 200
+"""Most bytes of a tag's name."""
+_TEXT_OBJECT = 1
+"""PDFium's type of a text on a page (FPDF_PAGEOBJ_TEXT)."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Headings and table cells, each with its count; the letters and digits alone, in lower case."""
+
+    headings: Counter[str]
+    """Titles without their number."""
+    cells: Counter[str]
+
+
+def told_structure(content: bytes) -> Structure:
+    """Return what the outline and the tags of a PDF tell; titles that are not on its pages are left out."""
+    with pypdfium2.PdfDocument(content) as document:
+        text = _letters("".join(page.get_textpage().get_text_range() for page in document))
+        outline = [mark.get_title() or "" for mark in document.get_toc(max_depth=_DEEPEST_OUTLINE)]
+        tagged = [one for page in document for one in _tagged(page)]
+    titles = outline or [title for kind, title in tagged if _HEADING.fullmatch(kind)]
+    told = Counter(title for title in map(plain_title, titles) if title and title in text)
+    return Structure(told, Counter(cell for kind, one in tagged if kind in _CELL and (cell := _letters(one))))
+
+
+def read_structure(markdown: str) -> Structure:
+    """Return the headings and cells of a document in Markdown."""
+    return Structure(
+        Counter(title for title in map(plain_title, headings(markdown).elements()) if title),
+        Counter(cell for cell in map(_letters, table_cells(markdown).elements()) if cell),
+    )
+
+
+def without_outline(content: bytes) -> bytes:
+    """Return the PDF's pages in a new PDF, without its outline and tags."""
+    with pypdfium2.PdfDocument(content) as document, pypdfium2.PdfDocument.new() as copy:
+        copy.import_pages(document)
+        written = io.BytesIO()
+        copy.save(written)
+        return written.getvalue()
+
+
+def plain_title(title: str) -> str:
+    """Return the letters and digits of a title without its number, in lower case."""
+    return _letters(_NUMBER.sub("", title.casefold().strip(), count=1))
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def _tagged(page: Any) -> Iterator[tuple[str, str]]:
+    """Yield the tag of each element of a page and its text, with that of the elements within."""
+    tree = raw.FPDF_StructTree_GetForPage(page)
+    if not tree:
+        return
+    try:
+        texts = _marked_texts(page)
+        for index in range(raw.FPDF_StructTree_CountChildren(tree)):
+            child = raw.FPDF_StructTree_GetChildAtIndex(tree, index)
+            if child:
+                yield from _elements(child, texts, 0)
+    finally:
+        raw.FPDF_StructTree_Close(tree)
+
+
+def _elements(element: Any, texts: dict[int, str], depth: int) -> Iterator[tuple[str, str]]:
+    yield _type(element), " ".join(_texts(element, texts, depth))
+    for child in _children(element) if depth < _DEEPEST else ():
+        yield from _elements(child, texts, depth + 1)
+
+
+def _texts(element: Any, texts: dict[int, str], depth: int) -> Iterator[str]:
+    for index in range(raw.FPDF_StructElement_GetMarkedContentIdCount(element)):
+        yield texts.get(raw.FPDF_StructElement_GetMarkedContentIdAtIndex(element, index), "")
+    for child in _children(element) if depth < _DEEPEST else ():
+        yield from _texts(child, texts, depth + 1)
+
+
+def _children(element: Any) -> Iterator[Any]:
+    for index in range(raw.FPDF_StructElement_CountChildren(element)):
+        child = raw.FPDF_StructElement_GetChildAtIndex(element, index)
+        if child:
+            yield child
+
+
+def _type(element: Any) -> str:
+    name = ctypes.create_string_buffer(_LONGEST_TYPE)
+    length = raw.FPDF_StructElement_GetType(element, name, _LONGEST_TYPE)
+    return name.raw[: max(0, length - 2)].decode("utf-16-le")
+
+
+def _marked_texts(page: Any) -> dict[int, str]:
+    """Return the text of each marked part of a page, by its number."""
+    found: dict[int, str] = {}
+    text_page = page.get_textpage()
+    for one in page.get_objects(filter=[_TEXT_OBJECT]):
+        number = raw.FPDFPageObj_GetMarkedContentID(one)
+        if number >= 0:
+            size = raw.FPDFTextObj_GetText(one, text_page, None, 0)
+            buffer = ctypes.create_string_buffer(size)
+            raw.FPDFTextObj_GetText(one, text_page, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+            found[number] = found.get(number, "") + buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
+    return found

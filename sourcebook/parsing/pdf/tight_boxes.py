@@ -1,0 +1,89 @@
+"""Words of fonts whose boxes end at the ink of their letters, as those of fonts drawn as pictures do (Type 3).
+
+The boxes of one line then differ in height and base line, so that its words seem to stand on several lines.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from sourcebook.parsing.pdf.words import Word
+
+_TALL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZbdfhklßÄÖÜ0123456789()[]{}/")
+_MIDDLE = frozenset("ijt")
+_DEEP = frozenset("gjpqyQ,;()[]{}")
+_LOWER = 0.8
+"""Height of words without tall letters below which the boxes end at the ink, in heights of words with tall ones."""
+_HIGHER = 1.15
+"""Height of words with tall and deep letters above which the boxes end at the ink, in heights of tall words."""
+_MOST_MIXED = 0.2
+"""Share of words of one shape with the usual height of the other at which the boxes are as high as their font."""
+_FEWEST = 4
+"""Fewest words of each shape that a font's measures are taken from."""
+_ASCENT, _MIDDLE_ASCENT, _LOW_ASCENT = 0.7, 0.64, 0.45
+"""Height above the base line of tall letters, of those like `t`, and of low ones, in font sizes."""
+_DESCENT = 0.22
+"""Depth of deep letters below the base line, in font sizes."""
+_NEAR = 0.2
+"""Difference of a word's own font size up to which it has its font's usual size, as a share of that."""
+
+
+@dataclass(slots=True)
+class _Measures:
+    tall: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    tall_and_deep: list[float] = field(default_factory=list)
+
+    def add(self, word: Word) -> None:
+        """Add a word's height to those of words with letters of its shape."""
+        letters, height = set(word.text), word.bottom - word.top
+        if letters & _DEEP and letters & _TALL:
+            self.tall_and_deep.append(height)
+        elif letters & _TALL:
+            self.tall.append(height)
+        elif not letters & (_DEEP | _MIDDLE):
+            self.low.append(height)
+
+
+class TightBoxes:
+    """A correction of the boxes of such fonts. It belongs to one document and gathers all its pages."""
+
+    def __init__(self) -> None:
+        self._fonts: dict[str, _Measures] = {}
+
+    def corrected(self, words: Sequence[Word]) -> list[Word]:
+        """Return a page's words with boxes as high as their font."""
+        for word in words:
+            if word.angle == 0 and word.text.isalpha() and word.text.isascii():
+                self._fonts.setdefault(word.font, _Measures()).add(word)
+        sizes = {font: size for font in self._fonts if (size := self._size(font)) is not None}
+        return [_grown(word, sizes[word.font]) if word.font in sizes and word.angle == 0 else word for word in words]
+
+    def _size(self, font: str) -> float | None:
+        """Return the size of a font with tight boxes, or None for another font."""
+        measures = self._fonts.get(font)
+        if measures is None or min(len(measures.tall), len(measures.low), len(measures.tall_and_deep)) < _FEWEST:
+            return None
+        tall, low = median(measures.tall), median(measures.low)
+        # A font that is used in two sizes has words of both shapes in both heights.
+        mixed = max(_share_near(measures.low, tall), _share_near(measures.tall, low))
+        tight = low < _LOWER * tall and median(measures.tall_and_deep) > _HIGHER * tall and mixed < _MOST_MIXED
+        return tall / _ASCENT if tight else None
+
+
+def _share_near(heights: Sequence[float], height: float) -> float:
+    """Return the share of heights that differ from another by less than a twelfth."""
+    return sum(abs(one - height) < height / 12 for one in heights) / len(heights)
+
+
+def _grown(word: Word, usual: float) -> Word:
+    """Return the word with the box of its font on its base line; words far larger or smaller keep their own size."""
+    letters = set(word.text)
+    if not any(map(str.isalnum, letters)):
+        return replace(word, size=usual)
+    above = _ASCENT if letters & _TALL else _MIDDLE_ASCENT if letters & _MIDDLE else _LOW_ASCENT
+    below = _DESCENT if letters & _DEEP else 0.0
+    size = (word.bottom - word.top) / (above + below)
+    base = word.bottom - below * size
+    size = usual if abs(size - usual) < _NEAR * usual else size
+    return replace(word, top=base - (1 - _DESCENT) * size, bottom=base + _DESCENT * size, size=size)

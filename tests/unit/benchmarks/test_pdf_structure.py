@@ -1,0 +1,57 @@
+"""Headings and cells that PDFs tell themselves, and those that readers find."""
+
+from collections import Counter
+
+from benchmarks.harness.pdf_structure import Structure, plain_title, read_structure, told_structure, without_outline
+from benchmarks.harness.pdf_structure_rows import StructureReadings, structure_rows
+from tests.unit.parsing.pdf.pdf_writer import Shown, assembled, pdf
+
+
+def test_the_outline_tells_headings() -> None:
+    """Titles of the outline count without their numbers; those that no page shows are left out."""
+    content = pdf(
+        [[Shown(72, 700, "2.1 Getting Started"), Shown(72, 680, "Text")]],
+        outline=[("Getting started", 1), ("Cover", 1)],
+    )
+    assert told_structure(content).headings == Counter({"gettingstarted": 1})
+    assert told_structure(without_outline(content)).headings == Counter()
+
+
+def test_tags_tell_headings_and_cells() -> None:
+    """The text of a tagged element is that of its marked parts."""
+    page = (
+        "BT /plain 10 Tf /H1 << /MCID 0 >> BDC 72 700 Td (Prices) Tj EMC "
+        "/TD << /MCID 1 >> BDC 0 -20 Td (Pen) Tj EMC /TD << /MCID 2 >> BDC 80 0 Td (12.50) Tj EMC ET"
+    )
+    element = "<< /Type /StructElem /S /{} /P 6 0 R /Pg 3 0 R /K {} >>"
+    content = assembled(
+        [
+            "<< /Type /Catalog /Pages 2 0 R /StructTreeRoot 6 0 R /MarkInfo << /Marked true >> >>",
+            "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+            (
+                "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /StructParents 0 "
+                "/Resources << /Font << /plain 5 0 R >> >> >>"
+            ),
+            f"<< /Length {len(page)} >>\nstream\n{page}\nendstream",
+            "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            "<< /Type /StructTreeRoot /K [7 0 R 8 0 R 9 0 R] /ParentTree 10 0 R >>",
+            *(element.format(kind, number) for number, kind in enumerate(("H1", "TD", "TD"))),
+            "<< /Nums [0 [7 0 R 8 0 R 9 0 R]] >>",
+        ]
+    )
+    assert told_structure(content) == Structure(Counter({"prices": 1}), Counter({"pen": 1, "1250": 1}))
+
+
+def test_numbers_of_titles() -> None:
+    """Numbers, letters and Roman numbers before a title are no part of it."""
+    titles = ["3.2.1 Sizes", "A.1 Sizes", "Chapter 4. Sizes", "IV. Sizes", "Sizes"]
+    assert {plain_title(title) for title in titles} == {"sizes"}
+
+
+def test_shares_over_the_documents_of_a_part() -> None:
+    """All headings of a part count alike, whatever document they are in."""
+    told = Structure(Counter("abcd"), Counter({"1": 2}))
+    read = read_structure("# 1 a\n\n## b\n\n## wrong\n\n| 1 | x |\n| --- | --- |\n| y | z |\n")
+    rows = structure_rows([StructureReadings("work", "a.pdf", told, {"sourcebook": read})])
+    assert [row.value for row in rows] == [2 / 4, 2 / 3, 1 / 2]
+    assert [row.bar for row in rows] == [0.70, 0.75, 0.70]
