@@ -63,13 +63,13 @@ def _search(queries: tuple[str, ...], configuration: Path) -> list[str]:
                 found.append(f"? {query}\n  nothing was found\n")
                 continue
             hit = hits[0]
-            text = " ".join(hit.text.split())
+            text = " ".join(hit.snippet.split())
             fragment = hit.anchor or media_fragment(hit.start_seconds, hit.end_seconds)
             place = f", page {hit.page}" if hit.page else f", {hit.time_span}" if hit.time_span else ""
             lines = [
                 f"{hit.title}{place}",
                 " › ".join(hit.heading_path),
-                f"{text[:220]}{'…' if len(text) > 220 else ''}",
+                text,
                 f"{hit.uri}#{fragment}" if fragment else hit.uri,
             ]
             found.append(f"? {query}\n" + "".join(f"  {line}\n" for line in lines if line))

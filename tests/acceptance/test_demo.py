@@ -1,5 +1,6 @@
 """`make demo`: the first thing a newcomer runs."""
 
+import json
 import re
 import socket
 import subprocess
@@ -8,11 +9,15 @@ import urllib.error
 import urllib.request
 from html.parser import HTMLParser
 from pathlib import Path
+from statistics import fmean
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
 from orchestration.demo_site import EXAMPLES, serve, site_url
+from sourcebook import KnowledgeBase
+from sourcebook.evaluation.measures import score
+from sourcebook.files.listing import file_uri
 from tests.acceptance.workplace import SECONDS, Workplace
 from tests.checkout import CHECKOUT
 
@@ -54,8 +59,26 @@ def _file(url: str) -> Path:
     return SITE / path / "index.html" if not path or path.endswith("/") else SITE / path
 
 
+def _answers(knowledge: KnowledgeBase) -> tuple[dict[str, float], list[float]]:
+    """Return nDCG@10 and recall@10 of the judged questions, and 1 for each with a page that the first hit is on."""
+    relevant, rankings, on_page = {}, {}, []
+    for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+        judged = json.loads(line)
+        question, wanted = judged["question"], judged["document"]
+        uri = wanted if "://" in wanted else file_uri(str(EXAMPLES / "library" / wanted))
+        hits = knowledge.search(question, limit=10, group_by="document")
+        relevant[question], rankings[question] = {uri: 1}, [hit.uri for hit in hits]
+        if judged["page"]:
+            on_page.append(float((hits[0].uri, hits[0].page) == (uri, judged["page"])))
+    scores = score(relevant, rankings, ["ndcg@10", "recall@10"])
+    return {name: fmean(each[name] for each in scores.values()) for name in ("ndcg@10", "recall@10")}, on_page
+
+
 def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: Workplace) -> None:
-    """Each search finds its own: a section of a page, a moment of a recording, a scan; then nothing changes."""
+    """Each search finds its own: a section of a page, a moment of a recording, a scan; then nothing changes.
+
+    The judged questions have floors, so that no change makes answers worse unseen.
+    """
     first = _demo(workplace)
     assert first.returncode == 0, first.stdout + first.stderr
     assert "failed 0" in first.stderr
@@ -79,6 +102,12 @@ def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: 
     assert second.returncode == 0, second.stdout + second.stderr
     assert "nothing changed" in second.stderr
     assert second.stdout.split("searches:")[1] == first.stdout.split("searches:")[1]
+
+    with KnowledgeBase.connect(home=workplace.home) as knowledge:
+        measures, on_page = _answers(knowledge)
+    assert measures["ndcg@10"] >= 0.85, measures
+    assert measures["recall@10"] >= 0.96, measures
+    assert sum(on_page) >= len(on_page) / 2, on_page
 
 
 def test_a_port_that_is_taken_is_told(workplace: Workplace) -> None:
