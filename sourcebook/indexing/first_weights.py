@@ -152,7 +152,7 @@ def _ordered(parts: list[NDArray[Any]], order: NDArray[np.intp]) -> memoryview:
     """Empty a list of numbers, and return the bytes of these in another order."""
     joined = np.concatenate(parts, dtype=parts[0].dtype)  # otherwise in the byte order of the machine
     parts.clear()
-    return memoryview(joined[order].view(np.uint8))
+    return joined[order].view(np.uint8).data
 
 
 def _entries(words: Words) -> Integers:
