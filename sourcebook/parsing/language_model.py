@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,8 @@ class _Moves:
     def __init__(self, path: Path, array: "np.memmap[tuple[int, ...], np.dtype[np.unsignedinteger[Any]]]") -> None:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         weakref.finalize(self, os.close, file)
-        kind, start, size = array.dtype.char, array.offset, array.dtype.itemsize * _BYTES
+        kind = cast('Literal["I"]', array.dtype.char)  # of whatever size
+        start, size = array.offset, array.dtype.itemsize * _BYTES
         self._moves_of = lru_cache(_KEPT_MOVES)(
             lambda state: memoryview(os.pread(file, size, start + size * state)).cast(kind)
         )

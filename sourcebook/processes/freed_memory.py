@@ -1,6 +1,13 @@
 """Memory that a process has freed, but that its C library keeps."""
 
 import ctypes
+from typing import Final
+
+_TRIM_THRESHOLD: Final = -1
+_MMAP_THRESHOLD: Final = -3
+"""Parameters of glibc's mallopt."""
+_LARGE: Final = 262_144
+"""Bytes of memory that is given back as soon as it is freed."""
 
 
 def return_freed_memory() -> None:
@@ -8,3 +15,14 @@ def return_freed_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+def return_large_pieces_at_once() -> None:
+    """Have glibc give large pieces of memory back as soon as they are freed, however many have been freed before.
+
+    By itself it keeps ever larger ones: after a page of 2 MB, whatever later pages free.
+    """
+    options = getattr(ctypes.CDLL(None), "mallopt", None)
+    if options is not None:
+        options(_MMAP_THRESHOLD, _LARGE)
+        options(_TRIM_THRESHOLD, _LARGE)

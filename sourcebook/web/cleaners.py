@@ -12,7 +12,7 @@ from sourcebook.config.html_part import HtmlPart
 from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
 from sourcebook.parsing.html.frames import Frame
 from sourcebook.processes.cores import usable_cores
-from sourcebook.processes.freed_memory import return_freed_memory
+from sourcebook.processes.freed_memory import return_freed_memory, return_large_pieces_at_once
 from sourcebook.processes.worker_pool import WorkerPool
 
 CROWDED: Final = 16
@@ -84,6 +84,7 @@ class Cleaners(Executor):
         self._processes = min(usable_cores() - 1, MOST_PROCESSES) if processes is None else processes
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="cleaner")
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="cleaners")
+        return_large_pieces_at_once()
         self._lock = Lock()
         self._crowded = 0
         self._in_thread = 0
@@ -131,7 +132,7 @@ class Cleaners(Executor):
 
     def _start_processes(self) -> None:
         try:
-            pool = WorkerPool(self._processes, max_tasks=PAGES_A_PROCESS)
+            pool = WorkerPool(self._processes, max_tasks=PAGES_A_PROCESS, initializer=return_large_pieces_at_once)
         except OSError:  # no room for another process: the thread goes on alone
             return
         for each in [pool.schedule(None, clean_page, b"<p>ready</p>") for _ in range(self._processes)]:
