@@ -176,9 +176,23 @@ def test_limits_count_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert member_content(zipped(files), media_type=ZIP, number=1) == b"text 1"
     monkeypatch.undo()
     monkeypatch.setattr("sourcebook.parsing.archives.tar_members._MOST_UNPACKED", 30_000)
-    document = read(tarred({"a.txt": "x" * 9_000, "b.txt": "y" * 90_000, "c.txt": "z"}), "a.tar")
-    assert document.attachments[0].name == "a.txt"
+    document = read(tarred({"a.txt": "x" * 9_000, "b.txt": "y" * 90_000, "c.txt": "z"}, kind="gz"), "a.tgz")
+    assert [each.name for each in document.attachments] == ["a.txt", "b.txt"]
     assert document.metadata["unread"] == ["1 or more behind the first 1 GiB"]
+
+
+def test_files_are_read_from_the_archive_that_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next file of an archive opens it no more, in any order; another archive takes its place."""
+    first = tarred({f"{number}.txt": f"text {number}" for number in range(20)}, kind="xz")
+    assert member_content(first, media_type=TAR, number=19) == b"text 19"
+    with monkeypatch.context() as patched:
+        patched.setattr("sourcebook.parsing.archives.read_archive.tar_members", None)
+        assert member_content(first, media_type=TAR, number=3) == b"text 3"
+    assert member_content(zipped({"a.txt": "other"}), media_type=ZIP, number=0) == b"other"
+    monkeypatch.setattr("sourcebook.parsing.archives.read_archive._MOST_KEPT", -1)
+    assert member_content(first, media_type=TAR, number=4) == b"text 4"
+    monkeypatch.setattr("sourcebook.parsing.archives.tar_members._IN_MEMORY", 100)
+    assert member_content(first, media_type=TAR, number=5) == b"text 5"
 
 
 def test_formats_that_are_packed_alike_are_no_folders() -> None:
