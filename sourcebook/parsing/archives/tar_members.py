@@ -19,7 +19,7 @@ from sourcebook.parsing.archives.paths import member_path
 
 
 class _Reader(Protocol):
-    def read(self, size: int = -1, /) -> bytes: ...
+    def read1(self, size: int = -1, /) -> bytes: ...
 
 
 _OPENERS: tuple[tuple[bytes, Callable[[BytesIO], _Reader]], ...] = (
@@ -33,7 +33,8 @@ _MOST_UNPACKED = MOST_BYTES + (64 << 20)
 """Bytes of a compressed archive that are unpacked, with the headers of its files."""
 _IN_MEMORY = 32 << 20
 """Bytes of a compressed archive that are unpacked in memory; a larger one goes into a temporary file without a name."""
-_PIECE = 1 << 20
+_PIECE = 1 << 16
+"""Bytes that are unpacked at once; with `read1`, those before a damaged place are not lost."""
 _BEHIND = Unread(f"or more behind the first {MOST_BYTES >> 30} GiB")
 _CUT = Unread("or more behind the place where the archive is damaged or cut off")
 
@@ -100,7 +101,7 @@ def _unpacked(content: bytes, kept: ExitStack) -> tuple[IO[bytes], Unread | None
     left_out, size = None, 0
     while left_out is None:
         try:
-            piece = stream.read(min(_PIECE, _MOST_UNPACKED - size + 1))
+            piece = stream.read1(min(_PIECE, _MOST_UNPACKED - size + 1))
         except _DAMAGES:
             left_out = _CUT
             break

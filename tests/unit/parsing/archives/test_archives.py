@@ -1,5 +1,6 @@
 """Archives as folders: each file is an attachment, and nothing that is left out goes without a count."""
 
+import random
 import tarfile
 import time
 from collections.abc import Callable
@@ -139,6 +140,16 @@ def test_what_is_behind_a_damaged_place_is_counted() -> None:
             spoilt == archive[:4000]
         )
         assert document.metadata["unread"] == ["1 or more behind the place where the archive is damaged or cut off"]
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz"])
+def test_files_before_the_place_where_a_compressed_archive_is_cut_off_are_read(kind: str) -> None:
+    """They are as many as were unpacked until there."""
+    noise = random.Random(0).randbytes(200_000).hex()
+    archive = tarred({f"{number}.txt": noise[number * 20_000 :][:20_000] for number in range(20)}, kind=kind)
+    document = read(archive[: len(archive) * 3 // 4], f"a.tar.{kind}")
+    assert len(document.attachments) >= 10
+    assert document.metadata["unread"] == ["1 or more behind the place where the archive is damaged or cut off"]
 
 
 def test_archives_without_files() -> None:
