@@ -46,7 +46,7 @@ class Unread:
 
 @dataclass(slots=True)
 class Budget:
-    """What is left of the limits of an archive, those of nested archives included."""
+    """Remainder of the limits of an archive, those of nested archives included."""
 
     members: int = MOST_MEMBERS
     bytes: int = MOST_BYTES
