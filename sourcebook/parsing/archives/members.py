@@ -30,7 +30,7 @@ class Member:
     size: int
     """Unpacked size in bytes, as the archive declares it."""
     read: Callable[[], bytes]
-    """Return the bytes; valid until the next member is taken. Raises `ParseError` where they cannot be read."""
+    """Return the bytes. Raises `ParseError` where they cannot be read."""
     seal: bytes = b""
     """Bytes that change with the content of a member which cannot be read."""
 
@@ -46,10 +46,12 @@ class Unread:
 
 @dataclass(slots=True)
 class Budget:
-    """What is left of the limits of an archive, those of nested archives included."""
+    """Remainder of the limits of an archive, those of nested archives included."""
 
     members: int = MOST_MEMBERS
     bytes: int = MOST_BYTES
+    nested: int = 0
+    """Bytes of nested archives, which are in memory while the archive is open."""
     names: set[str] = field(default_factory=set)
     """Paths that are taken, in lower case."""
 

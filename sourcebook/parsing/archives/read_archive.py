@@ -3,13 +3,14 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
 from sourcebook.model.media_types import TAR, ZIP
 from sourcebook.parsing.archives.members import DEEPEST, Budget, Member, Unread
 from sourcebook.parsing.archives.paths import unique_path
-from sourcebook.parsing.archives.tar_members import tar_members
+from sourcebook.parsing.archives.tar_members import is_packed_whole, tar_members
 from sourcebook.parsing.archives.zip_members import zip_members
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
@@ -17,6 +18,8 @@ from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 _MOST_NAMED = 200
 """Files that are listed by name."""
 _TOO_DEEP = Unread(f"that are archives nested more than {DEEPEST} deep")
+_MOST_KEPT = 64 << 20
+"""Bytes of an archive that stay in memory between two of its files."""
 _UNREADABLE = b"unreadable "
 
 
@@ -31,11 +34,12 @@ def parse_archive(content: bytes, *, media_type: str) -> ParsedDocument:
     """
     attachments: list[Attachment] = []
     unread: Counter[str] = Counter()
-    for member in _members(content, media_type, Budget(), prefix="", depth=1):
-        if isinstance(member, Unread):
-            unread[member.reason] += member.count
-        else:
-            attachments.append(_attachment(member))
+    with ExitStack() as kept:
+        for member in _members(content, media_type, Budget(), kept, prefix="", depth=1):
+            if isinstance(member, Unread):
+                unread[member.reason] += member.count
+            else:
+                attachments.append(_attachment(member))
     if not attachments and not unread:
         raise ParseError("the archive holds no files", FailureClass.EMPTY)
     metadata: dict[str, JsonValue] = {"files": len(attachments)}
@@ -67,41 +71,76 @@ def member_content(content: bytes, *, media_type: str, number: int) -> bytes:
     Raises:
         ParseError: There is no such file, or it is encrypted or damaged, or the archive is.
     """
-    members = _members(content, media_type, Budget(), prefix="", depth=1)
-    files = (member for member in members if isinstance(member, Member))
-    for position, member in enumerate(files):
-        if position == number:
-            return member.read()
-    raise ParseError(f"the archive has no file of the number {number}; read it again", FailureClass.MISSING)
+    digest = hashlib.sha256(content).digest()
+    if _opened.digest != digest:
+        _opened.replace(content, digest, media_type)
+    try:
+        if not 0 <= number < len(_opened.files):
+            raise ParseError(f"the archive has no file of the number {number}; read it again", FailureClass.MISSING)
+        return _opened.files[number].read()
+    finally:
+        if not _opened.is_small:
+            _opened.close()
 
 
-def _members(content: bytes, media_type: str, budget: Budget, *, prefix: str, depth: int) -> Iterator[Member | Unread]:
+class _OpenedArchive:
+    """The archive of the last file, because the files of an archive are read one after the other."""
+
+    def __init__(self) -> None:
+        self.digest = b""
+        self.files: list[Member] = []
+        self.is_small = False
+        self._kept = ExitStack()
+
+    def replace(self, content: bytes, digest: bytes, media_type: str) -> None:
+        """Open an archive instead of the last one."""
+        self.close()
+        budget = Budget()
+        members = _members(content, media_type, budget, self._kept, prefix="", depth=1)
+        self.files = [member for member in members if isinstance(member, Member)]
+        held = 0 if is_packed_whole(content) else len(content)
+        self.is_small = held + budget.nested <= _MOST_KEPT
+        self.digest = digest
+
+    def close(self) -> None:
+        """Close the archive."""
+        self.digest, self.files = b"", []
+        self._kept.close()
+
+
+_opened = _OpenedArchive()
+
+
+def _members(
+    content: bytes, media_type: str, budget: Budget, kept: ExitStack, *, prefix: str, depth: int
+) -> Iterator[Member | Unread]:
     """Yield the files of an archive and, in their place, those of archives within it."""
     reader = zip_members if media_type == ZIP else tar_members
-    for member in reader(content, budget):
+    for member in reader(content, budget, kept):
         if isinstance(member, Unread):
             yield member
             continue
         path = unique_path(f"{prefix}{member.path}", budget.names)
         inner = detect_media_type(path, b"")
         if inner in {ZIP, TAR}:
-            yield from _nested(member, path, budget, depth)
+            yield from _nested(member, path, budget, kept, depth)
         else:
             yield Member(path, member.size, member.read, member.seal)
 
 
-def _nested(member: Member, path: str, budget: Budget, depth: int) -> Iterator[Member | Unread]:
+def _nested(member: Member, path: str, budget: Budget, kept: ExitStack, depth: int) -> Iterator[Member | Unread]:
     """Yield the files of an archive in an archive, or the archive itself where it cannot be read."""
     if depth >= DEEPEST:
         yield _TOO_DEEP
         return
     try:
         content = member.read()
+        budget.nested += len(content)
         inner = detect_media_type(path, content[:HEAD_BYTES])
         if inner not in {ZIP, TAR}:
             yield Member(path, member.size, lambda: content)
             return
-        yield from _members(content, inner, budget, prefix=f"{path}/", depth=depth + 1)
+        yield from _members(content, inner, budget, kept, prefix=f"{path}/", depth=depth + 1)
     except ParseError as error:
         failure = error
 

@@ -5,18 +5,21 @@ import gzip
 import lzma
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from io import BytesIO
 from tarfile import EmptyHeaderError, EOFHeaderError, HeaderError  # type: ignore[attr-defined] # its stubs lack them
-from typing import Protocol, Self
+from tempfile import SpooledTemporaryFile
+from typing import IO, Protocol, Self, cast
 from zlib import error as ZlibError  # noqa: N812 # zlib names its exception in lower case
 
+from sourcebook.errors import FailureClass, TemporaryParseError
 from sourcebook.parsing.archives.members import MOST_BYTES, Budget, Member, Unread, damaged
 from sourcebook.parsing.archives.paths import member_path
 
 
 class _Reader(Protocol):
-    def read(self, size: int = -1, /) -> bytes: ...
+    def read1(self, size: int = -1, /) -> bytes: ...
 
 
 _OPENERS: tuple[tuple[bytes, Callable[[BytesIO], _Reader]], ...] = (
@@ -28,12 +31,12 @@ _ENDS = (EOFHeaderError, EmptyHeaderError)
 _DAMAGES = (tarfile.TarError, ZlibError, lzma.LZMAError, EOFError, OSError, ValueError, IndexError, OverflowError)
 _MOST_UNPACKED = MOST_BYTES + (64 << 20)
 """Bytes of a compressed archive that are unpacked, with the headers of its files."""
+_IN_MEMORY = 32 << 20
+"""Bytes of a compressed archive that are unpacked in memory; a larger one goes into a temporary file without a name."""
+_PIECE = 1 << 16
+"""Bytes that are unpacked at once; with `read1`, those before a damaged place are not lost."""
 _BEHIND = Unread(f"or more behind the first {MOST_BYTES >> 30} GiB")
 _CUT = Unread("or more behind the place where the archive is damaged or cut off")
-
-
-class _TooMuchError(Exception):
-    """The archive unpacks to more than is read."""
 
 
 class _DamagedError(Exception):
@@ -58,49 +61,65 @@ class _Header(tarfile.TarInfo):
             raise _DamagedError from error
 
 
-class _Bounded:
-    """A stream that ends with an error after a number of bytes."""
-
-    def __init__(self, stream: _Reader, most: int) -> None:
-        self._stream = stream
-        self._left = most
-
-    def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes."""
-        content = self._stream.read(size if 0 <= size <= self._left else self._left + 1)
-        self._left -= len(content)
-        if self._left < 0:
-            raise _TooMuchError
-        return content
-
-
-def tar_members(content: bytes, budget: Budget) -> Iterator[Member | Unread]:
-    """Yield the files of a TAR archive in its order; the bytes of each can be read until the next one is taken.
+def tar_members(content: bytes, budget: Budget, kept: ExitStack) -> Iterator[Member | Unread]:
+    """Yield the files of a TAR archive in its order, which can be read until `kept` is closed.
 
     Raises:
         ParseError: the archive is damaged before its first file.
+        TemporaryParseError: there is no room to unpack it.
     """
-    stream = _Bounded(_unpacked(content), _MOST_UNPACKED)
+    file, left_out = _unpacked(content, kept)
     found = False
     try:
-        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:  # type: ignore[call-overload] # it reads only
-            while (entry := archive.next()) is not None:
-                archive.members = []  # tarfile keeps every header otherwise
-                found = True
-                if not entry.isdir():
-                    yield _member(archive, entry, budget, packed=len(content))
-    except _TooMuchError:
-        yield _BEHIND
+        archive = tarfile.open(fileobj=file, mode="r:", tarinfo=_Header)  # noqa: SIM115 # `kept` closes its file
+        while (entry := archive.next()) is not None:
+            archive.members = []  # type: ignore[attr-defined] # tarfile keeps every header otherwise
+            found = True
+            if not entry.isdir():
+                yield _member(archive, entry, budget, packed=len(content))
     except (_DamagedError, *_DAMAGES) as error:
         if not found:
             raise damaged("the archive is damaged or cut off; copy it again, or pack it anew") from error
-        yield _CUT
+        left_out = left_out or _CUT
+    if left_out is not None:
+        yield left_out
 
 
-def _unpacked(content: bytes) -> _Reader:
+def is_packed_whole(content: bytes) -> bool:
+    """Return whether an archive is compressed as a whole, so that its files are read from an unpacked copy."""
+    return any(content.startswith(mark) for mark, _ in _OPENERS)
+
+
+def _unpacked(content: bytes, kept: ExitStack) -> tuple[IO[bytes], Unread | None]:
+    """Return an archive without its compression, and what of it is left out."""
     packed = BytesIO(content)
     opener = next((opener for mark, opener in _OPENERS if content.startswith(mark)), None)
-    return packed if opener is None else opener(packed)
+    if opener is None:
+        return packed, None
+    stream = opener(packed)
+    file = cast(IO[bytes], kept.enter_context(SpooledTemporaryFile(_IN_MEMORY)))  # noqa: SIM115 # `kept` closes it
+    left_out, size = None, 0
+    while left_out is None:
+        try:
+            piece = stream.read1(min(_PIECE, _MOST_UNPACKED - size + 1))
+        except _DAMAGES:
+            left_out = _CUT
+            break
+        size += len(piece)
+        if not piece:
+            break
+        if size > _MOST_UNPACKED:
+            left_out = _BEHIND
+        try:
+            file.write(piece)
+        except OSError as error:
+            raise TemporaryParseError(
+                f"it cannot be unpacked into the temporary folder ({error.strerror or error}); make room there, or set "
+                "TMPDIR to another folder",
+                FailureClass.UNREADABLE,
+            ) from error
+    file.seek(0)
+    return file, left_out
 
 
 def _member(archive: tarfile.TarFile, entry: tarfile.TarInfo, budget: Budget, *, packed: int) -> Member | Unread:
@@ -119,7 +138,7 @@ def _content(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
     try:
         file = archive.extractfile(entry)
         content = b"" if file is None else file.read()
-    except (_TooMuchError, *_DAMAGES) as error:
+    except _DAMAGES as error:
         raise damaged() from error
     if len(content) != entry.size:
         raise damaged()

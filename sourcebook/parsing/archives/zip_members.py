@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from io import BytesIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -17,20 +18,19 @@ _LOCKED = "it is encrypted in its archive; unpack that with its password"
 _DAMAGES = (BadZipFile, ZlibError, EOFError, OSError, ValueError, IndexError)
 
 
-def zip_members(content: bytes, budget: Budget) -> Iterator[Member | Unread]:
-    """Yield the files of a ZIP archive in its order.
+def zip_members(content: bytes, budget: Budget, kept: ExitStack) -> Iterator[Member | Unread]:
+    """Yield the files of a ZIP archive in its order, which can be read until `kept` is closed.
 
     Raises:
         ParseError: the archive is damaged.
     """
     try:
-        archive = ZipFile(BytesIO(content))
+        archive = kept.enter_context(ZipFile(BytesIO(content)))
     except (*_DAMAGES, NotImplementedError, UnicodeError) as error:
         raise damaged("the archive is damaged or cut off; copy it again, or pack it anew") from error
-    with archive:
-        for entry in archive.infolist():
-            if not entry.is_dir():
-                yield _member(archive, entry, budget)
+    for entry in archive.infolist():
+        if not entry.is_dir():
+            yield _member(archive, entry, budget)
 
 
 def _member(archive: ZipFile, entry: ZipInfo, budget: Budget) -> Member | Unread:

@@ -29,7 +29,7 @@ class Column:
     kind: str
     """Type of its values, as the file calls it."""
     note: str = ""
-    """What else is said of it, such as "primary key"."""
+    """More about it, such as "primary key"."""
 
 
 @dataclass(frozen=True, slots=True)

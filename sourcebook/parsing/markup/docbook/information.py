@@ -1,4 +1,4 @@
-"""What a DocBook document says about itself: title, authors, date, keywords and language."""
+"""Information in a DocBook document about itself: title, authors, date, keywords and language."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,5 +1,6 @@
 """Archives as folders: each file is an attachment, and nothing that is left out goes without a count."""
 
+import random
 import tarfile
 import time
 from collections.abc import Callable
@@ -141,6 +142,16 @@ def test_what_is_behind_a_damaged_place_is_counted() -> None:
         assert document.metadata["unread"] == ["1 or more behind the place where the archive is damaged or cut off"]
 
 
+@pytest.mark.parametrize("kind", ["gz", "xz"])
+def test_files_before_the_place_where_a_compressed_archive_is_cut_off_are_read(kind: str) -> None:
+    """They are as many as were unpacked until there."""
+    noise = random.Random(0).randbytes(200_000).hex()
+    archive = tarred({f"{number}.txt": noise[number * 20_000 :][:20_000] for number in range(20)}, kind=kind)
+    document = read(archive[: len(archive) * 3 // 4], f"a.tar.{kind}")
+    assert len(document.attachments) >= 10
+    assert document.metadata["unread"] == ["1 or more behind the place where the archive is damaged or cut off"]
+
+
 def test_archives_without_files() -> None:
     """An archive of nothing fails with that reason."""
     for archive, name in ((zipped({}), "a.zip"), (tarred({}), "a.tar")):
@@ -176,9 +187,23 @@ def test_limits_count_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert member_content(zipped(files), media_type=ZIP, number=1) == b"text 1"
     monkeypatch.undo()
     monkeypatch.setattr("sourcebook.parsing.archives.tar_members._MOST_UNPACKED", 30_000)
-    document = read(tarred({"a.txt": "x" * 9_000, "b.txt": "y" * 90_000, "c.txt": "z"}), "a.tar")
-    assert document.attachments[0].name == "a.txt"
+    document = read(tarred({"a.txt": "x" * 9_000, "b.txt": "y" * 90_000, "c.txt": "z"}, kind="gz"), "a.tgz")
+    assert [each.name for each in document.attachments] == ["a.txt", "b.txt"]
     assert document.metadata["unread"] == ["1 or more behind the first 1 GiB"]
+
+
+def test_files_are_read_from_the_archive_that_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next file of an archive opens it no more, in any order; another archive takes its place."""
+    first = tarred({f"{number}.txt": f"text {number}" for number in range(20)}, kind="xz")
+    assert member_content(first, media_type=TAR, number=19) == b"text 19"
+    with monkeypatch.context() as patched:
+        patched.setattr("sourcebook.parsing.archives.read_archive.tar_members", None)
+        assert member_content(first, media_type=TAR, number=3) == b"text 3"
+    assert member_content(zipped({"a.txt": "other"}), media_type=ZIP, number=0) == b"other"
+    monkeypatch.setattr("sourcebook.parsing.archives.read_archive._MOST_KEPT", -1)
+    assert member_content(first, media_type=TAR, number=4) == b"text 4"
+    monkeypatch.setattr("sourcebook.parsing.archives.tar_members._IN_MEMORY", 100)
+    assert member_content(first, media_type=TAR, number=5) == b"text 5"
 
 
 def test_formats_that_are_packed_alike_are_no_folders() -> None:
