@@ -13,6 +13,7 @@ from pypdfium2 import raw
 
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
+from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LEAST_ALIKE = 0.99
@@ -35,7 +36,9 @@ class SecondReading:
         self._document = document
 
     def better_words(self, words: Sequence[Word], page: DecodedPage, number: int) -> Sequence[Word]:
-        """Return the words of a page as PDFium reads them where these are other and more plain words, else the same.
+        """Return the words of a page as PDFium reads them where these are other and more plain words.
+
+        Else the words are the same, but for those that PDFium parts where white space is.
 
         Args:
             words: Words of the first reading.
@@ -48,7 +51,7 @@ class SecondReading:
             with _text_page(self._document, number) as (opened, text):
                 second = Counter(text.get_text_range().split())
                 if opened.get_rotation() or not _is_better(second, Counter(word.text for word in words)):
-                    return words
+                    return with_parted_words(words, second, page)
                 if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
                     return words  # PDFium parts and turns words from right to left at brackets and Latin letters
                 return list(_words(text, page))

@@ -1,0 +1,97 @@
+"""Words that the decoder joins although white space parts them, as in tightly justified lines."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from sourcebook.parsing.pdf.decoded_pages import DecodedPage
+from sourcebook.parsing.pdf.words import Word, readable
+
+_SHORTEST = 5
+"""Fewest letters of a word that may be several."""
+_LONGEST = 80
+"""Most letters of a word that may be several."""
+_MOST_PARTS = 8
+"""Most parts of such a word."""
+_GAP = 0.1
+"""Smallest white space between two parts, in font sizes."""
+
+
+def with_parted_words(words: Sequence[Word], second: Mapping[str, int], page: DecodedPage) -> Sequence[Word]:
+    """Return the words of a page, those parted that another reader reads as several with white space between.
+
+    Args:
+        words: Words of the page.
+        second: Words of the other reader, each with its count.
+        page: The decoded page.
+    """
+    first = Counter(word.text for word in words)
+    spare = {text: count - first[text] for text, count in second.items() if count > first[text]}
+    if not spare:
+        return words
+    found = {
+        place: parts
+        for place, word in enumerate(words)
+        if word.angle == 0 and word.text not in second and (parts := _parts(word.text, spare)) is not None
+    }
+    if not found:
+        return words
+    letters = _letters(page)
+    result: list[Word] = []
+    for place, word in enumerate(words):
+        result += _parted(word, found[place], letters) if place in found else [word]
+    return result
+
+
+def _parts(text: str, spare: Mapping[str, int], depth: int = 1) -> list[str] | None:
+    """Return the words of the other reader that make up a text, the longest first, or None."""
+    if depth > _MOST_PARTS or not (_SHORTEST <= len(text) <= _LONGEST or depth > 1):
+        return None
+    for end in range(len(text) - 1, 0, -1):
+        if text[:end] not in spare:
+            continue
+        if text[end:] in spare:
+            return [text[:end], text[end:]]
+        rest = _parts(text[end:], spare, depth + 1)
+        if rest is not None:
+            return [text[:end], *rest]
+    return None
+
+
+_Letter = tuple[float, float, float, str]
+"""Left and right edge of a letter, middle of its height, and its text."""
+
+
+def _letters(page: DecodedPage) -> list[_Letter]:
+    return sorted(
+        (cell.r_x0 - page.left, cell.r_x1 - page.left, page.top - (cell.r_y0 + cell.r_y2) / 2, text)
+        for cell in page.letters()
+        if (text := readable(cell.text)[0])
+    )
+
+
+def _parted(word: Word, parts: Sequence[str], letters: Sequence[_Letter]) -> Iterator[Word]:
+    """Yield the parts of a word where white space is between all of them, else the word."""
+    inside = [
+        one
+        for one in letters
+        if word.left - 0.5 < (one[0] + one[1]) / 2 < word.right + 0.5 and word.top < one[2] < word.bottom
+    ]
+    spans: list[tuple[float, float]] = []
+    place = 0
+    for part in parts:
+        shown = ""
+        start = place
+        while place < len(inside) and len(shown) < len(part):
+            shown += inside[place][3]
+            place += 1
+        if shown != part:
+            yield word
+            return
+        spans.append((inside[start][0], inside[place - 1][1]))
+    if any(after[0] - before[1] < _GAP * word.size for before, after in pairwise(spans)):
+        yield word
+        return
+    for part, (left, right) in zip(parts, spans, strict=True):
+        yield replace(word, text=part, left=left, right=right)
