@@ -102,7 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--pdfs",
         type=Path,
         metavar="FOLDER",
-        help="of `documents`, read the library of 60 PDFs, too, also with other readers; packages are fetched there",
+        help="of `documents`, read the libraries of 60 PDFs and 12 Word files, too, also with other readers; packages "
+        "are fetched there",
     )
     parser.add_argument(
         "--mutations",

@@ -43,9 +43,9 @@ class LibraryFile:
         return Path(self.path).name.removesuffix(".gz")
 
 
-def library_files() -> list[LibraryFile]:
+def library_files(listed: Path = LIST) -> list[LibraryFile]:
     """Return the files of the list."""
-    with LIST.open(encoding="utf-8", newline="") as lines:
+    with listed.open(encoding="utf-8", newline="") as lines:
         return [
             LibraryFile(
                 part="work" if row["part"] == "work" else "report",

@@ -15,6 +15,7 @@ from benchmarks.harness.library import PROJECT
 from benchmarks.harness.mutated_documents import giant_rows, mutation_rows
 from benchmarks.harness.pdf_readings import library_rows
 from benchmarks.harness.report import Row, say
+from benchmarks.harness.word_readings import word_rows
 
 FOLDER = PROJECT.parent / "shared" / "data" / "documents"
 DOCLING_PAGES_A_SECOND = 1.3
@@ -36,7 +37,8 @@ def run(bench: Bench) -> list[Row]:
         readings.append(read(sample, repeat=1 if bench.options.quick else bench.options.repeat))
     print(f"{document_table(readings)}\n")
     memory = [] if bench.options.quick else memory_rows(readings)
-    library = library_rows(bench.options.pdfs.resolve()) if bench.options.pdfs else []
+    packages = bench.options.pdfs.resolve() if bench.options.pdfs else None
+    library = [*library_rows(packages), *word_rows(packages, folder)] if packages else []
     damaged = [*mutation_rows(bench.options.mutations), *giant_rows()] if bench.options.mutations else []
     return [*totals(readings), *memory, *library, *damaged]
 
