@@ -60,16 +60,14 @@ def _console(wrapping: bool, columns: str | None, no_color: str | None) -> "Cons
 def say(text: "str | Text", *, indent: str = "", hanging: str = "") -> None:
     """Print a text: wrapped at words in a terminal, with each line indented, and those after the first one further.
 
-    In a pipe it is one line.
+    In a pipe no line is wrapped.
 
     A word that is longer than the line, such as a URL, stays whole.
     """
     shown = safe(text) if isinstance(text, str) else text
     out = console()
-    if not wraps():
-        out.print(safe(indent).append_text(shown), soft_wrap=True)
-        return
-    for line in wrapped(shown, out.width - len(indent) - len(hanging)):
+    width = out.width - len(indent) - len(hanging)
+    for line in wrapped(shown, width) if wraps() else shown.split("\n", allow_blank=True):
         out.print(safe(indent).append_text(line), soft_wrap=True)
         indent += hanging
         hanging = ""

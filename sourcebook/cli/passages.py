@@ -7,8 +7,6 @@ from sourcebook.cli.snippets import snippet_text
 from sourcebook.model.time_span import media_fragment, time_span
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
 
 SNIPPET = 320
@@ -74,24 +72,17 @@ def _score(result: "SearchResult", *, with_scores: bool) -> str:
 def _show_passages(result: "SearchResult") -> None:
     """Print the snippet of the passage; with neighbours, all passages of the window with each hit marked."""
     if not result.parts:
-        _say_lines(snippet_text(result), indent=_INDENT)
+        say(snippet_text(result), indent=_INDENT)
     first_hit = next((part.ordinal for part in result.parts if part.is_hit), 0)
     for part in result.parts:
         if part.is_hit:
             own = part.ordinal == result.ordinal
             shown = snippet_text(result) if own else safe(one_line(part.text, SNIPPET))
-            _say_lines(safe("> ").append_text(shown), indent=" ", hanging="  ")
+            say(safe("> ").append_text(shown), indent=" ", hanging="  ")
         elif part.ordinal < first_hit:
             say(safe(_last_words(part.text, SNIPPET), "dim"), indent=_INDENT)
         else:
             say(safe(one_line(part.text, SNIPPET), "dim"), indent=_INDENT)
-
-
-def _say_lines(text: "Text", *, indent: str, hanging: str = "") -> None:
-    """Print a text whose line ends stay, also in a pipe: rows of a table, lines of code."""
-    for line in text.split("\n", allow_blank=True):
-        say(line, indent=indent, hanging=hanging)
-        indent, hanging = indent + hanging, ""
 
 
 def _others(also: "tuple[OtherPassage, ...]") -> str:

@@ -51,10 +51,7 @@ def as_text(result: Shown) -> str:
 
 
 def as_html(result: Shown) -> str:
-    """Return title, place and passage of a result as HTML, with its highlights marked.
-
-    Everything from the document is escaped.
-    """
+    """Return title, place and passage of a result as HTML, its highlights marked; all from the document is escaped."""
     title = escape(_printable(result.title or result.uri))
     address = result.link or result.uri
     fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
