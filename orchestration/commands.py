@@ -9,7 +9,7 @@ from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Json, as_text
+from sourcebook.cli.options import Json, as_text, listed_names
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +24,21 @@ def register(app: typer.Typer) -> None:
 def ingest(
     ctx: typer.Context,
     collections: Annotated[
-        list[str] | None, typer.Argument(metavar="[COLLECTION]...", help="The collections; all where none is named.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[COLLECTION|PATH|URL]...",
+            help="Collections, or folders, files and web sites to add; every collection where none is named.",
+        ),
+    ] = None,
+    named: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-c",
+            "--collection",
+            metavar="NAME",
+            callback=listed_names,
+            help="As the argument; with paths and URLs, the collection to add them to.",
+        ),
     ] = None,
     documents: Annotated[
         list[str] | None, typer.Option("--document", metavar="URI", help="Only this document; may be repeated.")
@@ -44,18 +58,24 @@ def ingest(
     Applies the configuration first. Only changed items are processed; without any change no run starts. The run is
     shown in the UI (`sourcebook up`) like any other.
 
-    Example: `sourcebook ingest handbook`
+    A folder, a file or a URL becomes a source in `sourcebook.yaml`, in a collection of the folder's or the host's name.
+    Where a collection has the same name as a folder, the collection is meant; `./` says folder.
+
+    **Example:** `sourcebook ingest ./docs`, `sourcebook ingest handbook`
     """
+    from sourcebook.cli.sources import named_collections
     from sourcebook.model.selection import Selection
 
     context = CommandContext.of(ctx)
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
-    configuration = context.configuration  # before anything is started or created
+    # Before anything is started or created.
+    chosen = named_collections(context, collections or [], named or [])
+    configuration = context.configuration
     with context.open_database() as database:
         run_and_show(
             configuration,
             database,
-            collections=[as_text(name) for name in collections or ()],
+            collections=chosen,
             selection=selection,
             as_json=as_json,
             records_beside=True,

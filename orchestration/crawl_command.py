@@ -24,7 +24,7 @@ def crawl(
     ] = None,
     collection: Annotated[
         str | None,
-        typer.Option("-c", "--collection", metavar="NAME", help="The collection; created where it does not exist."),
+        typer.Option("-c", "--collection", metavar="NAME", help="The collection; by default one named after the host."),
     ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Crawl nothing, and report on the last crawl of the site, or of all sites.")
@@ -97,18 +97,18 @@ def crawl(
         raise typer.BadParameter("name the URL of the site", param_hint="URL")
     elif dry_run:
         _dry_run(context, as_text(url), name, settings, as_json=as_json)
-    elif name is None:
-        raise typer.BadParameter("name the collection of the site", param_hint="--collection")
     else:
         _crawl(context, as_text(url), name, settings, as_json=as_json)
 
 
-def _crawl(context: CommandContext, url: str, collection: str, settings: dict[str, Any], *, as_json: bool) -> None:
+def _crawl(context: CommandContext, url: str, named: str | None, settings: dict[str, Any], *, as_json: bool) -> None:
+    from sourcebook.admin.additions import host_collection
     from sourcebook.admin.collections import apply
     from sourcebook.config.edit import add_site
     from sourcebook.config.sites import SiteSource
     from sourcebook.database.queries import queries
 
+    collection = named or host_collection(context.configuration_path, url)
     add_site(context.configuration_path, collection, url, settings)
     configuration = context.configuration
     location = SiteSource(url=url).location

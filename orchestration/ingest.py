@@ -23,6 +23,7 @@ from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.status import count_failed
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.config.membership import in_order
+from sourcebook.config.names import unknown_collections
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
@@ -128,7 +129,7 @@ def ingest(
         names = collection_names(connection)
     unknown = sorted(set(collections) - set(names))
     if unknown:
-        raise ConfigurationError(f"there is no collection {', '.join(unknown)}; there is {', '.join(names)}")
+        raise ConfigurationError(unknown_collections(unknown, names))
     with ExitStack() as stack:
         runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside=records_beside)
         for name in in_order(collections or names, configuration.givers):

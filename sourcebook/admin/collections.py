@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.config.membership import TakenDocuments
+from sourcebook.config.names import unknown_collections
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
@@ -85,10 +86,7 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
     known = collection_names(connection)
     missing = sorted(set(names) - set(known))
     if missing:
-        raise QueryError(
-            f"there is no collection {', '.join(repr(name) for name in missing)}; "
-            f"there is {', '.join(known) if known else 'none yet: run sourcebook ingest'}"
-        )
+        raise QueryError(unknown_collections(missing, known))
 
 
 def _record(connection: Connection, name: str, settings: CollectionSettings) -> bool:

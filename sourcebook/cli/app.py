@@ -9,6 +9,7 @@ import typer
 
 from sourcebook.cli import pipeline
 from sourcebook.cli.commands import (
+    add,
     apply,
     backup,
     doctor,
@@ -17,6 +18,7 @@ from sourcebook.cli.commands import (
     export,
     generations,
     import_,
+    init,
     plan,
     purge,
     remove,
@@ -57,7 +59,7 @@ def _sourcebook(
 ) -> None:
     """Turn folders of documents and web sites into one searchable knowledge base, and keep it up to date.
 
-    Begin with a `sourcebook.yaml` and `sourcebook ingest`, then ask: `sourcebook search "your question"`.
+    Begin with `sourcebook ingest ./docs`, then ask: `sourcebook search "your question"`.
 
     Exit codes: 0 all well, 3 finished with failed items, 2 wrong usage or configuration, 1 anything else.
     """
@@ -65,6 +67,8 @@ def _sourcebook(
     ctx.obj = CommandContext(config)
 
 
+init.register(app)
+add.register(app)
 pipeline.register(app)
 apply.register(app)
 plan.register(app)

@@ -35,13 +35,21 @@ def as_duration(text: str | None) -> str | None:
     return text
 
 
-def _texts(values: list[str] | None) -> list[str]:
-    return [as_text(value) for value in values or ()]
+def listed_names(values: list[str] | None) -> list[str]:
+    """Return the names of an option that may be repeated and takes several with commas between."""
+    names = (name.strip() for value in values or () for name in as_text(value).split(","))
+    return list(dict.fromkeys(name for name in names if name))
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Collections = Annotated[
     list[str] | None,
-    typer.Option("-c", "--collection", metavar="NAME", callback=_texts, help="Only this collection; may be repeated."),
+    typer.Option(
+        "-c",
+        "--collection",
+        metavar="NAME",
+        callback=listed_names,
+        help="Only this collection; several with commas between, or repeated.",
+    ),
 ]
 Document = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, its URI, or the path of its file.")]

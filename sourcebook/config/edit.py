@@ -2,15 +2,30 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from sourcebook.config.collection import CollectionSettings
 from sourcebook.config.loading import load_configuration
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class NewSource:
+    """A source to add to a collection."""
+
+    collection: str
+    kind: Literal["files", "sites"]
+    written: str
+    """Root or URL as the file has it."""
+    location: str
+    """Absolute path or URL, which identifies the source."""
+    exclude: tuple[str, ...] = ()
+    """Patterns of what the source leaves out."""
 
 
 def add_site(path: Path, collection: str, url: str, settings: Mapping[str, Any]) -> bool:
@@ -35,6 +50,35 @@ def add_site(path: Path, collection: str, url: str, settings: Mapping[str, Any])
         return False
     _replace(path, after)
     return True
+
+
+def add_sources(path: Path, sources: Iterable[NewSource]) -> None:
+    """Add sources that the file does not have yet; create the file and the collections where they are missing.
+
+    The file is replaced atomically, and only by a valid one.
+
+    Raises:
+        ConfigurationError: the file is invalid, or would become invalid.
+    """
+    editor, file, _ = _opened(path)
+    for source in sources:
+        key = "root" if source.kind == "files" else "url"
+        entry = _mapping(**{key: source.written})
+        if source.exclude:
+            entry["exclude"] = list(source.exclude)
+        _sources(file, source.collection, source.kind).append(entry)
+    _replace(path, _dumped(editor, file))
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a configuration where none is yet.
+
+    Raises:
+        ConfigurationError: the text is no valid configuration, or the file exists.
+    """
+    if path.exists():
+        raise ConfigurationError(f"{path} exists already")
+    _replace(path, text)
 
 
 def with_site(
@@ -71,29 +115,50 @@ def _has(sites: Iterable[SiteSource], url: str) -> bool:
 
 def _edited(path: Path, collection: str, url: str, settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return the text of a configuration before and after a site is added or changed."""
-    from ruamel.yaml.comments import CommentedMap
+    editor, file, before = _opened(path)
+    sites = _sources(file, collection, "sites")
+    known = next((site for site in sites if _location(site.get("url", "")) == _location(url)), None)
+    if known is None:
+        known = _mapping(url=url)
+        sites.append(known)
+    known.update(settings)
+    return before, _dumped(editor, file)
 
+
+def _opened(path: Path) -> tuple[Any, Any, str]:
+    """Return an editor, the content of a valid or missing file, and its text.
+
+    Raises:
+        ConfigurationError: the file is invalid.
+    """
     before = ""
     if path.exists():
         load_configuration(path)
         before = path.read_text(encoding="utf-8-sig")
-    editor, file = _read(before)
-    collections = file.setdefault("collections", CommentedMap())
-    sites = collections.setdefault(collection, CommentedMap()).setdefault("sites", [])
-    known = next((site for site in sites if _location(site.get("url", "")) == _location(url)), None)
-    if known is None:
-        known = CommentedMap(url=url)
-        sites.append(known)
-    known.update(settings)
+    return *_read(before), before
+
+
+def _sources(file: Any, collection: str, kind: str) -> Any:
+    """Return the list of sources of a collection, made where it is missing."""
+    collections = file.setdefault("collections", _mapping())
+    return collections.setdefault(collection, _mapping()).setdefault(kind, [])
+
+
+def _mapping(**items: Any) -> Any:
+    from ruamel.yaml.comments import CommentedMap
+
+    return CommentedMap(**items)
+
+
+def _dumped(editor: Any, file: Any) -> str:
     written = StringIO()
     editor.dump(file, written)
-    return before, written.getvalue()
+    return written.getvalue()
 
 
 def _read(text: str) -> tuple[Any, Any]:
     """Return an editor with the indentation of the text, and the content of the text."""
     from ruamel.yaml import YAML
-    from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.util import load_yaml_guess_indent
 
     editor = YAML()
@@ -101,7 +166,7 @@ def _read(text: str) -> tuple[Any, Any]:
     editor.width = 4096
     _, mapping, offset = load_yaml_guess_indent(text) if text else (None, 4, 2)
     editor.indent(mapping=2, sequence=mapping or 4, offset=offset if offset is not None else 2)
-    return editor, (editor.load(text) if text else None) or CommentedMap()
+    return editor, (editor.load(text) if text else None) or _mapping()
 
 
 def _location(url: str) -> str:

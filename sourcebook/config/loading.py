@@ -78,7 +78,8 @@ def load_configuration(path: Path | None = None, *, folder: Path | None = None) 
     path = configuration_path(path)
     if not path.exists():
         raise ConfigurationError(
-            f"There is no configuration at {path}. Name another one with --config or SOURCEBOOK_CONFIG, "
+            f"There is no configuration at {path}. Begin with  sourcebook ingest FOLDER  or  sourcebook init, "
+            "name another one with --config or SOURCEBOOK_CONFIG, "
             f"or write this one, for example:\n\n{EXAMPLE}"
         )
     text = read_configuration_text(path)

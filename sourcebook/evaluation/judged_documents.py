@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sourcebook.admin.collections import collection_names
+from sourcebook.config.names import unknown_collections
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.errors import EvaluationError
@@ -33,8 +34,7 @@ def find_judged_documents(knowledge: KnowledgeBase, collection: str, asked: Judg
         names = collection_names(connection)
         uris: dict[int, str] = dict(connection.execute(queries["live_documents"], {"collection": collection}))
     if collection not in names:
-        there = f"there is {', '.join(names)}" if names else "there is none yet: run sourcebook ingest"
-        raise QueryError(f"there is no collection {collection!r}; {there}")
+        raise QueryError(unknown_collections([collection], names))
     if not uris:
         raise EvaluationError(f"the collection {collection} holds no documents yet: run sourcebook ingest")
     matches = match_documents((name for grades in asked.grades.values() for name in grades), uris)

@@ -7,6 +7,7 @@ from typing import Any, Self
 from psycopg import Connection, sql
 
 from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.config.names import unknown_collections
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 
@@ -75,10 +76,7 @@ def find_scope(
     missing = sorted(set(wanted or ()) - {row[0] for row in rows})
     if missing:
         known = [row[0] for row in connection.execute(queries["collections"])]
-        raise QueryError(
-            f"there is no collection {', '.join(repr(name) for name in missing)}; "
-            f"there is {', '.join(known) if known else 'none yet: run sourcebook ingest'}"
-        )
+        raise QueryError(unknown_collections(missing, known))
     _check_chosen(generations, [(row[0], row[1]) for row in rows])
     return SearchScope(
         tuple(

@@ -56,7 +56,7 @@ def test_failed_items_end_with_3_and_the_rest_is_searchable(workplace: Workplace
         counts = workplace.ingest()["handbook"]
         assert counts["raw_files"]["removed"] == 1
 
-        assert "there is no collection elsewhere" in workplace.run("ingest", "elsewhere", code=2)
+        assert "there is no collection 'elsewhere'" in workplace.run("ingest", "elsewhere", code=2)
         # A run that is recorded beside applies the configuration, too.
         wait_until(lambda: not rows(database, "SELECT FROM finished_run"), seconds=60, what="the runs are recorded")
         workplace.configuration.write_text(workplace.configuration.read_text() + "    chunking: {tokens: 64}\n")

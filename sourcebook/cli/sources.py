@@ -1,0 +1,54 @@
+"""Folders, files and URLs on a command line: added to the configuration, and said in one line each."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from sourcebook.cli.options import as_text
+from sourcebook.cli.output import without_controls
+
+if TYPE_CHECKING:
+    from sourcebook.admin.additions import Named
+    from sourcebook.cli.context import CommandContext
+
+
+def named_collections(context: "CommandContext", arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return the collections to ingest, with the paths and URLs among the arguments added to the configuration.
+
+    Args:
+        context: the global options.
+        arguments: names of collections, paths and URLs.
+        options: names from `--collection`: the collection of new sources, or collections to ingest.
+
+    Raises:
+        ConfigurationError: an argument names nothing.
+        typer.BadParameter: paths or URLs shall be added to several collections.
+    """
+    if not arguments:
+        return list(options)
+    if len(options) > 1:
+        raise typer.BadParameter("paths and URLs are added to one collection: name one", param_hint="--collection")
+    named = add_places(context, arguments, options[0] if options else None)
+    for each in named:
+        if each.source is not None:
+            typer.echo(without_controls(added_line(context, each)), err=True)
+    return list(dict.fromkeys([*(each.collection for each in named), *options]))
+
+
+def add_places(context: "CommandContext", arguments: Sequence[str], collection: str | None) -> "list[Named]":
+    """Add paths and URLs to the configuration, and return the collection of each.
+
+    Raises:
+        ConfigurationError: an argument names nothing, or the file would become invalid.
+    """
+    from sourcebook.admin.additions import add_named
+
+    path = context.configuration_path
+    return add_named(path, [as_text(each) for each in arguments], home=context.home, collection=collection)
+
+
+def added_line(context: "CommandContext", named: "Named") -> str:
+    """Return the line on a source that was added."""
+    written = named.source.written if named.source is not None else ""
+    return f"Added {written} to {context.configuration_path} as the collection {named.collection}"
