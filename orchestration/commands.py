@@ -8,6 +8,7 @@ import typer
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
+from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
 
@@ -28,6 +29,7 @@ def ingest(
         typer.Argument(
             metavar="[COLLECTION|PATH|URL]...",
             help="Collections, or folders, files and web sites to add; every collection where none is named.",
+            autocompletion=complete_collections,
         ),
     ] = None,
     named: Annotated[
@@ -37,6 +39,7 @@ def ingest(
             "--collection",
             metavar="NAME",
             callback=listed_names,
+            autocompletion=complete_collections,
             help="As the argument; with paths and URLs, the collection to add them to.",
         ),
     ] = None,

@@ -8,7 +8,7 @@ import typer
 
 from orchestration.ingest_display import run_and_show
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Json, as_text
+from sourcebook.cli.options import Json, as_text, collection_option
 from sourcebook.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def crawl(
     ] = None,
     collection: Annotated[
         str | None,
-        typer.Option("-c", "--collection", metavar="NAME", help="The collection; by default one named after the host."),
+        collection_option("The collection; by default one named after the host."),
     ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Crawl nothing, and report on the last crawl of the site, or of all sites.")

@@ -1,22 +1,24 @@
 """Ingest with its output: progress and results for a terminal, or one JSON object."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sourcebook.cli.errors import FAILED_ITEMS
-from sourcebook.config.loading import Configuration
-from sourcebook.database.database import Database
-from sourcebook.model.selection import Selection
+
+if TYPE_CHECKING:
+    from sourcebook.config.loading import Configuration
+    from sourcebook.database.database import Database
+    from sourcebook.model.selection import Selection
 
 
 def run_and_show(
-    configuration: Configuration,
-    database: Database,
+    configuration: "Configuration",
+    database: "Database",
     *,
     collections: list[str],
-    selection: Selection,
+    selection: "Selection",
     as_json: bool,
     records_beside: bool = False,
 ) -> None:

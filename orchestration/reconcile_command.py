@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Json, as_text
+from sourcebook.cli.options import Json, collection_argument
 
 if TYPE_CHECKING:
     from sourcebook.admin.pending import Pending
@@ -18,9 +18,7 @@ MOST_SHOWN = 20
 
 def reconcile(
     ctx: typer.Context,
-    collections: Annotated[
-        list[str] | None, typer.Argument(metavar="[COLLECTION]...", help="The collections; all where none is named.")
-    ] = None,
+    collections: Annotated[list[str] | None, collection_argument("The collections; all where none is named.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what differs.")] = False,
     deep: Annotated[
         bool, typer.Option("--deep", help="Hash every file, and compute every keyword weight again.")
@@ -39,7 +37,7 @@ def reconcile(
 
     context = CommandContext.of(ctx)
     configuration = context.configuration
-    names = [as_text(name) for name in collections or ()]
+    names = collections or []
     selection = Selection(thorough=True, deep=deep)
     started = time.perf_counter()
     with context.open_database() as database:

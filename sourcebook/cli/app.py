@@ -12,6 +12,7 @@ from sourcebook.cli.commands import (
     add,
     apply,
     backup,
+    completion,
     doctor,
     documents,
     evaluate,
@@ -34,7 +35,6 @@ app = typer.Typer(
     name="sourcebook",
     cls=GuardedGroup,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,  # cli/errors.py shows them without local variables, which may contain secrets
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -84,6 +84,7 @@ export.register(app)
 import_.register(app)
 backup.register(app)
 doctor.register(app)
+completion.register(app)
 
 
 def run() -> None:

@@ -1,9 +1,11 @@
 """Options and arguments shared by several commands."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from sourcebook.cli.completion import complete_collections
 
 
 def as_text(value: str) -> str:
@@ -41,6 +43,16 @@ def listed_names(values: list[str] | None) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
+def collection_option(help_text: str) -> Any:
+    """Return the option `--collection` that takes one name."""
+    return typer.Option("-c", "--collection", metavar="NAME", help=help_text, autocompletion=complete_collections)
+
+
+def collection_argument(help_text: str, metavar: str = "[COLLECTION]...") -> Any:
+    """Return the argument that takes names of collections."""
+    return typer.Argument(metavar=metavar, help=help_text, autocompletion=complete_collections, callback=listed_names)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Collections = Annotated[
     list[str] | None,
@@ -49,6 +61,7 @@ Collections = Annotated[
         "--collection",
         metavar="NAME",
         callback=listed_names,
+        autocompletion=complete_collections,
         help="Only this collection; several with commas between, or repeated.",
     ),
 ]

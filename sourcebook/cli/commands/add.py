@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Json, as_text
+from sourcebook.cli.options import Json, as_text, collection_option
 from sourcebook.cli.output import console, print_json, safe
 
 
@@ -19,9 +19,7 @@ def add(
     places: Annotated[list[str], typer.Argument(metavar="PATH|URL...", help="Folders, files and web sites.")],
     collection: Annotated[
         str | None,
-        typer.Option(
-            "-c", "--collection", metavar="NAME", help="The collection; by default one named after the folder or host."
-        ),
+        collection_option("The collection; by default one named after the folder or host."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -12,7 +12,7 @@ import typer
 from sourcebook.cli.commands.search import Mode
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import FAILED
-from sourcebook.cli.options import Json, as_text
+from sourcebook.cli.options import Json, as_text, collection_option
 from sourcebook.cli.output import console, counted, one_line, print_json, safe
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def evaluate(
             "--qrels", metavar="FILE", help="The judgments, one per line: query id, document, grade, separated by tabs."
         ),
     ],
-    collection: Annotated[str, typer.Option("-c", "--collection", metavar="NAME", help="The collection to search.")],
+    collection: Annotated[str, collection_option("The collection to search.")],
     modes: Annotated[
         list[Mode] | None,
         typer.Option("--mode", help="Only this mode of search; may be repeated. Default: all three."),

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text
 from sourcebook.cli.output import console, print_json, safe
@@ -25,7 +26,10 @@ def generations(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[COLLECTION | activate ID | retire ID]", help="A collection, or an action.", show_default=False
+            metavar="[COLLECTION | activate ID | retire ID]",
+            help="A collection, or an action.",
+            show_default=False,
+            autocompletion=complete_collections,
         ),
     ] = None,
     as_json: Json = False,

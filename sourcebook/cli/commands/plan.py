@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Json, as_text
+from sourcebook.cli.options import Collections, Json, collection_argument
 from sourcebook.cli.output import console, counted, one_line, print_json, safe
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     ctx: typer.Context,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[COLLECTION]…", help="Collections; every one by default.")
-    ] = None,
+    names: Annotated[list[str] | None, collection_argument("Collections; every one by default.")] = None,
     collections: Collections = None,
     every_item: Annotated[bool, typer.Option("--all", help="List every item.")] = False,
     as_json: Json = False,
@@ -42,7 +40,7 @@ def plan(
 
     context = CommandContext.of(ctx)
     configuration = context.configuration if context.configuration_path.exists() else None
-    chosen = [*map(as_text, names or ()), *(collections or ())]
+    chosen = [*(names or ()), *(collections or ())]
     with context.open_unchanged() as database, database.connection() as connection:
         plans = make_plans(connection, configuration, chosen, home=context.home)
     if as_json:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Json, as_text
+from sourcebook.cli.options import Json, as_text, collection_option
 from sourcebook.cli.output import console, print_json, safe
 
 
@@ -20,9 +20,7 @@ def remove(
     uris: Annotated[
         list[str], typer.Argument(metavar="URI...", help="Documents by URI, by id, or by the path of their file.")
     ],
-    collection: Annotated[
-        str | None, typer.Option("-c", "--collection", metavar="NAME", help="Only from this collection.")
-    ] = None,
+    collection: Annotated[str | None, collection_option("Only from this collection.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Restore it; the next ingest makes it searchable.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -6,7 +6,7 @@ import typer
 
 from sourcebook.cli.commands.documents import note_of
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Document, Json, as_text
+from sourcebook.cli.options import Document, Json, as_text, collection_option
 from sourcebook.cli.output import console, counted, one_line, print_json, safe, without_controls
 from sourcebook.model.time_span import time_span
 
@@ -28,7 +28,7 @@ def show(
     document: Document,
     collection: Annotated[
         str | None,
-        typer.Option("-c", "--collection", metavar="NAME", help="The collection, where several have the document."),
+        collection_option("The collection, where several have the document."),
     ] = None,
     as_srt: Annotated[bool, typer.Option("--srt", help="Print a recording's transcript as SubRip subtitles.")] = False,
     as_vtt: Annotated[bool, typer.Option("--vtt", help="Print a recording's transcript as WebVTT.")] = False,

@@ -1,13 +1,13 @@
 """`sourcebook status`: the state of each collection."""
 
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sourcebook.cli.commands.status_check import Check, MaxFailed, MaxLag, MaxSilence, check
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Json
+from sourcebook.cli.options import Collections, Json, collection_argument
 from sourcebook.cli.output import console, counted, one_line, print_json, retry_note, safe
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ def register(app: typer.Typer) -> None:
 
 def status(
     ctx: typer.Context,
-    collections: Collections = None,
+    names: Annotated[list[str] | None, collection_argument("Only these collections; every one by default.")] = None,
+    named: Collections = None,
     as_json: Json = False,
     for_monitors: Check = False,
     max_lag: MaxLag = "30m",
@@ -38,22 +39,23 @@ def status(
     With `--check`: whether the daemon and its sensors run, whether changes wait, whether items have failed. Exit codes:
     0 nothing to report, 3 failed items only, 2 a mistake in the configuration, 1 anything worse.
 
-    **Example:** `sourcebook status -c handbook`
+    **Example:** `sourcebook status handbook`
     """
     context = CommandContext.of(ctx)
+    collections = list(dict.fromkeys([*(names or ()), *(named or ())]))
     if for_monitors:
         if collections:
-            raise typer.BadParameter("--check looks at every collection: leave -c out")
+            raise typer.BadParameter("--check looks at every collection: name none")
         check(context, max_lag=max_lag, max_silence=max_silence, max_failed=max_failed, as_json=as_json)
         return
     found: list[CollectionStatus] = []
     mistake: str | None = None
-    if not context.is_empty(collections or ()):
+    if not context.is_empty(collections):
         from sourcebook.admin.collections import configuration_mistake
         from sourcebook.admin.status import collection_statuses
 
         with context.open_database() as database, database.connection() as connection:
-            found = collection_statuses(connection, collections or ())
+            found = collection_statuses(connection, collections)
             path = context.configuration_path
             mistake = configuration_mistake(path) if path.exists() else None
     if as_json:
