@@ -44,14 +44,14 @@ class CommandContext:
     @property
     def configuration_path(self) -> Path:
         """The absolute path of the configuration file; the file may not exist."""
-        from sourcebook.config.loading import configuration_path
+        from sourcebook.config.paths import configuration_path
 
         return configuration_path(self.config_path)
 
     @cached_property
     def home(self) -> Path:
         """The state folder; it may not exist yet."""
-        from sourcebook.config.loading import sourcebook_home
+        from sourcebook.config.paths import sourcebook_home
 
         return sourcebook_home(self.configuration_path)
 

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from sourcebook.config.paths import expand_user as expand_user
+
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(b|[kmgt]i?b)?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|m|min|h|d|w)", re.IGNORECASE)
@@ -23,11 +25,6 @@ class Settings(BaseModel):
     """Base class of settings: immutable, without unknown keys. A field's description names the allowed values."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float")
-
-
-def expand_user(path: str) -> str:
-    """Return a path with a leading `~` replaced by the home folder; unchanged where the user is unknown."""
-    return os.path.expanduser(path)  # noqa: PTH111 - pathlib's raises where the user is unknown
 
 
 def absolute_path(path: str | None, info: ValidationInfo) -> str | None:

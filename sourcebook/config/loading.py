@@ -1,14 +1,15 @@
 """Loading of `sourcebook.yaml`: where the file and the state folder are, and reading it into typed settings."""
 
-import os
 from pathlib import Path
 from typing import Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from sourcebook.config.collection import CollectionSettings
-from sourcebook.config.field_types import CollectionName, Settings, expand_user
+from sourcebook.config.field_types import CollectionName, Settings
 from sourcebook.config.membership import check_rules
+from sourcebook.config.paths import configuration_path as configuration_path
+from sourcebook.config.paths import sourcebook_home as sourcebook_home
 from sourcebook.errors import ConfigurationError
 
 EXAMPLE = """\
@@ -44,22 +45,6 @@ class Configuration(ConfigurationFile):
     """The content of a `sourcebook.yaml` with its absolute path."""
 
     path: Path
-
-
-def configuration_path(path: Path | None = None) -> Path:
-    """Return the absolute path of the configuration; the file need not exist.
-
-    Args:
-        path: the path that was named; None for the one in SOURCEBOOK_CONFIG, or else `./sourcebook.yaml`.
-    """
-    named = path or os.environ.get("SOURCEBOOK_CONFIG") or "sourcebook.yaml"
-    return Path.cwd() / expand_user(os.fspath(named))
-
-
-def sourcebook_home(configuration_path: Path) -> Path:
-    """Return the state folder: SOURCEBOOK_HOME, or else `.sourcebook/` beside the configuration."""
-    named = os.environ.get("SOURCEBOOK_HOME")
-    return Path.cwd() / expand_user(named) if named else Path.cwd() / configuration_path.parent / ".sourcebook"
 
 
 def load_configuration(path: Path | None = None, *, folder: Path | None = None) -> Configuration:

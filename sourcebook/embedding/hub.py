@@ -1,6 +1,11 @@
 """Find a model's folder by its Hugging Face name: the local cache first, then a download unless offline."""
 
+import queue
+import socket
+import threading
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from sourcebook.embedding.weights import BUNDLED_NAME, weights_sha256
 from sourcebook.errors import ModelError
@@ -8,6 +13,10 @@ from sourcebook.installation import install_command
 
 _OTHER_EXPORTS = ["onnx/*", "openvino/*", "coreml/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf"]
 """Patterns of files that are not downloaded: exports for other frameworks, which can have gigabytes."""
+
+
+_SECONDS = 1.5
+"""Longest wait for the first answer of the hub."""
 
 
 def find_snapshot(name: str) -> Path:
@@ -38,6 +47,8 @@ def find_snapshot(name: str) -> Path:
     remedy = f"Give the path of a model's folder, or use {BUNDLED_NAME!r}, which needs no download."
     if constants.HF_HUB_OFFLINE:
         reason = "downloading is switched off (HF_HUB_OFFLINE)"
+    elif silence := hub_silence(constants.ENDPOINT):
+        reason = f"downloading it failed ({silence})"
     else:
         for candidate in candidates:
             folder = _snapshot(candidate, local_files_only=False)
@@ -45,6 +56,39 @@ def find_snapshot(name: str) -> Path:
                 return folder
         reason = f"downloading it failed ({folder})"
     raise ModelError(f"The embedding model {name!r} was not found: {tried}, and {reason}. {remedy}")
+
+
+def hub_silence(endpoint: str, *, seconds: float = _SECONDS) -> str | None:
+    """Return the reason why a server, or the proxy before it, does not answer; None where it does.
+
+    The hub's client tries several times, for up to minutes; this looks once.
+
+    Args:
+        endpoint: the URL of the server.
+        seconds: longest wait, name resolution included.
+    """
+    url = urlsplit(endpoint)
+    host, port = url.hostname or "", url.port or (80 if url.scheme == "http" else 443)
+    proxy = None if proxy_bypass(host) else getproxies().get(url.scheme)
+    if proxy:
+        way = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        host, port = way.hostname or "", way.port or 80
+    answers: queue.Queue[str | None] = queue.Queue()
+
+    def connect() -> None:
+        try:
+            socket.create_connection((host, port), timeout=seconds).close()
+        except OSError as error:
+            answers.put(f"{host} cannot be reached: {error.strerror or error}")
+        else:
+            answers.put(None)
+
+    # A resolver without a network may hang for longer than any timeout of a socket.
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        return answers.get(timeout=seconds)
+    except queue.Empty:
+        return f"{host} does not answer"
 
 
 def _snapshot(name: str, *, local_files_only: bool) -> Path | str:

@@ -140,7 +140,9 @@ def _condition(
             "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
             "makes them operators"
         )
-    notes += [f"the collection {name} has nothing searchable yet" for name in scope.not_indexed]
+    notes += [
+        f"the collection {name} has nothing searchable yet; run  sourcebook ingest {name}" for name in scope.not_indexed
+    ]
     return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes
 
 

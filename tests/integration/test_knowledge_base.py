@@ -233,10 +233,10 @@ def test_a_collection_that_was_never_ingested_is_empty(filled: Stages, mode: str
     for query in ("tide", '"tide" -gauge'):
         hits = filled.search(query, collections="planned", mode=mode)
         assert len(hits) == 0
-        assert hits.notes == ("the collection planned has nothing searchable yet",)
+        assert hits.notes == ("the collection planned has nothing searchable yet; run  sourcebook ingest planned",)
     hits = filled.search("tide", mode=mode)
     assert names(hits)[0] == "tides.md"
-    assert hits.notes == ("the collection planned has nothing searchable yet",)
+    assert hits.notes == ("the collection planned has nothing searchable yet; run  sourcebook ingest planned",)
 
 
 def test_a_collection_whose_documents_are_all_gone_is_empty(stages: Stages) -> None:

@@ -7,8 +7,7 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_text
-from sourcebook.cli.output import print_json
-from sourcebook.cli.passages import show_results
+from sourcebook.cli.output import print_json, without_controls
 
 if TYPE_CHECKING:
     from sourcebook.search.results import SearchResults
@@ -146,6 +145,11 @@ def search(
 
     - `sourcebook search "survey marks" --neighbours 1 --explain`: with the passages around it, and the explanation
     """
+    context = CommandContext.of(ctx)
+    if not _is_elaborate(ctx) and context.is_empty(collections or ()):
+        # Nothing that a search needs is even imported.
+        _show_nothing(context, as_json=as_json)
+        return
     from sourcebook.cli.filter_options import parse_filters
     from sourcebook.search.request import SearchRequest
 
@@ -164,20 +168,41 @@ def search(
         "generation": generation or None,
     }
     SearchRequest.checked(*asked, **options)  # reports errors before anything is opened
-    results = _search(CommandContext.of(ctx), asked, options)
+    if context.is_empty(collections or ()):
+        _show_nothing(context, as_json=as_json)
+        return
+    results = _search(context, asked, options)
     if as_json:
         print_json(results.as_dict())
     else:
+        from sourcebook.cli.passages import show_results
+
         show_results(results)
+
+
+def _is_elaborate(ctx: typer.Context) -> bool:
+    """Return whether options were given whose values have to be checked."""
+    plain = {"query", "collections", "as_json", "mode", "explain", "literal"}
+    sources = {name: ctx.get_parameter_source(name) for name in ctx.params if name not in plain}
+    return any(source is not None and source.name == "COMMANDLINE" for source in sources.values())
+
+
+def _show_nothing(context: CommandContext, *, as_json: bool) -> None:
+    """Say that there is no knowledge base yet, and what to do."""
+    begin = "sourcebook ingest" if context.configuration_path.exists() else "sourcebook ingest FOLDER"
+    line = f"Nothing was ingested into {context.home} yet. Begin with  {begin}"
+    if as_json:
+        from sourcebook.search.results import SearchResults
+
+        print_json(SearchResults((), 0.0, {}, notes=(line,)).as_dict())
+    else:
+        typer.echo(without_controls(line))
 
 
 def _search(
     context: CommandContext, asked: tuple[str, list[str] | None, int, Any], options: dict[str, Any]
 ) -> "SearchResults":
     from sourcebook.knowledge_base import KnowledgeBase
-    from sourcebook.search.results import SearchResults
 
-    if context.is_empty(asked[1] or ()):
-        return SearchResults((), 0.0, {})
     with KnowledgeBase(context.open_database()) as knowledge:
         return knowledge.search(*asked, **options)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sourcebook.embedding.hub import hub_silence
 from sourcebook.embedding.loading import first_line, quiet
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
@@ -68,4 +69,4 @@ def _check(name: str, model: "CrossEncoder") -> None:
 def _is_offline() -> bool:
     from huggingface_hub import constants
 
-    return bool(constants.HF_HUB_OFFLINE)
+    return bool(constants.HF_HUB_OFFLINE) or hub_silence(constants.ENDPOINT) is not None
