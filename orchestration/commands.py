@@ -53,6 +53,9 @@ def ingest(
     only_failed: Annotated[
         bool, typer.Option("--only-failed", help="Only failed items, without waiting for their retry time.")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 3 for items that had failed before, too.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Redo documents even where nothing changed.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -63,6 +66,8 @@ def ingest(
 
     A folder, a file or a URL becomes a source in `sourcebook.yaml`, in a collection of the folder's or the host's name.
     Where a collection has the same name as a folder, the collection is meant; `./` says folder.
+
+    Exit code 3 says that items failed that had not failed before; with `--strict` and `--only-failed`, any item.
 
     **Example:** `sourcebook ingest ./docs`, `sourcebook ingest handbook`
     """
@@ -82,6 +87,7 @@ def ingest(
             selection=selection,
             as_json=as_json,
             records_beside=True,
+            strict=strict or only_failed,
         )
 
 

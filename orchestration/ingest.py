@@ -20,7 +20,7 @@ from sourcebook.admin.crawl_reports import CrawlNotes, crawl_notes
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending, find_pending
-from sourcebook.admin.status import count_failed
+from sourcebook.admin.status import failures
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.config.membership import in_order
 from sourcebook.config.names import unknown_collections
@@ -71,6 +71,10 @@ class IngestedCollection:
     assets: dict[str, dict[str, Any]]
     failed_items: int
     """Number of items in a failed state after the run, of this or an earlier run."""
+    new_failures: dict[str, str]
+    """Reasons by URI of the items that failed in this run and not before it."""
+    old_failures: dict[str, str]
+    """Reasons by URI of the items that had failed before."""
     pending: Pending = field(repr=False)
     unread_sites: tuple[str, ...] = ()
     """Sites that could not be crawled completely, with the reasons."""
@@ -135,6 +139,7 @@ def ingest(
         for name in in_order(collections or names, configuration.givers):
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
+                    before = failures(connection, name)
                     fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
@@ -143,7 +148,7 @@ def ingest(
                             name,
                             None,
                             _nothing_done(connection, name),
-                            count_failed(connection, name),
+                            *_failures(connection, name, before),
                             pending,
                             unmatched=_reasons(connection, "unmatched_sources", name),
                         )
@@ -155,7 +160,7 @@ def ingest(
                         name,
                         run_id,
                         assets,
-                        count_failed(connection, name),
+                        *_failures(connection, name, before),
                         pending,
                         _reasons(connection, "unread_sites", name),
                         unmatched=_reasons(connection, "unmatched_sources", name),
@@ -325,6 +330,13 @@ def _record_comparison(connection: Connection, name: str, selection: Selection) 
     """Record the comparison of a whole collection; the ingest of a part says nothing about changes elsewhere."""
     if not (selection.documents or selection.sources or selection.only_failed):
         record_comparison(connection, name, behind=False)
+
+
+def _failures(connection: Connection, name: str, before: dict[str, str]) -> tuple[int, dict[str, str], dict[str, str]]:
+    """Return the number of failures, the new ones, and those that there were before."""
+    after = failures(connection, name)
+    new = {uri: reason for uri, reason in after.items() if uri not in before}
+    return len(after), new, {uri: reason for uri, reason in after.items() if uri in before}
 
 
 def _no_counts() -> dict[str, Any]:

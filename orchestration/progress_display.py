@@ -1,5 +1,6 @@
 """The display of `sourcebook ingest` in a terminal: one bar per stage, one line per collection."""
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -23,6 +24,8 @@ _UNITS = {
     "embeddings": "chunks",
     "search_index": "documents",
 }
+_MOST_FAILURES = 3
+"""Failures that are printed with their reasons."""
 _MOST_DAMAGE = 10
 """Damaged items that are printed one by one."""
 
@@ -35,6 +38,7 @@ class ProgressDisplay:
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
         self._listening = listening(self._show)
+        self._warnings: list[str] = []
 
     def __enter__(self) -> Self:
         """Listen to the progress of this process."""
@@ -49,6 +53,12 @@ class ProgressDisplay:
         self._end_bars()
         if not self._quiet:
             self._listening.__exit__(None, None, None)
+
+    def warn(self, warnings: "Sequence[str]") -> None:
+        """Print what can be said before any work: missing folders, and patterns that match nothing."""
+        self._warnings = list(warnings)
+        for warning in warnings:
+            self._say(warning)
 
     def waiting(self, collection: str) -> None:
         """Print that another process is ingesting the collection."""
@@ -109,13 +119,31 @@ class ProgressDisplay:
             )
         for finding in done.pending.damage[:_MOST_DAMAGE]:
             self._say(f"{done.name}: was damaged: {one_line(str(finding), 500)}")
-        if done.failed_items:
-            self._say(f"{done.name}: {done.failed_items:,} failed; see  sourcebook documents --failed")
+        self._show_failures(done)
         for reason in done.pending.unlisted:
             self._say(f"{done.name}: {reason}; nothing of it was removed")
         notes = (*note_lines(done.crawl_notes), *done.left_out, *done.generation_notes)
-        for reason in (*done.unmatched, *done.unread_sites, *notes):
+        unmatched = (each for each in done.unmatched if not self._was_said(f"{done.name}: {each}"))
+        for reason in (*unmatched, *done.unread_sites, *notes):
             self._say(f"{done.name}: {reason}")
+
+    def _show_failures(self, done: "IngestedCollection") -> None:
+        """Print the number of failures, and the first ones with their reasons, the new ones before the others."""
+        if not done.failed_items:
+            return
+        number = len(done.new_failures)
+        kinds = f"{number:,} new" if number else "none of them new"
+        self._say(f"{done.name}: {done.failed_items:,} failed, {kinds}")
+        first = [*done.new_failures.items(), *done.old_failures.items()][:_MOST_FAILURES]
+        for uri, reason in first:
+            self._say(f"  {one_line(uri, 500)}: {one_line(reason, 500)}")
+        more = done.failed_items - len(first)
+        all_of_them = f"sourcebook documents --failed -c {done.name}"
+        self._say(f"  and {more:,} more:  {all_of_them}" if more else f"  when they are tried again:  {all_of_them}")
+
+    def _was_said(self, line: str) -> bool:
+        """Return whether a warning before the work began with a line."""
+        return any(warning.startswith(line) for warning in self._warnings)
 
     def _say(self, line: str) -> None:
         if not self._quiet:

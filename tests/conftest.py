@@ -27,6 +27,8 @@ from tests.exported import exported_home
 from tests.integration.stages import Stages
 from tests.memory_folder import memory_folder
 
+os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers a terminal's width; commands print into a pipe here
+
 TEMPLATE = "sourcebook_template"
 LONGEST = (
     "tests/unit/speech/",

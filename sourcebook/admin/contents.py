@@ -36,6 +36,10 @@ class Contents(ABC):
         failure: str | None = None,
         processing: bool = False,
         limit: int | None = None,
+        offset: int = 0,
+        states: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        text: str | None = None,
     ) -> "list[Item]":
         """Return documents with their states, and files and pages that are no documents, by collection and URI.
 
@@ -46,6 +50,10 @@ class Contents(ABC):
             failure: only items that failed in this way, one of `sourcebook.errors.FailureClass`.
             processing: only items that a process works on now.
             limit: the most items, the first ones; all where None.
+            offset: number of items before the first one.
+            states: only items in one of these states.
+            kinds: only items of one of these kinds.
+            text: only items with this text in their title or URI, in any case.
 
         Raises:
             QueryError: an argument is not allowed, or a collection does not exist.
@@ -62,6 +70,10 @@ class Contents(ABC):
                 failure_class=failure,
                 processing=processing,
                 limit=limit,
+                offset=offset,
+                states=states,
+                kinds=kinds,
+                text=text,
             )
 
     def show(self, document: str | int | Path, collection: str | None = None) -> "Document":

@@ -10,6 +10,7 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections, collection_names
+from sourcebook.admin.path_tails import uri_by_tail
 from sourcebook.admin.processing import ProcessingItem, processing_items
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
@@ -98,6 +99,10 @@ def list_items(
     limit: int | None = None,
     failure_class: str | None = None,
     processing: bool = False,
+    offset: int = 0,
+    states: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    text: str | None = None,
 ) -> list[Item]:
     """Return documents, and files and pages that are no documents, ordered by collection and URI.
 
@@ -109,6 +114,10 @@ def list_items(
         limit: maximum number of items; None: all of them.
         failure_class: only items that failed in this way, one of `FailureClass`; None: any.
         processing: only items that a process works on now.
+        offset: number of items before the first one.
+        states: only items in one of these states.
+        kinds: only items of one of these kinds.
+        text: only items with this text in their title or URI, in any case.
 
     Raises:
         QueryError: a collection or a class of failures does not exist, or the limit is not allowed.
@@ -116,18 +125,23 @@ def list_items(
     _check(limit, failure_class)
     check_collections(connection, collections)
     failed = failed or failure_class is not None
+    removed = removed or "removed" in states
+    processing = processing or list(states) == ["processing"]
+    most = None if limit is None else limit + offset
+    chosen = {"states": [] if processing else list(states), "kinds": list(kinds), "texts": _texts(text)}
+    is_filtered = any(chosen.values())
     items: list[Item] = []
     marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, collections)}
     for name in sorted(set(collections)) or collection_names(connection):
-        left = None if limit is None else limit - len(items)
+        left = None if most is None else most - len(items)
         if left == 0:
             break
         scope = {"collections": [name], "collection": name, "failed": failed, "removed": removed, "limit": left}
-        scope |= {"failure_class": failure_class}
+        scope |= {"failure_class": failure_class, **chosen}
         scope |= {"uris": problem_uris(connection, name) if failed else None, "last": None}
         if processing:
             scope["uris"] = [uri for collection, uri in marks if collection == name]
-        if left is not None and not failed and not processing:
+        if left is not None and not failed and not processing and not is_filtered:
             row = connection.execute(queries["last_document_of_page"], scope).fetchone()
             scope["last"] = row[0] if row else None
         with connection.cursor(row_factory=dict_row) as cursor:
@@ -135,12 +149,21 @@ def list_items(
     if processing:
         known = {(item.collection, item.uri) for item in items}
         items += [_marked(_new_page(mark), marks) for place, mark in marks.items() if place not in known]
-    if failed and not processing:
+    if (failed and not kinds and not states and text is None) or "source" in kinds:
         with connection.cursor(row_factory=class_row(Item)) as cursor:
             items += cursor.execute(
                 queries["unlisted_sources"], {"collections": list(collections), "failure_class": failure_class}
             ).fetchall()
-    return items if limit is None else items[:limit]
+    return items[offset:most]
+
+
+def _texts(text: str | None) -> list[str]:
+    """Return a text as titles have it and as URIs have it."""
+    if not text:
+        return []
+    from urllib.parse import quote
+
+    return list(dict.fromkeys((text, quote(text, safe="/~!$&'()*+,;=:@"))))
 
 
 def _check(limit: object, failure_class: str | None) -> None:
@@ -152,7 +175,7 @@ def _check(limit: object, failure_class: str | None) -> None:
 
 
 def find_document(connection: Connection, document: str | int, collection: str | None = None) -> Document:
-    """Return a document by its id, its URI or the path of its file.
+    """Return a document by its id, its URI, the path of its file, or an end of it that no other document has.
 
     Raises:
         UnknownDocumentError: there is no such document, or several collections have the URI and none is named.
@@ -162,7 +185,7 @@ def find_document(connection: Connection, document: str | int, collection: str |
         check_collections(connection, [collection])
     document = _nameable(str(document))
     found: list[dict[str, Any]] = []
-    for scope in _keys(connection, document):
+    for scope in _keys(connection, document, collection):
         with connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute(queries["find_documents"], scope).fetchall()
         rows = [row for row in rows if collection in {None, row["collection"]}]
@@ -207,14 +230,17 @@ def _nameable(document: str) -> str:
     return document
 
 
-def _keys(connection: Connection, document: str) -> Iterator[dict[str, Any]]:
-    """Yield what a document may be found by, the likeliest first: its id, its URI, a URL that leads to it."""
+def _keys(connection: Connection, document: str, collection: str | None) -> Iterator[dict[str, Any]]:
+    """Yield what a document may be found by, the likeliest first: id, URI, a URL that leads to it, its end."""
     if document.isascii() and document.isdigit():
         yield {"id": int(document), "uri": None}
     for uri in possible_uris(document):
         yield {"id": None, "uri": uri}
     for url in other_urls(connection, document):
         yield {"id": None, "uri": url}
+    uri = uri_by_tail(connection, document, collection)
+    if uri is not None:
+        yield {"id": None, "uri": uri}
 
 
 def _normal_forms(url: str) -> list[str]:

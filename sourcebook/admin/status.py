@@ -154,11 +154,10 @@ def _building(connection: Connection, generation: Generation) -> GenerationState
     return state
 
 
-def count_failed(connection: Connection, collection: str) -> int:
-    """Return the number of failed items of a collection, and of its sources that cannot be listed."""
+def failures(connection: Connection, collection: str) -> dict[str, str]:
+    """Return the reasons of a collection's failed items by URI, and of its unlisted sources by location."""
     scope = {"collection": collection, "uris": problem_uris(connection, collection, skipped=False)}
-    row = connection.execute(queries["count_failed"], scope).fetchone()
-    return int(row[0]) if row else 0
+    return dict(connection.execute(queries["failed_places"], scope).fetchall())
 
 
 def problem_uris(connection: Connection, collection: str, *, skipped: bool = True) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from sourcebook.admin.unmatched_roots import root_problem
 from sourcebook.config.collection import CollectionSettings, EmbeddingSettings, FilesSource
 from sourcebook.config.loading import Configuration
 from sourcebook.config.speech import SpeechSettings
@@ -68,8 +69,8 @@ def _unusable(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
 def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
     """Yield what is not there yet: an ingest reports it and goes on."""
     for index, source in enumerate(settings.files):
-        if source.is_local and not Path(source.location).exists():
-            yield ("files", index, "root"), f"the folder {source.location} does not exist or is not mounted"
+        if problem := root_problem(source):
+            yield ("files", index, "root" if "exist" in problem else "include"), problem
     for index, site in enumerate(settings.sites):
         for header, value in site.headers.items():
             for variable in _VARIABLE.findall(value):

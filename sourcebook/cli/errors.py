@@ -1,8 +1,10 @@
 """Error messages and exit codes of every command: one sentence on stderr."""
 
 import os
+import re
 import sys
 import traceback
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
@@ -20,6 +22,7 @@ class GuardedGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
+        typed = list(ctx.args)
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -33,9 +36,37 @@ class GuardedGroup(TyperGroup):
             if _is_typers_own(error):
                 raise
             error = database_failure(error) or error
+            if isinstance(error, QueryError):
+                error = QueryError(as_typed(str(error), self._options(ctx), typed))
             tell(error)
             raise typer.Exit(exit_code(error)) from None
         return result
+
+    def _options(self, ctx: Any) -> list[list[str]]:
+        """Return the spellings of each option of the command that runs."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        return [parameter.opts for parameter in command.params] if command is not None else []
+
+
+def as_typed(message: str, options: Iterable[Sequence[str]], typed: Iterable[str]) -> str:
+    """Return an error about a value with the option as it was typed: `-n is 0` instead of `the limit is 0`.
+
+    Args:
+        message: the error; it begins with the name of the value in the API.
+        options: the spellings of each option of the command.
+        typed: the arguments of the command.
+    """
+    named = re.match(r"(?:the )?(\w+) is ", message)
+    if named is None:
+        return message
+    long_option = f"--{named[1].replace('_', '-')}"
+    spellings = next((each for each in options if long_option in each), ())
+    for argument in typed:
+        for spelling in spellings:
+            is_short = not spelling.startswith("--") and argument.startswith(spelling)
+            if argument.partition("=")[0] == spelling or is_short:
+                return f"{spelling} is {message[named.end() :]}"
+    return message
 
 
 def database_failure(error: Exception) -> Exception | None:

@@ -65,4 +65,6 @@ Collections = Annotated[
         help="Only this collection; several with commas between, or repeated.",
     ),
 ]
-Document = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, its URI, or the path of its file.")]
+Document = Annotated[
+    str, typer.Argument(metavar="DOCUMENT", help="A document's id, its URI, the path of its file, or the end of one.")
+]

@@ -18,6 +18,9 @@ _SEQUENCES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -~]?|\x9b[0-?]*[ -/]*[@-~]"
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# A word with the white space around it; a character of a script without spaces.
+_WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+_WORD = re.compile(rf"\s*(?:[{_WIDE}]|[^\s{_WIDE}]+)\s*")
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -36,13 +39,66 @@ def retry_note(*, failed: bool, parked: bool, attempts: int, next_retry_at: date
     return f"next retry {next_retry_at.astimezone():%Y-%m-%d %H:%M}" if next_retry_at else ""
 
 
-@cache
+def wraps() -> bool:
+    """Return whether lines are wrapped: in a terminal, or where COLUMNS gives a width; never in a pipe."""
+    return sys.stdout.isatty() or bool(os.environ.get("COLUMNS"))
+
+
 def console() -> "Console":
     """Return the console for tables and text: without markup, and wide where stdout is no terminal."""
+    return _console(wraps(), os.environ.get("COLUMNS"), os.environ.get("NO_COLOR"))
+
+
+@cache
+def _console(wrapping: bool, columns: str | None, no_color: str | None) -> "Console":
+    """Return one console for each state of what it reads once."""
     from rich.console import Console
 
-    wide = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 200
-    return Console(markup=False, emoji=False, highlight=False, width=wide)
+    return Console(markup=False, emoji=False, highlight=False, width=None if wrapping else 200)
+
+
+def say(text: "str | Text", *, indent: str = "", hanging: str = "") -> None:
+    """Print a text: wrapped at words in a terminal, with each line indented, and those after the first one further.
+
+    In a pipe no line is wrapped.
+
+    A word that is longer than the line, such as a URL, stays whole.
+    """
+    shown = safe(text) if isinstance(text, str) else text
+    out = console()
+    width = out.width - len(indent) - len(hanging)
+    for line in wrapped(shown, width) if wraps() else shown.split("\n", allow_blank=True):
+        out.print(safe(indent).append_text(line), soft_wrap=True)
+        indent += hanging
+        hanging = ""
+
+
+def wrapped(text: "Text", width: int) -> "list[Text]":
+    """Return the lines of a text, broken between words only: a longer word, such as a URL, is a line of its own.
+
+    Chinese, Japanese and Korean text, which has no spaces, is broken between its characters.
+    """
+    from rich.cells import cell_len
+
+    lines: list[Text] = []
+    for part in text.split("\n", allow_blank=True) or [text]:
+        breaks, used = [], 0
+        for word in _WORD.finditer(part.plain):
+            if used and used + cell_len(word[0].rstrip()) > width:
+                breaks.append(word.start())
+                used = 0
+            used += cell_len(word[0])
+        lines += part.divide(breaks)
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def longest_word(text: str) -> int:
+    """Return the width of the longest word of a text, in columns of a terminal."""
+    from rich.cells import cell_len
+
+    return max((cell_len(word[0].strip()) for word in _WORD.finditer(text)), default=0)
 
 
 def safe(text: str | None, style: str = "") -> "Text":

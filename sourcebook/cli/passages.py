@@ -2,36 +2,34 @@
 
 from typing import TYPE_CHECKING
 
-from sourcebook.cli.output import console, counted, one_line, safe
+from sourcebook.cli.output import counted, one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.model.time_span import media_fragment, time_span
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
 
 SNIPPET = 320
 """Characters shown of a passage."""
+_INDENT = "   "
 _PLACES = 5
 """Number of a document's other passages that are named."""
 
 
 def show_results(results: "SearchResults") -> None:
     """Print a page of results, with notes, the explanation and the next offset below."""
-    out = console()
     for rank, result in enumerate(results, start=results.offset + 1):
         _show(rank, result, with_scores=results.explanation is not None)
     if not results and not results.total_candidates:
-        out.print("No passage was found. Show the collections: sourcebook status", soft_wrap=True)
+        say("No passage was found. Show the collections: sourcebook status")
     if results.next_offset is not None:
-        out.print(safe(f"More: the same with --offset {results.next_offset}", "dim"), soft_wrap=True)
+        say(safe(f"More: the same with --offset {results.next_offset}", "dim"))
     for leg, reason in results.dropped_legs.items():
-        out.print(safe(f"Without the {leg} leg: {reason}.", "dim"), soft_wrap=True)
+        say(safe(f"Without the {leg} leg: {reason}.", "dim"))
     for note in results.notes:
-        out.print(safe(f"Note: {note.removesuffix('.')}.", "dim"), soft_wrap=True)
+        say(safe(f"Note: {note.removesuffix('.')}.", "dim"))
     if results.explanation is not None:
-        out.print(safe(f"\n{results.explanation}\n{'all':<10} {results.took_ms:.1f} ms"), soft_wrap=True)
+        say(safe(f"\n{results.explanation}\n{'all':<10} {results.took_ms:.1f} ms"))
 
 
 def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
@@ -44,17 +42,16 @@ def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
     where = f"{result.uri}#{fragment}" if fragment else result.uri
     place = f"page {result.page}, " if result.page is not None else ""
     place += f"{result.time_span}, " if result.time_span is not None else ""
-    out = console()
-    out.print(heading, soft_wrap=True)
-    out.print(safe(f"   {place}{_score(result, with_scores=with_scores)}, {result.collection}", "dim"), soft_wrap=True)
-    out.print(safe(f"   {where}", "cyan"), soft_wrap=True)
+    say(heading, hanging=_INDENT)
+    say(safe(f"{place}{_score(result, with_scores=with_scores)}, {result.collection}", "dim"), indent=_INDENT)
+    say(safe(where, "cyan"), indent=_INDENT)
     if result.link is not None:
         link = f"{result.link}#{fragment}" if fragment else result.link
-        out.print(safe(f"   {link}", "cyan"), soft_wrap=True)
-    out.print(_passages(result))
+        say(safe(link, "cyan"), indent=_INDENT)
+    _show_passages(result)
     if result.also:
-        out.print(safe(f"   {_others(result.also)}", "dim"), soft_wrap=True)
-    out.print()
+        say(safe(_others(result.also), "dim"), indent=_INDENT)
+    say("")
 
 
 def _score(result: "SearchResult", *, with_scores: bool) -> str:
@@ -72,25 +69,20 @@ def _score(result: "SearchResult", *, with_scores: bool) -> str:
     return f"score {result.score:.4f} ({ranks}){reranked}" if ranks else f"score {result.score:.4f}{reranked}"
 
 
-def _passages(result: "SearchResult") -> "Table":
-    """Return the snippet of the passage; with neighbours, all passages of the window with each hit marked."""
-    from rich.table import Table
-
-    table = Table.grid()
-    table.add_column(width=3)
-    table.add_column()
+def _show_passages(result: "SearchResult") -> None:
+    """Print the snippet of the passage; with neighbours, all passages of the window with each hit marked."""
     if not result.parts:
-        table.add_row("", snippet_text(result))
+        say(snippet_text(result), indent=_INDENT)
     first_hit = next((part.ordinal for part in result.parts if part.is_hit), 0)
     for part in result.parts:
         if part.is_hit:
             own = part.ordinal == result.ordinal
-            table.add_row(" > ", snippet_text(result) if own else safe(one_line(part.text, SNIPPET)))
+            shown = snippet_text(result) if own else safe(one_line(part.text, SNIPPET))
+            say(safe("> ").append_text(shown), indent=" ", hanging="  ")
         elif part.ordinal < first_hit:
-            table.add_row("", safe(_last_words(part.text, SNIPPET), "dim"))
+            say(safe(_last_words(part.text, SNIPPET), "dim"), indent=_INDENT)
         else:
-            table.add_row("", safe(one_line(part.text, SNIPPET), "dim"))
-    return table
+            say(safe(one_line(part.text, SNIPPET), "dim"), indent=_INDENT)
 
 
 def _others(also: "tuple[OtherPassage, ...]") -> str:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from sourcebook.config.git_types import repository_uri
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import QueryError
+from sourcebook.model.media_types import media_type_of_name
 from sourcebook.search.filtering.document_conditions import AnyOf, DocumentCondition, condition_on_entries
 from sourcebook.search.filtering.metadata import metadata_conditions
 from sourcebook.search.filtering.periods import period_of
@@ -27,6 +28,8 @@ MetadataKey: TypeAlias = str | tuple[str, ...]
 """A key, or a tuple of keys for a key within another key's mapping."""
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:[a-z0-9!#$&^_.+-]+|\*)", re.IGNORECASE)
+_FAMILIES = frozenset({"audio", "image", "text", "video"})
+"""Families of media types that stand for all of their types."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}", re.IGNORECASE)
 _SINGULAR = {
     "source": "sources",
@@ -51,7 +54,7 @@ class Filters:
     kinds: Texts | None = None
     """`file`, `page` or `recording`."""
     media_types: Texts | None = None
-    """Media types such as `application/pdf`; `image/*` is every image."""
+    """Media types such as `application/pdf` or the ending `pdf`; `image/*` or `image` is every image."""
     tags_any: Texts | None = None
     """Tags; the document has at least one of them."""
     tags_all: Texts | None = None
@@ -86,6 +89,7 @@ class Filters:
         if not isinstance(value, Mapping):
             raise QueryError(f"the filters are {shown(value)}; they must be Filters or a mapping")
         given: dict[str, Any] = {}
+        typed: dict[str, str] = {}
         for key, wanted in value.items():
             name = _SINGULAR.get(key, key)
             if name not in FILTER_NAMES:
@@ -96,7 +100,11 @@ class Filters:
             if name in given:
                 raise QueryError(f"the filter {name} is given twice, once as {key}")
             given[name] = wanted
-        return cls(**given)
+            typed[name] = str(key)
+        try:
+            return cls(**given)
+        except QueryError as error:
+            raise QueryError(_as_typed(str(error), typed)) from None
 
     def condition(self) -> EntryCondition | None:
         """Return the condition on entries of the index; None where no filter is given."""
@@ -127,6 +135,14 @@ class Filters:
             yield from _period("changed", self.changed, "filter_changed_from", "filter_changed_until")
         if self.metadata is not None:
             yield from metadata_conditions(self.metadata)
+
+
+def _as_typed(message: str, typed: Mapping[str, str]) -> str:
+    """Return an error with the name of the filter as the caller wrote it: `kind` instead of `kinds`."""
+    match = re.match(r"the filter (\w+)\b", message)
+    if match is None or match[1] not in typed:
+        return message
+    return f"the filter {typed[match[1]]}{message[match.end() :]}"
 
 
 FILTER_NAMES = tuple(each.name for each in fields(Filters) if each.init)
@@ -178,8 +194,12 @@ def _kind(key: str, value: object) -> str:
 
 
 def _media_type(key: str, value: object) -> str:
-    allowed = "a media type such as application/pdf, or image/* for all of a family"
+    allowed = "a media type such as application/pdf, image/* for all of a family, or a file's ending such as pdf"
     text = text_of(key, value, allowed=allowed)
+    if "/" not in text:
+        short = text.lower().removeprefix(".")
+        known = f"{short}/*" if short in _FAMILIES else media_type_of_name(f"document.{short}")
+        text = known or text
     if not _MEDIA_TYPE.fullmatch(text):
         raise QueryError(f"the filter {key} has {shown(text)}; it must be {allowed}")
     return text.lower()

@@ -75,3 +75,8 @@ def test_a_pattern_that_matches_nothing_is_named(folder: Path) -> None:
     assert done.exit_code == 0
     assert f"handbook: no file in {folder / 'docs'} matches **/*.markdown" in done.stderr
     assert "up to date" not in done.stderr
+    first = done.stderr.splitlines()[0]
+    assert first.startswith("handbook: no file in")
+    assert "; without the patterns there " in first
+    assert done.stderr.count("no file in") == 1
+    assert first.removeprefix("handbook: ") in CliRunner().invoke(app, ["apply"]).stdout

@@ -1,17 +1,28 @@
 """`sourcebook documents`: the documents of the knowledge base and their states."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Json
-from sourcebook.cli.output import console, counted, one_line, print_json, retry_note, safe
+from sourcebook.cli.options import Collections, Json, as_text
+from sourcebook.cli.output import counted, one_line, print_json, retry_note, safe, say, wraps
+from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.errors import FailureClass
 
 if TYPE_CHECKING:
     from sourcebook.admin.items import Item
 
+_COLUMNS = (
+    Column("id", "right"),
+    Column("state"),
+    Column("title", is_prose=True),
+    Column("uri", leaves=4),
+    Column("passages", "right", leaves=1),
+    Column("collection", leaves=2),
+    Column("version", "right", leaves=3),
+)
 STYLES = {"failed": "red", "skipped": "yellow", "pending": "yellow", "processing": "cyan", "removed": "dim"}
 
 
@@ -20,9 +31,38 @@ def register(app: typer.Typer) -> None:
     app.command("documents")(documents)
 
 
+class State(StrEnum):
+    """State of an item."""
+
+    ready = "ready"
+    processing = "processing"
+    pending = "pending"
+    failed = "failed"
+    skipped = "skipped"
+    removed = "removed"
+
+
+class Kind(StrEnum):
+    """Kind of an item."""
+
+    file = "file"
+    page = "page"
+    recording = "recording"
+    source = "source"
+
+
 def documents(
     ctx: typer.Context,
     collections: Collections = None,
+    states: Annotated[
+        list[State] | None, typer.Option("--state", help="Only items in this state; may be repeated.")
+    ] = None,
+    kinds: Annotated[
+        list[Kind] | None, typer.Option("--kind", help="Only items of this kind; may be repeated.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="TEXT", help="Only items with this in their title or URI.")
+    ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only failed and skipped items, with the reason.")] = False,
     removed: Annotated[bool, typer.Option("--removed", help="Removed documents as well.")] = False,
     failure: Annotated[
@@ -33,8 +73,12 @@ def documents(
         bool, typer.Option("--processing", help="Only items that a process works on now, with the process.")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, metavar="NUMBER", help="Only the first items; all by default.")
+        int | None,
+        typer.Option("-n", "--limit", min=1, metavar="NUMBER", help="Only the first items; all by default."),
     ] = None,
+    offset: Annotated[
+        int, typer.Option("--offset", min=0, metavar="NUMBER", help="Number of items before the first one shown.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """List documents with their state, and files and pages that are no documents.
@@ -44,6 +88,8 @@ def documents(
     *removed*. Every failed or skipped item is listed with its reason, every failed one with its class.
 
     **Example:** `sourcebook documents --failed -c handbook`, `sourcebook documents --failure password`
+
+    - `sourcebook documents --kind page --text leave --limit 20 --offset 20`: the second twenty pages about leave
     """
     context = CommandContext.of(ctx)
     items: list[Item] = []
@@ -56,55 +102,65 @@ def documents(
                 collections or (),
                 failed=failed,
                 removed=removed,
-                limit=limit,
+                limit=None if limit is None else limit + 1,  # one more tells whether there is a next page
+                offset=offset,
                 failure_class=failure,
                 processing=processing,
+                states=[state.value for state in states or ()],
+                kinds=[kind.value for kind in kinds or ()],
+                text=as_text(text) if text is not None else None,
             )
+    is_last = limit is None or len(items) <= limit
+    items = items if is_last else items[:limit]
     if as_json:
         print_json({"documents": [item.as_dict() for item in items]})
-    elif processing:
+        return
+    if processing:
         _show_processing(items)
     elif failed or failure is not None:
         _show_reasons(items)
     else:
         _show(items)
+    if limit is not None and not is_last and wraps():
+        say(safe(f"More: the same with --offset {offset + limit}", "dim"))
 
 
 def _show(items: "list[Item]") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("id", "version", "chunks"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("collection", overflow="fold")
-    table.add_column("title", overflow="fold", max_width=48)
-    table.add_column("uri", overflow="fold", min_width=20)
-    for item in items:
-        table.add_row(
-            "" if item.document_id is None else str(item.document_id),
-            str(item.version),
-            f"{item.chunks:,}",
-            safe(
-                f"{item.state}: {item.failure_class}" if item.failure_class else item.state, STYLES.get(item.state, "")
+    rows = [
+        Row(
+            (
+                "" if item.document_id is None else str(item.document_id),
+                f"{item.state}: {item.failure_class}" if item.failure_class else item.state,
+                item.title or "",
+                item.uri,
+                f"{item.chunks:,}",
+                item.collection if item.taken_from is None else f"{item.collection} (from {item.taken_from})",
+                str(item.version),
             ),
-            safe(item.collection if item.taken_from is None else f"{item.collection} (from {item.taken_from})"),
-            safe(one_line(item.title or "", 200)),
-            safe(item.uri),
+            {1: STYLES.get(item.state, "")},
+            (("reason", _reason(item)),) if item.error else (),
         )
+        for item in items
+    ]
     if items:
-        console().print(table)
-    console().print(counted(len(items), "item"))
+        show_table(_COLUMNS, rows, names_below=("reason",))
+    if wraps():
+        say(counted(len(items), "item"))
+
+
+def _reason(item: "Item") -> str:
+    """Return the reason why an item is not searchable, with the time of the next attempt."""
+    note = note_of(item)
+    return f"{item.error} ({note})" if note else item.error or ""
 
 
 def _show_processing(items: "list[Item]") -> None:
     for item in items:
         since = f"{item.processing_since.astimezone():%H:%M:%S}" if item.processing_since else ""
         line = f"{item.collection}  {one_line(item.uri, 2000)}: since {since} by {item.processing_by}"
-        console().print(safe(line), soft_wrap=True)
+        say(safe(line))
     if not items:
-        console().print("No process works on any item.")
+        say("No process works on any item.")
 
 
 def _show_reasons(items: "list[Item]") -> None:
@@ -115,9 +171,9 @@ def _show_reasons(items: "list[Item]") -> None:
         line.append_text(safe(f" {item.collection}  {one_line(item.uri, 2000)}{kind}: {reason}"))
         if note := note_of(item):
             line.append_text(safe(f" ({note})", "dim"))
-        console().print(line, soft_wrap=True)
+        say(line, hanging=" " * 9)
     if not items:
-        console().print("Nothing failed and nothing was skipped.")
+        say("Nothing failed and nothing was skipped.")
 
 
 def note_of(item: "Item") -> str:

@@ -8,12 +8,21 @@ import typer
 from sourcebook.cli.commands.status_check import Check, MaxFailed, MaxLag, MaxSilence, check
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, collection_argument
-from sourcebook.cli.output import console, counted, one_line, print_json, retry_note, safe
+from sourcebook.cli.output import counted, one_line, print_json, retry_note, safe, say
+from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
     from sourcebook.admin.status import CollectionStatus
 
 SHOWN_PROBLEMS = 10
+_COLUMNS = (
+    Column("collection"),
+    *(Column(heading, "right") for heading in ("documents", "failed", "skipped", "stale", "removed")),
+    Column("passages", "right", leaves=1),
+    Column("vectors", "right", leaves=2),
+    Column("generation", "right", leaves=3),
+    Column("model", leaves=4),
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -64,43 +73,39 @@ def status(
     if mistake is not None:
         _show_mistake(mistake)
     if not found:
-        console().print(
-            "There is no collection yet. Record those of the configuration: sourcebook ingest", soft_wrap=True
-        )
+        say("There is no collection yet. Begin with  sourcebook ingest FOLDER")
     else:
         _show(found)
 
 
 def _show_mistake(mistake: str) -> None:
-    console().print(safe("The configuration has a mistake; the last good one stays in force:", "red"), soft_wrap=True)
+    say(safe("The configuration has a mistake; the last good one stays in force:", "red"))
     for line in mistake.splitlines():
-        console().print(safe(f"  {line}", "red"), soft_wrap=True)
+        say(safe(f"  {line}", "red"))
 
 
 def _show(found: "list[CollectionStatus]") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("collection", overflow="fold")
-    for heading in ("documents", "chunks", "embeddings", "failed", "skipped", "stale", "removed"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("generation", justify="right")
-    table.add_column("model", overflow="fold")
-    for collection in found:
-        table.add_row(
-            safe(collection.name, "bold"),
-            f"{collection.documents:,}",
-            f"{collection.chunks:,}",
-            f"{collection.embeddings:,}",
-            safe(f"{collection.failed:,}", "red" if collection.failed else ""),
-            f"{collection.skipped:,}",
-            safe(f"{collection.stale:,}", "yellow" if collection.stale else ""),
-            f"{collection.removed:,}",
-            "" if collection.generation is None else str(collection.generation),
-            safe(collection.embedding_model),
-        )
-    console().print(table)
+    show_table(
+        _COLUMNS,
+        [
+            Row(
+                (
+                    collection.name,
+                    f"{collection.documents:,}",
+                    f"{collection.failed:,}",
+                    f"{collection.skipped:,}",
+                    f"{collection.stale:,}",
+                    f"{collection.removed:,}",
+                    f"{collection.chunks:,}",
+                    f"{collection.embeddings:,}",
+                    "" if collection.generation is None else str(collection.generation),
+                    collection.embedding_model or "",
+                ),
+                {0: "bold", 2: "red" if collection.failed else "", 4: "yellow" if collection.stale else ""},
+            )
+            for collection in found
+        ],
+    )
     for collection in found:
         _show_generations(collection)
         _show_processing(collection)
@@ -113,7 +118,7 @@ def _show(found: "list[CollectionStatus]") -> None:
     stale = sum(collection.stale for collection in found)
     if stale:
         items = counted(stale, "item")
-        console().print(f"{items} {'is' if stale == 1 else 'are'} stale. Bring them up to date: sourcebook ingest")
+        say(f"{items} {'is' if stale == 1 else 'are'} stale. Bring them up to date: sourcebook ingest")
 
 
 def _show_generations(collection: "CollectionStatus") -> None:
@@ -121,10 +126,10 @@ def _show_generations(collection: "CollectionStatus") -> None:
 
     if collection.generation_error is not None:
         line = f"{collection.name}: no generation by the new settings can be built: {collection.generation_error}"
-        console().print(safe(line, "red"), soft_wrap=True)
+        say(safe(line, "red"))
     if collection.building is not None:
         line = f"{collection.name}: {describe_next(collection.building)}"
-        console().print(safe(line, "yellow"), soft_wrap=True)
+        say(safe(line, "yellow"))
 
 
 def _show_processing(collection: "CollectionStatus") -> None:
@@ -133,7 +138,7 @@ def _show_processing(collection: "CollectionStatus") -> None:
         holders = sorted({item.process for item in collection.processing})
         items = counted(len(collection.processing), "item")
         line = f"{collection.name}: {items} in work since {first.since.astimezone():%H:%M:%S} by {', '.join(holders)}"
-        console().print(safe(f"{line}: sourcebook documents --processing"), soft_wrap=True)
+        say(safe(f"{line}: sourcebook documents --processing"))
 
 
 def _show_sites(collection: "CollectionStatus") -> None:
@@ -150,10 +155,10 @@ def _show_sites(collection: "CollectionStatus") -> None:
                 else "not crawled yet",
             ]
             line = f"{collection.name}: {one_line(source.location, 500)}: {', '.join(part for part in parts if part)}"
-            console().print(safe(line), soft_wrap=True)
+            say(safe(line))
             for entry in source.left_out or ():
                 note = f"{collection.name}: {one_line(source.location, 500)}: {one_line(str(LeftOut.of(entry)), 1000)}"
-                console().print(safe(note), soft_wrap=True)
+                say(safe(note))
 
 
 def _show_repositories(collection: "CollectionStatus") -> None:
@@ -163,14 +168,14 @@ def _show_repositories(collection: "CollectionStatus") -> None:
             again = source.next_fetch_at
             due = f", next look {again.astimezone():%Y-%m-%d %H:%M}" if again else ", next look at once"
             line = f"{collection.name}: {one_line(source.location, 500)}: {commit}{due}"
-            console().print(safe(line), soft_wrap=True)
+            say(safe(line))
 
 
 def _show_taken(collection: "CollectionStatus") -> None:
     for source in collection.sources:
         if source.kind == "collection":
             line = f"{collection.name}: takes {counted(source.taken or 0, 'document')} of {source.location}"
-            console().print(safe(line), soft_wrap=True)
+            say(safe(line))
 
 
 def _show_generated_indexes(collection: "CollectionStatus") -> None:
@@ -179,28 +184,28 @@ def _show_generated_indexes(collection: "CollectionStatus") -> None:
         what = f"{number:,} generated {'index' if number == 1 else 'indexes'}"
         passages = counted(collection.passages_without_vector, "passage")
         line = f"{collection.name}: {what} with {passages} left out of the vectors, searched by keywords alone"
-        console().print(safe(f"{line} (embedding.generated_indexes)"), soft_wrap=True)
+        say(safe(f"{line} (embedding.generated_indexes)"))
 
 
 def _show_damage(collection: "CollectionStatus") -> None:
     if not collection.damage:
         return
-    console().print(safe(f"Damaged in {collection.name}; the next ingest mends it:"), soft_wrap=True)
+    say(safe(f"Damaged in {collection.name}; the next ingest mends it:"))
     for finding in collection.damage[:SHOWN_PROBLEMS]:
-        console().print(safe("  damaged ", "red").append_text(safe(one_line(str(finding), 500))), soft_wrap=True)
+        say(safe("  damaged ", "red").append_text(safe(one_line(str(finding), 500))))
     more = len(collection.damage) - SHOWN_PROBLEMS
     if more > 0:
-        console().print(f"  … and {more:,} more: sourcebook status --json", soft_wrap=True)
+        say(f"  … and {more:,} more: sourcebook status --json")
 
 
 def _show_problems(collection: "CollectionStatus") -> None:
     known = {source.listing_error for source in collection.sources}
     for reason in collection.unlisted:
         if reason not in known:
-            console().print(safe(f"{collection.name}: {one_line(reason, 500)}", "red"), soft_wrap=True)
+            say(safe(f"{collection.name}: {one_line(reason, 500)}", "red"))
     if not collection.problems:
         return
-    console().print(safe(f"Not searchable in {collection.name}:"), soft_wrap=True)
+    say(safe(f"Not searchable in {collection.name}:"))
     for problem in collection.problems[:SHOWN_PROBLEMS]:
         line = safe(f"  {problem.state:<8}", "red" if problem.state == "failed" else "yellow")
         kind = f" ({problem.failure_class})" if problem.failure_class else ""
@@ -213,7 +218,7 @@ def _show_problems(collection: "CollectionStatus") -> None:
         )
         if note:
             line.append_text(safe(f" ({note})", "dim"))
-        console().print(line, soft_wrap=True)
+        say(line, hanging=" " * 10)
     more = len(collection.problems) - SHOWN_PROBLEMS
     if more > 0:
-        console().print(f"  … and {more:,} more: sourcebook documents --failed", soft_wrap=True)
+        say(f"  … and {more:,} more: sourcebook documents --failed")

@@ -13,6 +13,12 @@ WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(colle
   AND (%(uris)s::text[] IS NULL OR item.uri = ANY(%(uris)s))
   AND (%(last)s::text IS NULL OR item.uri <= %(last)s)
   AND (%(failure_class)s::text IS NULL OR item.failure_class = %(failure_class)s)
+  AND (cardinality(%(states)s::text[]) = 0 OR item.state = ANY(%(states)s))
+  AND (cardinality(%(kinds)s::text[]) = 0 OR item.kind = ANY(%(kinds)s))
+  AND (cardinality(%(texts)s::text[]) = 0
+       OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS part
+                  WHERE position(lower(part) IN lower(item.uri)) > 0
+                     OR position(lower(part) IN lower(coalesce(item.title, ''))) > 0))
   AND CASE WHEN %(failed)s THEN item.state IN ('failed', 'skipped') ELSE item.state <> 'removed' OR %(removed)s END
 ORDER BY item.collection, item.uri
 LIMIT %(limit)s;
@@ -34,6 +40,15 @@ JOIN document ON document.id = item.document_id
 LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
 WHERE (document.id = %(id)s OR document.uri = %(uri)s)
 ORDER BY item.state = 'removed', item.collection;
+
+-- name: uris_by_tail
+-- Return the URIs of documents that end with one of several texts.
+SELECT DISTINCT uri FROM document
+JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
+WHERE document.removed_at IS NULL
+  AND (%(collection)s::text IS NULL OR document.collection = %(collection)s)
+  AND EXISTS (SELECT FROM unnest(%(ends)s::text[]) AS tail WHERE right(document.uri, length(tail)) = tail)
+ORDER BY uri;
 
 -- name: document_chunks
 -- Return the published chunks of a document in reading order.

@@ -1,8 +1,13 @@
 """What the commands about documents promise: `documents`, `show`, `remove` and `purge`."""
 
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from sourcebook.cli.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.files.listing import file_uri
@@ -54,6 +59,8 @@ class TestShow:
             f"{uri}#winter",
             str(by_path["document_id"]),
             str(boat / "docs" / ".." / "docs" / "battery.md"),
+            "battery.md",
+            "battery.md#winter",
         ):
             assert run("show", name, "--json").json == by_path
         assert "two winters" in by_path["text"]
@@ -68,6 +75,21 @@ class TestShow:
         assert (ran.code, ran.out) == (2, "")
         assert "boat, ship" in ran.err
         assert run("show", "docs/battery.md", "-c", "ship", "--json").json["collection"] == "ship"
+
+    def test_by_the_end_of_a_path(self, boat: Path, ingest: Ingest, settle: Callable[[Path], None]) -> None:
+        """Whole parts of a path find a document where no other one ends so; the refusal lists the candidates."""
+        (boat / "docs" / "old").mkdir()
+        for name in ("old/battery.md", "old/flat battery.md"):
+            (boat / "docs" / name).write_text(f"# Old {name}\n")
+            settle(boat / "docs" / name)
+        ingest(boat / "sourcebook.yaml")
+        ran = run("show", "battery.md")
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.splitlines()[1:] == ["  docs/battery.md", "  docs/old/battery.md"]
+        assert run("show", "old/battery.md", "--json").json["title"] == "Old old/battery.md"
+        assert run("show", "flat battery.md", "--json").json["title"] == "Old old/flat battery.md"
+        assert run("show", "attery.md").code == 2
+        assert run("show", "./battery.md").code == 2, "a path is a path"
 
     def test_what_is_no_document(self, boat: Path) -> None:
         """A file that is known but no document is refused with its reason."""
@@ -122,3 +144,49 @@ class TestRemoveAndPurge:
         assert process.returncode == 130
         assert "Traceback" not in err
         assert run("purge", "--dry-run", "--json").json["purged"]["documents"] == 1
+
+
+class TestWidths:
+    @pytest.mark.parametrize("width", [80, 120, None])
+    @pytest.mark.parametrize("command", ["status", "documents", "search", "documents --failed"])
+    def test_no_word_is_broken(
+        self, boat: Path, width: int | None, command: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In a terminal a line is longer than it only where one word is; in a pipe no line is wrapped at all."""
+        monkeypatch.setenv("NO_COLOR", "1")
+        if width is None:
+            monkeypatch.delenv("COLUMNS", raising=False)
+        else:
+            monkeypatch.setenv("COLUMNS", str(width))
+        query = ("how long do the batteries last", "--mode", "keyword") if command == "search" else ()
+        out = run(*command.split(), *query).out
+        assert "\x1b" not in out
+        uri = file_uri(str(boat / "docs" / ("battery.md" if command == "search" else "picture.psd")))
+        words = [word.partition("#")[0].strip(":.") for word in out.split()]
+        assert uri in words, "a URI stays whole"
+        assert set(words) >= ({"batteries", "winters"} if command == "search" else {"Photoshop", "format"})
+        if width is not None:
+            assert all(len(line) <= width or len(line.split()) <= 2 for line in out.splitlines())
+        elif command == "documents":
+            rows = [line.split("\t") for line in out.splitlines()]
+            assert (len(rows), {len(row) for row in rows}) == (5, {8})
+
+    def test_pages_and_filters_of_documents(self, boat: Path) -> None:
+        """`--limit` and `--offset` page through what the other options leave."""
+
+        def named(*options: str) -> list[str]:
+            rows = run("documents", "--json", *options).json["documents"]
+            return [row["uri"].rpartition("/")[2] for row in rows]
+
+        everything = named()
+        assert [named("-n", "2"), named("-n", "2", "--offset", "2"), named("--offset", "3")] == [
+            everything[:2], everything[2:], everything[3:],
+        ]  # fmt: skip
+        assert named("--state", "ready", "--text", "BATTER") == ["battery.md"]
+        assert named("--text", "[red]name") == [name for name in everything if name.startswith("odd")]
+        assert named("--state", "failed", "--state", "skipped") == ["broken.docx", "picture.psd"]
+        assert named("--kind", "page") == []
+        assert (
+            "More: the same with --offset 2"
+            in CliRunner().invoke(app, ["documents", "-n", "2"], env={"COLUMNS": "80"}).stdout
+        )

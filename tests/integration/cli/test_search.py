@@ -97,6 +97,8 @@ class TestSearch:
         query = ("--mode", "keyword", "winters anchor")
         assert len(named(*query)) == 2
         assert named(*query, "--filter", "media_type=text/markdown") == ["battery.md"]
+        assert named(*query, "--filter", "media_type=md") == ["battery.md"]
+        assert named(*query, "--filter", "media_type=pdf") == []
         assert len(named(*query, "--filter", "kind=file", "--filter", "kind=page")) == 2
         out = run("search", *query, "--filter", "kind=page").out
         assert out.startswith("No passage was found.")

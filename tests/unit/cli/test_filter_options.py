@@ -48,7 +48,7 @@ def test_no_texts_are_no_filters() -> None:
         (["metadata.year>=2020", "metadata.year>=2021"], "repeats another one"),
         (["metadata.year=2020", "metadata.year>=2021"], "repeats the field of another one"),
         (["metadata.year>=x", "metadata.year<=2021"], "must be numbers, dates or texts alike"),
-        (["kind=page\0"], "kinds has 'page\\x00'"),
+        (["kind=page\0"], "kind has 'page\\x00'"),
     ],
 )
 def test_what_is_wrong_with_a_text_is_named(texts: list[str], told: str) -> None:

@@ -21,10 +21,10 @@ def untouched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--offset", "-1"], "the offset is -1; it must be 0 to 10,000"),
-        (["--neighbours", "21"], "the neighbours is 21; it must be 0 to 20"),
-        (["--diversity", "1.5"], "the diversity is 1.5; it must be 0 to 1"),
-        (["--diversity", "nan"], "the diversity is nan"),
+        (["--offset", "-1"], "--offset is -1; it must be 0 to 10,000"),
+        (["--neighbours", "21"], "--neighbours is 21; it must be 0 to 20"),
+        (["--diversity", "1.5"], "--diversity is 1.5; it must be 0 to 1"),
+        (["--diversity", "nan"], "--diversity is nan"),
         (["--filter", "kind=novel"], "it may have file, page, recording"),
         (["--filter", "kind"], "must be KEY=VALUE"),
         (["--filter", "colour=red"], "there is no filter 'colour'"),
