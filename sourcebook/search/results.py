@@ -8,6 +8,7 @@ from sourcebook.model.time_span import time_span
 from sourcebook.search.context import Part, merged_text
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.highlights import Highlight
+from sourcebook.search.presentation import all_as_html, as_html, as_text
 from sourcebook.search.snippets import snippet_span
 
 
@@ -109,6 +110,14 @@ class SearchResult:
         spans = tuple((each.start, each.end) for each in highlights)
         return replace(self, snippet=self.text[start:end], snippet_start=start, highlights=spans)
 
+    def __str__(self) -> str:
+        """Return title, place and passage, for `print`."""
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return title, place and passage as HTML, for notebooks."""
+        return as_html(self)
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, the time span among them, and with neighbours the context."""
         context = self.context_text if self.parts else None
@@ -159,6 +168,14 @@ class SearchResults(Sequence[SearchResult]):
     def __iter__(self) -> Iterator[SearchResult]:
         """Iterate best first."""
         return iter(self.results)
+
+    def __str__(self) -> str:
+        """Return title, place and passage of each result, for `print`."""
+        return "\n\n".join(map(str, self.results)) or "No passage was found."
+
+    def _repr_html_(self) -> str:
+        """Return the results as a numbered list, for notebooks."""
+        return all_as_html(self.results, self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as `sourcebook search --json` prints them."""
