@@ -1,8 +1,8 @@
 """The display of `sourcebook ingest` in a terminal: one bar per stage, one line per collection."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sourcebook.cli.crawl_reports import note_lines
 from sourcebook.cli.output import counted, one_line
@@ -97,25 +97,15 @@ class ProgressDisplay:
                 f"{done.name}: nothing changed, {done.assets['documents']['unchanged']:,} documents are up to date"
             )
         else:
-            documents, entries = done.assets["documents"], done.assets["search_index"]
-            vectors = done.assets["embeddings"]
-            pages = done.assets["crawled_pages"]
-            if any(pages.values()):
-                self._say(
-                    f"{done.name}: pages +{pages['added']:,} ~{pages['changed']:,} -{pages['removed']:,}, "
-                    f"unchanged {pages['unchanged']:,}, failed {pages['failed']:,}"
-                    + (f", postponed {pages['postponed']:,}" if pages.get("postponed") else "")
-                )
-            sound = done.assets["transcripts"]
-            if any(sound.values()):
-                self._say(
-                    f"{done.name}: recordings +{sound['added']:,} ~{sound['changed']:,}, "
-                    f"unchanged {sound['unchanged']:,}, failed {sound['failed']:,}"
-                )
+            entries, vectors = done.assets["search_index"], done.assets["embeddings"]
+            for asset, what in (("crawled_pages", "pages"), ("transcripts", "recordings")):
+                if any(done.assets[asset].values()):
+                    self._say(f"{done.name}: {what}: {_changes(done.assets[asset])}")
+            searchable = entries["unchanged"] + entries["added"] + entries["changed"]
+            reused = f", {vectors['reused']:,} vectors reused" if vectors["reused"] else ""
             self._say(
-                f"{done.name}: documents +{documents['added']:,} ~{documents['changed']:,} -{documents['removed']:,}, "
-                f"embedded {vectors['computed']:,} chunks (reused {vectors['reused']:,}), "
-                f"searchable chunks {entries['unchanged'] + entries['added'] + entries['changed']:,}"
+                f"{done.name}: documents: {_changes(done.assets['documents'])}; "
+                f"{counted(searchable, 'passage')} searchable, {vectors['computed']:,} embedded{reused}"
             )
         for finding in done.pending.damage[:_MOST_DAMAGE]:
             self._say(f"{done.name}: was damaged: {one_line(str(finding), 500)}")
@@ -136,7 +126,7 @@ class ProgressDisplay:
         self._say(f"{done.name}: {done.failed_items:,} failed, {kinds}")
         first = [*done.new_failures.items(), *done.old_failures.items()][:_MOST_FAILURES]
         for uri, reason in first:
-            self._say(f"  {one_line(uri, 500)}: {one_line(reason, 500)}")
+            self._say(f"  {one_line(uri, 500)}: not indexed because {one_line(reason, 500)}")
         more = done.failed_items - len(first)
         all_of_them = f"sourcebook documents --failed -c {done.name}"
         self._say(f"  and {more:,} more:  {all_of_them}" if more else f"  when they are tried again:  {all_of_them}")
@@ -188,3 +178,10 @@ class ProgressDisplay:
             self._progress.stop()
         self._progress = None
         self._bars = {}
+
+
+def _changes(counts: "Mapping[str, Any]") -> str:
+    """Return the counts of an asset in words, without those that are 0: `3 new, 2 changed, 1 removed`."""
+    words = {"added": "new", "changed": "changed", "removed": "removed", "unchanged": "unchanged"}
+    words |= {"failed": "failed", "postponed": "postponed"}
+    return ", ".join(f"{counts[name]:,} {word}" for name, word in words.items() if counts.get(name)) or "nothing"

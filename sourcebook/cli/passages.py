@@ -25,7 +25,7 @@ def show_results(results: "SearchResults") -> None:
     if results.next_offset is not None:
         say(safe(f"More: the same with --offset {results.next_offset}", "dim"))
     for leg, reason in results.dropped_legs.items():
-        say(safe(f"Without the {leg} leg: {reason}.", "dim"))
+        say(safe(f"Without {leg} search: {reason}.", "dim"))
     for note in results.notes:
         say(safe(f"Note: {note.removesuffix('.')}.", "dim"))
     if results.explanation is not None:

@@ -21,6 +21,7 @@ from sourcebook.admin.processing import ProcessingItem
 from sourcebook.admin.status import SourceStatus
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.cli.app import app
+from sourcebook.cli.commands import documents, status
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings
@@ -151,6 +152,16 @@ def test_every_key_of_the_json_is_in_the_docs() -> None:
     text = _read("commands.md")
     fields = [*Item.__dataclass_fields__, *SourceStatus.__dataclass_fields__, *ProcessingItem.__dataclass_fields__]
     assert [name for name in fields if f'"{name}"' not in text] == []
+
+
+def test_every_word_of_the_tables_is_in_the_glossary() -> None:
+    """docs/glossary.md explains the headings of `status` and `documents`, the states, the kinds and the searches."""
+    explained = {word.lower() for word in re.findall(r"\*\*([\w ]+)\*\*", _read("glossary.md"))}
+    explained |= set(re.findall(r"`(\w+)`", _read("glossary.md")))
+    headings = {column.heading for column in (*status.COLUMNS, *documents.COLUMNS)}
+    singular = {heading if heading in explained else heading.removesuffix("s") for heading in headings}
+    words = {*singular, *documents.State, *documents.Kind, "keyword search", "vector search", "stale", "parked"}
+    assert sorted(words - explained - {"id", "uri", "title", "version", "state"}) == []
 
 
 def test_every_environment_variable_is_in_the_docs() -> None:

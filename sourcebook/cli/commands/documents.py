@@ -14,7 +14,7 @@ from sourcebook.errors import FailureClass
 if TYPE_CHECKING:
     from sourcebook.admin.items import Item
 
-_COLUMNS = (
+COLUMNS = (
     Column("id", "right"),
     Column("state"),
     Column("title", is_prose=True),
@@ -143,15 +143,16 @@ def _show(items: "list[Item]") -> None:
         for item in items
     ]
     if items:
-        show_table(_COLUMNS, rows, names_below=("reason",))
+        show_table(COLUMNS, rows, names_below=("reason",))
     if wraps():
         say(counted(len(items), "item"))
 
 
 def _reason(item: "Item") -> str:
-    """Return the reason why an item is not searchable, with the time of the next attempt."""
+    """Return the reason why an item is not indexed, with the time of the next attempt."""
     note = note_of(item)
-    return f"{item.error} ({note})" if note else item.error or ""
+    reason = f"not indexed because {item.error}"
+    return f"{reason} ({note})" if note else reason
 
 
 def _show_processing(items: "list[Item]") -> None:

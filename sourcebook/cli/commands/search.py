@@ -25,7 +25,7 @@ class Mode(StrEnum):
 
 
 class FusionMethod(StrEnum):
-    """Method that joins the rankings of the two legs."""
+    """Method that joins the rankings of vector and keyword search."""
 
     weighted = "weighted"
     rrf = "rrf"
@@ -81,7 +81,7 @@ def search(
     fusion: Annotated[
         FusionMethod,
         typer.Option(
-            "--fusion", help="Join the legs by a sum of their scores, or by ranks alone.", rich_help_panel=_RANKING
+            "--fusion", help="Join both searches by their scores, or by ranks alone.", rich_help_panel=_RANKING
         ),
     ] = FusionMethod.weighted,
     rerank: Annotated[

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.status import CollectionStatus
 
 SHOWN_PROBLEMS = 10
-_COLUMNS = (
+COLUMNS = (
     Column("collection"),
     *(Column(heading, "right") for heading in ("documents", "failed", "skipped", "stale", "removed")),
     Column("passages", "right", leaves=1),
@@ -86,7 +86,7 @@ def _show_mistake(mistake: str) -> None:
 
 def _show(found: "list[CollectionStatus]") -> None:
     show_table(
-        _COLUMNS,
+        COLUMNS,
         [
             Row(
                 (
@@ -205,11 +205,13 @@ def _show_problems(collection: "CollectionStatus") -> None:
             say(safe(f"{collection.name}: {one_line(reason, 500)}", "red"))
     if not collection.problems:
         return
-    say(safe(f"Not searchable in {collection.name}:"))
+    say(safe(f"Not indexed in {collection.name}:"))
     for problem in collection.problems[:SHOWN_PROBLEMS]:
         line = safe(f"  {problem.state:<8}", "red" if problem.state == "failed" else "yellow")
         kind = f" ({problem.failure_class})" if problem.failure_class else ""
-        line.append_text(safe(f"{one_line(problem.uri, 500)}{kind}: {one_line(problem.error, 500)}"))
+        line.append_text(
+            safe(f"{one_line(problem.uri, 500)}{kind}: not indexed because {one_line(problem.error, 500)}")
+        )
         note = retry_note(
             failed=problem.state == "failed",
             parked=problem.parked,

@@ -102,7 +102,7 @@ class TestSearch:
         assert len(named(*query, "--filter", "kind=file", "--filter", "kind=page")) == 2
         out = run("search", *query, "--filter", "kind=page").out
         assert out.startswith("No passage was found.")
-        assert "Without the keyword leg: no passage that fulfils the filters holds a word of the query." in out
+        assert "Without keyword search: no passage that fulfils the filters holds a word of the query." in out
 
     def test_pages(self, boat: Path, ingest: Ingest, settle: Callable[[Path], None]) -> None:
         """The next page is named, goes on with the ranks, and repeats nothing; behind the last one that is said."""

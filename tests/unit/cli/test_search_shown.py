@@ -122,7 +122,7 @@ def test_what_stands_below(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("11. Tides")
     assert out.splitlines()[-4:] == [
         "More: the same with --offset 15",
-        "Without the keyword leg: no passage holds a word of the query.",
+        "Without keyword search: no passage holds a word of the query.",
         "Note: one without a full stop.",
         "Note: Another with one.",
     ]
