@@ -145,8 +145,9 @@ def _url(url: str, known: Mapping[str, CollectionSettings], collection: str | No
         has = name in known and any(site.location == _site(url) for site in known[name].sites)
         return Named(name, None if has else NewSource(name, "sites", url, _site(url)))
     having = (name for name, each in known.items() if any(url == source.location for source in each.files))
-    if (name := next(having, None)) and collection in {None, name}:
-        return Named(name)
+    known_as = next(having, None)
+    if known_as is not None and collection in {None, known_as}:
+        return Named(known_as)
     name = collection or name_of_place(url)
     return Named(name, NewSource(name, "files", url, url))
 

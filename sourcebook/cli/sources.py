@@ -51,4 +51,4 @@ def add_places(context: "CommandContext", arguments: Sequence[str], collection: 
 def added_line(context: "CommandContext", named: "Named") -> str:
     """Return the line on a source that was added."""
     written = named.source.written if named.source is not None else ""
-    return f"Added {written} to {context.configuration_path} as the collection {named.collection}"
+    return f"Added {written} to the collection {named.collection} in {context.configuration_path}"

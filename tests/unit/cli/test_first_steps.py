@@ -59,7 +59,7 @@ def test_init_refuses_a_wrong_answer(tmp_path: Path, answers: str) -> None:
 
 def test_add_makes_the_file_and_adds_once(tmp_path: Path) -> None:
     """A second `add` of the same says so; a name in front of a collection's is a path here."""
-    assert "as the collection docs-old" in run("add", "docs: old")
+    assert "to the collection docs-old in" in run("add", "docs: old")
     before = (tmp_path / "sourcebook.yaml").read_text()
     assert "has docs: old already" in run("add", "docs: old")
     assert (tmp_path / "sourcebook.yaml").read_text() == before
