@@ -13,7 +13,7 @@ _FOUND, _RIGHT, _CELLS = 0.70, 0.75, 0.70
 
 @dataclass(frozen=True)
 class StructureReadings:
-    """What a PDF tells of its structure, and what each reader finds of it."""
+    """Structure that a PDF tells of itself, and what each reader finds of it."""
 
     part: str
     name: str

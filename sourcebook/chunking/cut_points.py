@@ -10,6 +10,8 @@ _NESTED_ITEM = re.compile(r"\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t])")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"""[.!?…]["'”’)\]*_]*\s+|[。！？]["'”’」』）]*\s*|\n[ \t]*\n""")
 _WORD = re.compile(r"\s+")
+_BETWEEN_LINKS = re.compile(r"\)[,;|/]?(?=!?\[)")
+"""Ends of links that follow one another without a space, such as the references back from a footnote."""
 
 _PROSE = (_SENTENCE, _LINE, _WORD)
 _PLACES: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
@@ -27,9 +29,12 @@ _FULL_ENOUGH = 3
 
 
 def best_cut(text: str, kind: BlockKind, start: int, limit: int) -> int:
-    """Return the last cut point in `(start, limit]`: between items, rows, lines, sentences, words, or at `limit`."""
+    """Return the last cut point in `(start, limit]`.
+
+    It is between items, rows, lines, sentences, words or links; without any, it is `limit`.
+    """
     full_enough = start + (limit - start) // _FULL_ENOUGH
-    for place in _PLACES[kind]:
+    for place in (*_PLACES[kind], _BETWEEN_LINKS):
         last = None
         for last in place.finditer(text, full_enough, limit):  # noqa: B007 - the last match is wanted
             pass

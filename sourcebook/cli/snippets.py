@@ -22,10 +22,11 @@ def snippet_text(result: "SearchResult") -> "Text":
 
     Headings at its beginning are left out, as they are shown above it. Prose is one line, which the terminal breaks.
     """
-    begin = _behind_headings(result)
     text, end = result.text, result.snippet_start + len(result.snippet)
+    first = _behind_headings(result, 0, len(text))
+    begin = _behind_headings(result, result.snippet_start, end)
     keeps_lines = _KEPT_LINES.search(text[begin:end]) is not None
-    shown = safe("… " if text[:begin].strip() and begin == result.snippet_start else "")
+    shown = safe("… " if begin > first else "")
     for piece, is_highlight in _pieces(result, begin, end):
         shown.append_text(safe(piece if keeps_lines else _SPACES.sub(" ", piece), "bold" if is_highlight else ""))
     if text[end:].strip():
@@ -44,10 +45,9 @@ def _pieces(result: "SearchResult", begin: int, end: int) -> Iterator[tuple[str,
     yield result.text[reached:end], False
 
 
-def _behind_headings(result: "SearchResult") -> int:
-    """Return the start of the snippet behind the headings that are shown above it."""
+def _behind_headings(result: "SearchResult", begin: int, end: int) -> int:
+    """Return the start of `text[begin:end]` behind headings that are shown above the passage."""
     shown = {result.title, *result.heading_path}
-    begin, end = result.snippet_start, result.snippet_start + len(result.snippet)
     while (heading := _HEADING.match(result.text, begin, end)) and heading[1] in shown and heading.end() < end:
         begin = heading.end()
     return begin

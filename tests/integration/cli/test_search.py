@@ -75,7 +75,10 @@ class TestSearch:
             assert run("search", "--mode", "keyword", "--json", "--", query).code == 0
 
     def test_a_query_may_demand(self, boat: Path) -> None:
-        """A phrase, a word to leave out and a word of the title hold; `--literal` takes the same as text."""
+        """A phrase, a word to leave out and a word of the title hold; `--literal` takes the same as text.
+
+        Without `--operators`, a demand that no passage fulfils is given up, and a note says so.
+        """
         for query, found in (
             ('"two winters"', ["battery.md"]),
             ('"winters two"', []),
@@ -84,7 +87,10 @@ class TestSearch:
             ("title:batteries last", ["battery.md"]),
             ("title:anchor last", []),
         ):
-            assert named("--mode", "keyword", "--", query) == found, query
+            assert named("--mode", "keyword", "--operators", "--", query) == found, query
+        shown = run("search", "--mode", "keyword", '"winters two"').out
+        assert "battery.md" in shown
+        assert "no passage fulfils the query with 'winters two'" in " ".join(shown.split())
         assert named("--mode", "keyword", "--literal", '"winters two"') == ["battery.md"]
 
     def test_misspelt(self, boat: Path) -> None:

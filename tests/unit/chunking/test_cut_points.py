@@ -1,0 +1,18 @@
+"""Where a passage that is too long is cut."""
+
+import pytest
+
+from sourcebook.chunking.cut_points import best_cut
+
+
+@pytest.mark.parametrize("between", [",", "", "|"])
+def test_links_without_a_space_between_them_stay_whole(between: str) -> None:
+    """Such as the references back from a footnote: an address that is cut leads nowhere."""
+    text = between.join(f"[{number}](https://example.com/a/long/address.html#id{number})" for number in range(40))
+    cut = best_cut(text, "paragraph", 0, 500)
+    assert 400 < cut <= 500
+    assert text[cut:].startswith("[")
+
+
+def test_a_word_without_an_end_is_cut_at_the_limit() -> None:
+    assert best_cut("x" * 900, "paragraph", 0, 500) == 500
