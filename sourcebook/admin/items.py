@@ -238,9 +238,9 @@ def _keys(connection: Connection, document: str, collection: str | None) -> Iter
         yield {"id": None, "uri": uri}
     for url in other_urls(connection, document):
         yield {"id": None, "uri": url}
-    uri = uri_by_tail(connection, document, collection)
-    if uri is not None:
-        yield {"id": None, "uri": uri}
+    with_tail = uri_by_tail(connection, document, collection)
+    if with_tail is not None:
+        yield {"id": None, "uri": with_tail}
 
 
 def _normal_forms(url: str) -> list[str]:
