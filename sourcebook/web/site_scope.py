@@ -25,7 +25,7 @@ _NEVER_READ = frozenset(
 # /packages/DataFrames.jl), hosts (/wiki/docs.rs), members in reference documentation (/api/os.path.c, /ref/Foo.class).
 # A needless request costs less than a missed page; the content of a response decides.
 _ALSO_PAGES = frozenset(
-    "a c class conf cs db dot env ex fs go h jl js msg o php pl properties r rs sh so".split()  # noqa: SIM905 - a name a line would fill a screen
+    "a c class conf cs db dot env ex fs go h jl js msg o org php pl properties r rs sh so".split()  # noqa: SIM905 - a name a line would fill a screen
 )
 
 

@@ -73,6 +73,7 @@ def _open(connection: sqlite3.Connection, content: bytes) -> None:
 
 
 def _document(connection: sqlite3.Connection) -> ParsedDocument:
+    # SQL here: it reads the file, not the knowledge base.
     entries = connection.execute("SELECT type, name, rootpage FROM sqlite_schema ORDER BY name").fetchall()
     views = [name for kind, name, _ in entries if kind == "view"]
     virtual = [name for kind, name, page in entries if kind == "table" and not page]
@@ -112,8 +113,10 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
         f"Column {named([source])} refers to table {named([target])}."
         for _, _, target, source, *_ in connection.execute(f"PRAGMA foreign_key_list({_quoted(name)})")
     ]
+    # SQL here: it reads the file, not the knowledge base; SQLite has no parameters for names.
     (rows,) = connection.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()  # noqa: S608 # a quoted name
     wanted = ", ".join(_quoted(column.name) for column in columns[:SHOWN_COLUMNS])
+    # SQL here: as above.
     first = connection.execute(f"SELECT {wanted} FROM {_quoted(name)} LIMIT {SHOWN_ROWS}").fetchall() if wanted else []  # noqa: S608
     return Table(name, columns, rows, first, references)
 

@@ -28,12 +28,12 @@ def test_documents_are_paired_with_what_is_expected(tmp_path: Path) -> None:
     (tmp_path / "deep" / "a.csv").write_text("x,y\n1,2\n")
     (tmp_path / "deep" / "a.expected.md").write_text("| x | y |\n|---|---|\n| 1 | 2 |\n")
     (tmp_path / "b.txt").write_text("alone")
-    (tmp_path / "c.zip").write_bytes(b"PK\x03\x04 not opened")
+    (tmp_path / "c.exe").write_bytes(b"MZ\x90\x00 not run")
     alone, refused, paired = (read(sample, repeat=1) for sample in read_samples(tmp_path))
     assert (alone.sample.name, alone.words_found, alone.markdown.strip()) == ("b.txt", None, "alone")
     assert (paired.sample.name, paired.format, paired.cells_found) == ("deep/a.csv", "CSV", 1.0)
-    assert "archives are not opened" in refused.reason
-    assert "c.zip: archives are not opened" in document_table([alone, refused, paired])
+    assert "programs are not read" in refused.reason
+    assert "c.exe: programs are not read" in document_table([alone, refused, paired])
 
 
 def test_a_pdf_is_compared_with_its_text_stream() -> None:

@@ -42,7 +42,7 @@ def test_a_hanging_resolver_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -
     """Name resolution has no timeout of its own."""
 
     def hang(*_: object, **__: object) -> None:
-        time.sleep(3)
+        time.sleep(3)  # the resolver's own delay, which nobody waits for
         raise socket.gaierror
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)

@@ -108,5 +108,5 @@ def test_what_a_library_or_template_writes_is_no_title_or_author() -> None:
 
 def test_unsupported_types_say_why() -> None:
     """Files without a parser are refused with a reason."""
-    with pytest.raises(ParseError, match="archives are not opened"):
-        parse(b"PK\x05\x06" + b"\x00" * 18, name="a.zip", media_type="application/zip")
+    with pytest.raises(ParseError, match="programs are not read"):
+        parse(b"MZ\x90\x00", name="a.exe", media_type="application/x-executable")
