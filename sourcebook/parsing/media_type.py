@@ -10,6 +10,9 @@ from sourcebook.model.media_types import (
     EPUB,
     HTML,
     MBOX,
+    ODP,
+    ODS,
+    ODT,
     OLE,
     OUTLOOK,
     PARQUET,
@@ -201,7 +204,7 @@ def _audio_frame(head: bytes) -> str | None:
 def _zip_type(head: bytes, name: str, named: str | None) -> str:
     if head[30:38] == b"mimetype" and (declared := _OPENDOCUMENT.match(head, 38)):
         return declared[0].decode()
-    if named in {DOCX, PPTX, XLSX}:
+    if named in {DOCX, PPTX, XLSX, ODT, ODP, ODS}:
         return named
     if b"[Content_Types].xml" in head or b"_rels/" in head:
         for folder, media_type in _OFFICE_FOLDERS.items():

@@ -208,7 +208,7 @@ def test_the_tables_are_still_there(filled: Stages) -> None:
         ({"rerank": 5}, "rerank is 5"),
         ({"typos": "no"}, "typos is 'no'"),
         ({"filters": "tag"}, "the filters are 'tag'"),
-        ({"filters": {"tags": 5}}, "tags_any"),
+        ({"filters": {"tags": 5}}, "the filter tags is 5"),
         ({"filters": {"colour": "red"}}, "there is no filter 'colour'"),
         ({"filters": {"date": "yesterday"}}, "date"),
         ({"collections": []}, "the list of collections is empty"),

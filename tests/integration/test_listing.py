@@ -173,6 +173,7 @@ def test_a_type_that_is_not_read_is_named_with_the_reason(stages: Stages) -> Non
     assert stages.item("letters.woff2")["error"] == "fonts hold no text"
     assert stages.item("data.bin")["error"] == "binary file of unknown type"
     assert (
-        stages.item("lie.md")["error"] == "archives are not opened; unpack it into the source, with 7-Zip for example"
+        stages.item("lie.md")["error"]
+        == "archives of this kind are not opened; unpack it into the source, with 7-Zip for example"
     )
     assert not stages.pending().work

@@ -173,7 +173,10 @@ def test_moved_files_and_copies_need_no_text_to_be_embedded(stages: Stages) -> N
 
 def test_a_collection_that_is_not_there_is_named(stages: Stages) -> None:
     stages.configure()
-    with stages.connection() as connection, pytest.raises(QueryError, match=f"'handbok'; there is {stages.collection}"):
+    with (
+        stages.connection() as connection,
+        pytest.raises(QueryError, match=f"'handbok'; did you mean {stages.collection}"),
+    ):
         make_plans(connection, None, ["handbok"])
 
 

@@ -6,6 +6,7 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Block, JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.pdf.damaged_streams import damaged_streams
 from sourcebook.parsing.pdf.document_information import read_information
 from sourcebook.parsing.pdf.readable_pages import readable_pages
 from sourcebook.parsing.pdf.text_pages import TextPage, read_pages
@@ -46,6 +47,8 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
             "the PDF's pages are damaged; open it in a viewer and print it to a new PDF", FailureClass.CORRUPT
         )
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
+    if damaged := damaged_streams(content):
+        metadata["damaged_streams"] = damaged
     return ParsedDocument(
         markdown=written.markdown,
         blocks=written.blocks,

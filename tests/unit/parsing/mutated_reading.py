@@ -76,8 +76,8 @@ def sound_texts(pool: ParserPool, samples: Sequence[Sample]) -> dict[str, str]:
 
 
 def strange(outcome: Outcome, sound: str) -> str:
-    """Say how much of a document is not of the sound file, if that is too much."""
-    if isinstance(outcome.result, ParseError):
+    """Say how much of a document is not of the sound file, if that is too much and the document does not say so."""
+    if isinstance(outcome.result, ParseError) or "damaged_streams" in outcome.result.metadata:
         return ""
     if outcome.mutation.sample.name.endswith(_PACKED):
         found, own = list(_words(outcome.result.markdown)), _words(sound)
