@@ -25,7 +25,8 @@ def test_a_bit_that_is_flipped_is_noticed(place: int) -> None:
 
 
 def test_a_part_that_is_cut_off_is_noticed() -> None:
-    assert damaged_streams(b"%PDF-1.7\n" + part(TEXT)[: len(TEXT) // 2]) == 1
+    content = part(TEXT)
+    assert damaged_streams(content[: content.index(TEXT) + len(TEXT) // 2]) == 1
 
 
 @pytest.mark.parametrize(
