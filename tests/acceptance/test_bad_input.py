@@ -33,7 +33,7 @@ SEARCHABLE = {
 SKIPPED = {
     "empty.md": (b"", "it holds no text"),
     "white.txt": (b" \n\t\n ", "it holds no text"),
-    "archive.md": (b"\x1f\x8b\x08" + bytes(64), "archives are not opened"),
+    "archive.md": (b"\x1f\x8b\x08" + bytes(64), "archives of this kind are not opened"),
     "program.txt": (b"\x7fELF" + bytes(64), "programs are not read"),
     "unknown.xyz": (bytes(range(256)) * 8, "binary file of unknown type"),
     "large.txt": (b"The keeper writes too much. " * 2000, "more than max_bytes of its source allows (50,000)"),
