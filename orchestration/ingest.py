@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import Connection
 
+from orchestration.leftovers import failures_since, left_out, reasons
 from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
 from orchestration.small_change import is_small, update
@@ -34,7 +35,6 @@ from sourcebook.indexing.generation_states import generation_notes
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files.repositories import fetch_repositories
-from sourcebook.web.left_out import LeftOut
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -148,9 +148,9 @@ def ingest(
                             name,
                             None,
                             _nothing_done(connection, name),
-                            *_failures(connection, name, before),
+                            *failures_since(connection, name, before),
                             pending,
-                            unmatched=_reasons(connection, "unmatched_sources", name),
+                            unmatched=reasons(connection, "unmatched_sources", name),
                         )
                         continue
                 run_id, assets = runs.run_to_the_end(name, pending)
@@ -160,11 +160,11 @@ def ingest(
                         name,
                         run_id,
                         assets,
-                        *_failures(connection, name, before),
+                        *failures_since(connection, name, before),
                         pending,
-                        _reasons(connection, "unread_sites", name),
-                        unmatched=_reasons(connection, "unmatched_sources", name),
-                        left_out=_left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
+                        reasons(connection, "unread_sites", name),
+                        unmatched=reasons(connection, "unmatched_sources", name),
+                        left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
                         generation_notes=tuple(generation_notes(connection, name)),
                         crawl_notes=crawl_notes(connection, name) if any(assets["crawled_pages"].values()) else None,
                     )
@@ -332,13 +332,6 @@ def _record_comparison(connection: Connection, name: str, selection: Selection) 
         record_comparison(connection, name, behind=False)
 
 
-def _failures(connection: Connection, name: str, before: dict[str, str]) -> tuple[int, dict[str, str], dict[str, str]]:
-    """Return the number of failures, the new ones, and those that there were before."""
-    after = failures(connection, name)
-    new = {uri: reason for uri, reason in after.items() if uri not in before}
-    return len(after), new, {uri: reason for uri, reason in after.items() if uri in before}
-
-
 def _no_counts() -> dict[str, Any]:
     return dict.fromkeys(_COUNTS, 0)
 
@@ -350,12 +343,3 @@ def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]
     assets = {asset: {**_no_counts(), "unchanged": unchanged[asset]} for asset in ASSETS}
     assets["embeddings"].update(computed=0, reused=0)
     return assets
-
-
-def _reasons(connection: Connection, query: str, name: str) -> tuple[str, ...]:
-    return tuple(reason for (reason,) in connection.execute(queries[query], {"collection": name}))
-
-
-def _left_out(connection: Connection, name: str) -> tuple[str, ...]:
-    rows = connection.execute(queries["left_out"], {"collection": name}).fetchall()
-    return tuple(f"{location}: {LeftOut.of(entry)}" for location, entries in rows for entry in entries)

@@ -27,6 +27,7 @@ _AHEAD = 16
 _SECONDS = 60
 _PACKED = (".pdf", ".docx", ".pptx", ".xlsx", ".epub", ".odt", ".ods", ".odp")
 _OWN = 0.9
+_OWN_OF_MARKED = 0.5
 _SHORTEST_REASON = 15
 
 
@@ -77,14 +78,15 @@ def sound_texts(pool: ParserPool, samples: Sequence[Sample]) -> dict[str, str]:
 
 def strange(outcome: Outcome, sound: str) -> str:
     """Say how much of a document is not of the sound file, if that is too much and the document does not say so."""
-    if isinstance(outcome.result, ParseError) or "damaged_streams" in outcome.result.metadata:
+    if isinstance(outcome.result, ParseError):
         return ""
+    least = _OWN_OF_MARKED if "damaged_streams" in outcome.result.metadata else _OWN
     if outcome.mutation.sample.name.endswith(_PACKED):
         found, own = list(_words(outcome.result.markdown)), _words(sound)
     else:
         found, own = _letters(outcome.result.markdown), set(_letters(sound))
     share = sum(each in own for each in found) / len(found) if found else 1.0
-    return "" if share >= _OWN else f"{outcome.mutation}: {share:.0%} of {len(found)} are its own"
+    return "" if share >= least else f"{outcome.mutation}: {share:.0%} of {len(found)} are its own"
 
 
 def pictures(samples: Sequence[Sample]) -> list[Sample]:
