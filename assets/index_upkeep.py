@@ -25,6 +25,7 @@ from sourcebook.stages.index_upkeep import maintain_index
     counts={
         "changed": "entries whose keyword weights were recomputed",
         "blocks": "new blocks",
+        "entered": "entries that the HNSW index has got",
     },
     deps=["search_index"],
 )

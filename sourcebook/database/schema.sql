@@ -523,11 +523,13 @@ CREATE TABLE search_entry (
     vector halfvec,                    -- NULL where the chunk has no embedding_hash
     lexemes tsvector NOT NULL,
     configuration text NOT NULL DEFAULT 'simple',  -- text-search configuration that the lexemes were made with
+    in_graph boolean NOT NULL DEFAULT true,  -- false: not in the HNSW index yet, compared exactly until index_upkeep enters it
     PRIMARY KEY (generation_id, chunk_id)
 ) PARTITION BY LIST (generation_id);
 ALTER TABLE search_entry ALTER COLUMN vector SET STORAGE PLAIN;
 CREATE INDEX search_entry_document ON search_entry (generation_id, document_id);
 CREATE INDEX search_entry_chunk ON search_entry (chunk_id);
+CREATE INDEX search_entry_outside ON search_entry (generation_id, chunk_id) WHERE NOT in_graph;
 
 -- The text-search configuration of a language (ISO 639-1); every one that PostgreSQL ships, otherwise `simple`.
 CREATE FUNCTION text_search_configuration(language text) RETURNS regconfig

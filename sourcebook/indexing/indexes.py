@@ -38,11 +38,16 @@ def maintain_indexes(connection: Connection, generation: Generation, *, entries:
                 name=sql.Identifier(f"search_entry_{generation.id}_lexemes"), partition=generation.partition
             )
         )
-    if entries >= HNSW_FROM and not _exists(connection, f"search_entry_{generation.id}_vector"):
+    if entries >= HNSW_FROM and not has_vector_index(connection, generation):
         build_vector_index(connection, generation, entries)
     if moved * 10 > entries:
         for table in (*generation.partitions.values(), sql.Identifier("lexeme")):
             connection.execute(queries["analyze_table"].format(table=table))
+
+
+def has_vector_index(connection: Connection, generation: Generation) -> bool:
+    """Return whether a generation has an HNSW index; drop an invalid one that an interrupted build has left."""
+    return _exists(connection, f"search_entry_{generation.id}_vector")
 
 
 def build_vector_index(

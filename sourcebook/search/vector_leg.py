@@ -109,6 +109,7 @@ def nearest(
     A generation without an HNSW index is scanned exactly. An indexed generation is scanned exactly, too, where the
     planner expects that few entries fulfil the condition: comparing all of them takes less time than visiting the
     others through the index. A condition never loses an entry: where the index gives too few, an exact scan follows.
+    Entries that are published outside the index are always compared.
 
     Args:
         connection: in autocommit mode, set as `sourcebook.database.database` sets it.
@@ -178,9 +179,9 @@ class _Search:
 
     def _walk(self, generations: list[int], plan: Plan, budget: int) -> _Part:
         rows = self._rows("nearest_by_index", generations, depth=self._wanted, budget=budget)
-        if len(rows) < self.depth:
+        if sum(in_graph for *_, in_graph in rows) < self.depth:
             return self.exactly(generations, cut_off=True)
-        return _Part(rows, plan)
+        return _Part([(chunk, distance) for chunk, distance, _ in rows], plan)
 
     def _rows(self, name: str, generations: list[int], **values: Any) -> list[tuple[Any, ...]]:
         condition = self.condition or EVERY_ENTRY

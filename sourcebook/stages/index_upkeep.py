@@ -1,9 +1,9 @@
-"""The stage `index_upkeep`: keyword weights for the current average passage length, and blocks of entries.
+"""The stage `index_upkeep`: keyword weights for the current average passage length, blocks of entries, the HNSW index.
 
 Reads: `search_entry`, `keyword_entry` and the lengths in `generation`.
-Writes: `keyword_entry`, `keyword_block`, and the average length in `generation`.
+Writes: `keyword_entry`, `keyword_block`, the average length in `generation`, and `in_graph` in `search_entry`.
 Stale: the weights of a generation whose average length has drifted; entries that are in no block, from 8,000 on; a
-block that has lost a fifth of its entries.
+block that has lost a fifth of its entries; entries outside the HNSW index, from 512 on.
 
 Publishing does not wait for this stage: without it searches find the same entries, only more slowly.
 """
@@ -31,6 +31,11 @@ BLOCK = KEYWORD_BLOCK
 FEWEST_OF_A_BLOCK = BLOCK * 4 // 5
 """Entries below which a block is dissolved."""
 
+MOST_OUTSIDE = 512
+"""Entries outside the HNSW index at which they enter it; comparing as many takes a search about a millisecond."""
+_ENTERED_AT_ONCE = 64
+"""Entries that enter the HNSW index per transaction, which takes a fifth of a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class _State:
@@ -43,13 +48,16 @@ class _State:
     """Number of entries in no block."""
     newest_block: int
     sparse_blocks: list[int]
+    outside: int
+    """Number of entries outside the HNSW index."""
 
 
 @observed_stage("index_upkeep")
 def maintain_index(connection: Connection, generation: Generation, progress: Progress = silent) -> StageReport:
     """Recompute the weights where the average length has drifted, and gather loose entries into blocks.
 
-    Each step is one transaction. `changed` counts weights, `blocks` counts new blocks.
+    Each step is one transaction. `changed` counts weights, `blocks` counts new blocks, `entered` counts entries that
+    the HNSW index has got.
     """
     report = StageReport()
     state = _state(connection, generation)
@@ -69,6 +77,9 @@ def maintain_index(connection: Connection, generation: Generation, progress: Pro
         _build_block(connection, generation, state.newest_block + number)
         report.count("blocks", 1)
         progress(number, blocks)
+    entered = _enter_graph(connection, generation, state.outside) if state.outside >= MOST_OUTSIDE else 0
+    if entered:
+        report.count("entered", entered)
     report.work = upkeep_work(blocks * BLOCK + report.changed)
     if blocks or report.changed:
         _vacuum(connection, generation)
@@ -79,7 +90,16 @@ def _state(connection: Connection, generation: Generation) -> _State:
     row = connection.execute(
         queries["keyword_upkeep"], {"generation": generation.id, "fewest": FEWEST_OF_A_BLOCK}
     ).fetchone()
-    return _State(*row) if row else _State(0.0, 0, 0, 0, 0, [])
+    return _State(*row) if row else _State(0.0, 0, 0, 0, 0, [], 0)
+
+
+def _enter_graph(connection: Connection, generation: Generation, outside: int) -> int:
+    """Enter the entries outside the HNSW index, and return their number."""
+    statement = queries["enter_graph"].format(partition=generation.partition)
+    entered = 0
+    for _ in range(0, outside, _ENTERED_AT_ONCE):
+        entered += connection.execute(statement, {"most": _ENTERED_AT_ONCE}).rowcount
+    return entered
 
 
 def _renew_weights(connection: Connection, generation: Generation) -> int:

@@ -9,6 +9,9 @@ published one, or that was removed.
 A document is published in one short transaction: old entries out, new entries in. A crash at any point leaves its old
 version searchable, whole. Several documents share a transaction to save round trips. The first documents of a
 generation that is built beside the active one share one transaction, whose statistics are counted once.
+
+The HNSW index costs a small publication more than all else, and more the larger it is. So the entries of few documents
+are published outside it, where searches compare them exactly, and the stage `index_upkeep` enters them.
 """
 
 import logging
@@ -20,7 +23,7 @@ from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.indexing.first_entries import count_statistics, is_unused
 from sourcebook.indexing.generations import other_generations
-from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.indexing.indexes import has_vector_index, maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
@@ -31,7 +34,7 @@ from sourcebook.stages.observed_stage import observed_stage
 _log = logging.getLogger("sourcebook.stages")
 
 BATCH = 64
-"""Documents per transaction."""
+"""Documents per transaction, and the most that are published outside the HNSW index."""
 FIRST_BATCH = 1_000
 """Documents per statement where a generation that nobody searches gets its first entries."""
 
@@ -96,9 +99,10 @@ def withdraw(connection: Connection, generation: Generation, documents: list[int
 def _publish_in_turn(
     connection: Connection, generation: Generation, waiting: Sequence[_Waiting], report: StageReport, progress: Progress
 ) -> None:
+    in_graph = len(waiting) > BATCH or not has_vector_index(connection, generation)
     done = 0
     for batch in batched(waiting, BATCH):
-        _publish(connection, generation, batch, report)
+        _publish(connection, generation, batch, report, in_graph=in_graph)
         _log.debug("published %d documents", len(batch), extra={"documents": [number for number, *_ in batch]})
         done += len(batch)
         progress(done, len(waiting))
@@ -117,6 +121,7 @@ def _publish_first(
                 "generation": generation.id,
                 "model": generation.model,
                 "documents": [number for number, *_ in batch],
+                "in_graph": True,
             }
             report.added += connection.execute(statement, scope).rowcount
             connection.execute(queries["record_published_documents"], scope)
@@ -125,8 +130,15 @@ def _publish_first(
         count_statistics(connection, generation)
 
 
-def _publish(connection: Connection, generation: Generation, batch: Sequence[_Waiting], report: StageReport) -> None:
-    every = {"generation": generation.id, "model": generation.model, "documents": [number for number, *_ in batch]}
+def _publish(
+    connection: Connection, generation: Generation, batch: Sequence[_Waiting], report: StageReport, *, in_graph: bool
+) -> None:
+    every = {
+        "generation": generation.id,
+        "model": generation.model,
+        "documents": [number for number, *_ in batch],
+        "in_graph": in_graph,
+    }
     cut = {**every, "documents": [number for number, has_new_chunks, _ in batch if has_new_chunks]}
     renamed = {**every, "documents": [number for number, _, is_renamed in batch if is_renamed]}
     with connection.transaction():

@@ -214,15 +214,22 @@ def scanned(nodes: list[Any]) -> set[str]:
     return {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
 
 
+def served_by(shelf: Shelf, *names: str) -> set[str]:
+    """Return the indexes of generations that a walk reads: the HNSW index, and that of the entries outside it."""
+    return {
+        f"search_entry_{shelf.generations[name].id}_{index}"
+        for name in names
+        for index in ("vector", "generation_id_chunk_id_idx")
+    }
+
+
 def test_every_partition_is_walked_by_its_own_hnsw_index(shelf: Shelf) -> None:
     """No partition is sorted whole, and none that was not asked for is touched."""
     nodes = plan(shelf, "nearest_by_index", "large", "other", budget=30)
-    assert indexes_of(nodes) == {f"search_entry_{shelf.generations[name].id}_vector" for name in ("large", "other")}
+    assert indexes_of(nodes) == served_by(shelf, "large", "other")
     assert not scanned(nodes)
-    assert not [node for node in nodes if node["Node Type"] == "Sort"]
-    assert indexes_of(plan(shelf, "nearest_by_index", "other", budget=30)) == {
-        f"search_entry_{shelf.generations['other'].id}_vector"
-    }
+    assert all(node["Plan Rows"] < 10 for node in nodes if node["Node Type"] == "Sort"), "entries outside the index"
+    assert indexes_of(plan(shelf, "nearest_by_index", "other", budget=30)) == served_by(shelf, "other")
 
 
 def test_a_filter_is_looked_at_after_the_index(shelf: Shelf) -> None:
@@ -239,6 +246,24 @@ def test_few_entries_are_found_by_their_documents(shelf: Shelf) -> None:
     assert "document_tags" in indexes_of(nodes)
     assert any(name.endswith("document_id_idx") for name in indexes_of(nodes))
     assert not scanned(nodes)
+
+
+@pytest.mark.parametrize("condition", [None, tagged(0.5)], ids=["every entry", "filtered"])
+def test_entries_outside_the_index_are_compared(shelf: Shelf, condition: EntryCondition | None) -> None:
+    """The nearest entries are found though the index has lost them, and the walk is still one of the index."""
+    with shelf.database.connection() as connection, connection.transaction(force_rollback=True):
+        for query in shelf.queries[:5]:
+            expected = nearest(connection, shelf.scoped("large"), query, DEPTH, condition)
+            assert expected.plan != "exact"
+            connection.execute(
+                sql.SQL("UPDATE {} SET in_graph = false WHERE chunk_id = ANY(%s)").format(
+                    shelf.generations["large"].partition
+                ),
+                [[chunk for chunk, _ in expected.hits[::2]]],
+            )
+            found = nearest(connection, shelf.scoped("large"), query, DEPTH, condition)
+            assert found.plan == expected.plan
+            assert {chunk for chunk, _ in expected.hits[::2]} <= {chunk for chunk, _ in found.hits}
 
 
 def test_an_exact_scan_never_goes_through_hnsw(shelf: Shelf) -> None:

@@ -2,12 +2,13 @@
 -- Return the state of a generation's keyword weights and blocks.
 --
 -- Columns: relative change of the average length since the weights were computed; entries now and then; entries in no
--- block; the highest block; the blocks that have lost too many entries.
+-- block; the highest block; the blocks that have lost too many entries; entries outside the HNSW index.
 SELECT coalesce(abs(total_length::float8 / nullif(entry_count, 0) / average_length - 1), 0),
        entry_count, coalesce(averaged_entries, 0),
        (SELECT count(*) FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL),
        (SELECT coalesce(max(block), 0) FROM keyword_block_size WHERE generation_id = %(generation)s),
-       ARRAY(SELECT block FROM keyword_block_size WHERE generation_id = %(generation)s AND entries < %(fewest)s)
+       ARRAY(SELECT block FROM keyword_block_size WHERE generation_id = %(generation)s AND entries < %(fewest)s),
+       (SELECT count(*) FROM search_entry WHERE generation_id = %(generation)s AND NOT in_graph)
 FROM generation WHERE id = %(generation)s;
 
 -- name: hold_generation
@@ -89,3 +90,8 @@ ANALYZE lexeme;
 -- name: vacuum_table
 -- Make the space of deleted rows reusable, and analyze the table for the planner.
 VACUUM (ANALYZE) {table};
+
+-- name: enter_graph
+-- Enter some entries in the HNSW index; of a partition itself, no trigger of `search_entry` follows.
+UPDATE {partition} SET in_graph = true
+WHERE NOT in_graph AND chunk_id IN (SELECT chunk_id FROM {partition} WHERE NOT in_graph ORDER BY chunk_id LIMIT %(most)s);

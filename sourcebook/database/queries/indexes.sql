@@ -10,9 +10,9 @@ SELECT set_config('maintenance_work_mem',
                   least(current_setting('max_parallel_maintenance_workers')::integer, %(most_workers)s::integer)::text, true);
 
 -- name: create_vector_index
--- Create the HNSW index of a partition.
+-- Create the HNSW index of a partition, without the entries that are published outside it.
 CREATE INDEX {name} ON {partition} USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
-WITH (m = {links}, ef_construction = {breadth});
+WITH (m = {links}, ef_construction = {breadth}) WHERE in_graph;
 
 -- name: create_lexeme_index
 -- Create the index of a partition that finds entries by their lexemes.

@@ -97,10 +97,11 @@ DELETE FROM chunk WHERE id = ANY(%(chunks)s);
 
 -- name: insert_entries
 -- Insert the entries of the chunks that have none; in a partition itself, no trigger of `search_entry` follows.
-INSERT INTO {table} (generation_id, chunk_id, document_id, vector, lexemes, configuration)
+-- An entry without a vector is in no graph, and has none to wait for.
+INSERT INTO {table} (generation_id, chunk_id, document_id, vector, lexemes, configuration, in_graph)
 SELECT chunk.generation_id, chunk.id, chunk.document_id, embedding.vector,
        entry_lexemes(text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text),
-       text_search_configuration(document.language)::text
+       text_search_configuration(document.language)::text, %(in_graph)s OR embedding.vector IS NULL
 FROM chunk
 JOIN document ON document.id = chunk.document_id
 LEFT JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
@@ -115,7 +116,8 @@ ORDER BY chunk.id;
 UPDATE search_entry entry
 SET configuration = text_search_configuration(document.language)::text,
     lexemes = entry_lexemes(
-        text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text)
+        text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text),
+    in_graph = %(in_graph)s OR entry.vector IS NULL
 FROM chunk
 JOIN document ON document.id = chunk.document_id
 JOIN indexed_document indexed

@@ -38,18 +38,26 @@ EXPLAIN (FORMAT json)
 SELECT FROM search_entry entry WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND {condition};
 
 -- name: nearest_by_index
--- Return the nearest entries that fulfil the condition, from an HNSW index.
+-- Return the nearest entries that fulfil the condition, from an HNSW index and among the entries outside it.
+-- Columns: the entry, its distance, and whether it is in the index.
 -- The KNN subquery stands alone so that it walks the index of each partition. Its rows are tested, nearest first, until
--- `depth` of them fulfil the condition or `budget` of them were visited.
-SELECT entry.chunk_id, entry.distance
+-- `depth` of them fulfil the condition or `budget` of them were visited. The entries outside the index are few.
+(SELECT entry.chunk_id, entry.distance, true AS in_graph
 FROM (
     SELECT generation_id, chunk_id, document_id, lexemes,
            vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) AS distance
     FROM search_entry
-    WHERE generation_id = ANY(%(generations)s::bigint[])
+    WHERE generation_id = ANY(%(generations)s::bigint[]) AND in_graph
     ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})
     LIMIT %(budget)s
 ) entry
 WHERE entry.distance IS NOT NULL AND {condition}
 ORDER BY entry.distance
-LIMIT %(depth)s;
+LIMIT %(depth)s)
+UNION ALL
+(SELECT entry.chunk_id, entry.vector <#> %(vector)s::halfvec AS distance, false
+FROM search_entry entry
+WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND NOT entry.in_graph AND entry.vector IS NOT NULL
+  AND {condition}
+ORDER BY distance, entry.chunk_id
+LIMIT %(depth)s);
