@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import say
 from benchmarks.peers.encode import encode
+from sourcebook.embedding.precision import choose_precision
 
 DIMENSIONS = 384
 _MOST_SENTENCES = 20_000
@@ -33,7 +34,7 @@ def vectors(bench: Bench, count: int) -> tuple[Rows, Rows, str]:
     ]
     kept = np.sort(random.permutation(len(sentences))[:_MOST_SENTENCES])
     say(f"  encoding {len(kept):,} sentences …")
-    _, real = encode([sentences[place] for place in kept], bench.folder, precision="bfloat16")
+    _, real = encode([sentences[place] for place in kept], bench.folder, precision=choose_precision())
     questions = list(dict.fromkeys(known.questions.values()))[:_MOST_QUESTIONS]
     _, asked = encode(questions, bench.folder, precision="float32", query=True)
     return _mixed(random, real, count), _unit(asked), f"{len(kept):,} SciFact sentences, mixed"

@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, say
 from benchmarks.peers.encode import encode
+from sourcebook.embedding.precision import choose_precision
 from sourcebook.evaluation.measures import score
 
 _PASSAGES = """
@@ -37,7 +38,7 @@ def context_rows(bench: Bench) -> Iterator[Row]:
         }
         for what, passages in texts.items():
             say(f"  {name}, {what}: encoding {len(passages):,} passages …")
-            _, vectors = encode(passages, bench.folder, precision="bfloat16")
+            _, vectors = encode(passages, bench.folder, precision=choose_precision())
             order = np.argsort(-(questions @ vectors.T), axis=1, kind="stable")[:, :100]
             rankings = {
                 question: list(dict.fromkeys(documents[places].tolist()))

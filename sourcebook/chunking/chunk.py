@@ -8,6 +8,7 @@ from functools import cached_property
 from hashlib import sha256
 
 from sourcebook.model.document import Block
+from sourcebook.model.passage_part import PassagePart
 from sourcebook.parsing.text.front_matter import read_front_matter
 
 _CLOSING_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", re.MULTILINE)
@@ -41,6 +42,8 @@ class Chunk:
     start_seconds: float | None = None
     """Start in the recording in seconds, which is the end of the passage before; None for other documents."""
     end_seconds: float | None = None
+    parts: tuple[PassagePart, ...] = ()
+    """Parts with headings, pages or times of their own; empty where the whole passage has one place."""
 
     @cached_property
     def hash(self) -> bytes:

@@ -13,6 +13,7 @@ from sourcebook.chunking.definitions import Definitions, longest_names
 from sourcebook.chunking.embedding_text import Prefixes, embedding_text
 from sourcebook.chunking.groups import Group, common_path, groups
 from sourcebook.chunking.pack import Span, pack
+from sourcebook.chunking.parts import passage_parts
 from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.sections import Heading, sections
 from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, timed
@@ -238,9 +239,11 @@ class _Chunker:
         path = common_path(touched)
         names = self._definitions.around(draft.own_start, draft.end)
         with_content = next((section for section in touched if section.has_content), touched[0])
+        text = self._written(draft)
+        repeated = len(text) - (draft.end - draft.start)
         return Chunk(
             ordinal=ordinal,
-            text=self._written(draft),
+            text=text,
             heading_path=tuple(heading.title for heading in (*path, *names) if heading.title),
             anchor=touched[0].anchor,
             page=self._block_at(max(draft.start, with_content.start)).page,
@@ -248,6 +251,7 @@ class _Chunker:
             end_char=draft.end,
             token_count=count,
             embedding_text=embedded,
+            parts=passage_parts(touched, draft.start, draft.end, repeated=repeated, definitions=self._definitions),
         )
 
     def _block_at(self, position: int) -> Block:

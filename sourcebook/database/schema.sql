@@ -471,7 +471,8 @@ CREATE TABLE chunk (
     hash bytea NOT NULL,               -- identity within the document: text, heading path, anchor, context
     embedding_hash bytea,              -- sha256 of context and text as embedded; NULL: of a generated index, without a vector
     start_seconds double precision,    -- of a recording: start and end of the passage
-    end_seconds double precision
+    end_seconds double precision,
+    parts jsonb                        -- rows of start in the text, heading path, anchor, page, start and end in seconds; NULL: one place
 );
 CREATE INDEX chunk_document ON chunk (document_id, generation_id, ordinal);
 CREATE INDEX chunk_generation ON chunk (generation_id);
@@ -1634,9 +1635,12 @@ CREATE INDEX foreign_change_collection ON foreign_change (collection);
 -- JSON is hashed as it is sent: its own hash takes an empty object and an empty array for equal.
 CREATE FUNCTION chunk_seal(held chunk) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN hash_record_extended(ROW(
+RETURN CASE WHEN held.parts IS NULL THEN hash_record_extended(ROW(
     held.ordinal, held.text, held.context, held.heading_path, held.anchor, held.page, held.start_char, held.end_char,
-    held.token_count, held.hash, held.embedding_hash, held.start_seconds, held.end_seconds), 0);
+    held.token_count, held.hash, held.embedding_hash, held.start_seconds, held.end_seconds), 0)
+ELSE hash_record_extended(ROW(
+    held.ordinal, held.text, held.context, held.heading_path, held.anchor, held.page, held.start_char, held.end_char,
+    held.token_count, held.hash, held.embedding_hash, held.start_seconds, held.end_seconds, held.parts), 0) END;
 
 CREATE FUNCTION entry_seal(held search_entry, passage chunk) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -9,6 +9,7 @@ from psycopg import Connection, Cursor
 from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
+from sourcebook.model.passage_part import parts_of
 from sourcebook.search.context import Part, Place, Window, windows
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.results import OtherPassage, SearchResult
@@ -88,7 +89,12 @@ def _result(candidate: Candidate, row: _Row, places: Mapping[int, _Row], parts: 
     also = ((other, places[other.chunk_id]) for other in candidate.also if other.chunk_id in places)
     passage = {name: value for name, value in row.items() if name not in _INDEX_COLUMNS}
     return SearchResult(
-        **{**passage, "heading_path": tuple(row["heading_path"]), "tags": tuple(row["tags"])},
+        **{
+            **passage,
+            "heading_path": tuple(row["heading_path"]),
+            "tags": tuple(row["tags"]),
+            "sections": parts_of(row["sections"] or ()),
+        },
         generation=row["generation_id"],
         score=candidate.score,
         rerank_score=candidate.rerank_score,

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, overload
 
+from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.time_span import time_span
+from sourcebook.search.best_part import best_part
 from sourcebook.search.context import Part, merged_text
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.highlights import Highlight
 from sourcebook.search.presentation import all_as_html, as_html, as_text
-from sourcebook.search.snippets import snippet_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ class SearchResult:
     uri: str
     title: str
     heading_path: tuple[str, ...]
-    """Titles of the headings above the passage, outermost first."""
+    """Titles of the headings above the snippet, outermost first."""
     anchor: str | None
-    """Slug of the nearest heading of level 1 to 3, as GitHub makes it."""
+    """Anchor of the nearest heading of level 1 to 3 above the snippet: its `id` on a page, else as GitHub makes it."""
     page: int | None
-    """Counted from 1, where the format has pages."""
+    """Page of the snippet, counted from 1, where the format has pages."""
     start_seconds: float | None
-    """Start of the passage in its recording, in seconds; None for other documents."""
+    """Start of the snippet in its recording, in seconds; None for other documents."""
     end_seconds: float | None
     ordinal: int
     """Place of the passage within its document, counted from 0."""
@@ -81,6 +82,9 @@ class SearchResult:
     link: str | None = None
     """Address of the file in the web view of its Git repository, at the commit that was read; None elsewhere."""
 
+    sections: tuple[PassagePart, ...] = ()
+    """Parts of the passage with headings, pages or times of their own, in reading order; empty where it has one place.
+    The result's own place is that of the part that the snippet is of."""
     snippet: str = ""
     """The part of the text that answers the query best: whole sentences or lines of at most 320 characters."""
     snippet_start: int = 0
@@ -105,10 +109,25 @@ class SearchResult:
         return merged_text(self.parts) if self.parts else self.text
 
     def with_snippet(self, highlights: Sequence[Highlight]) -> "SearchResult":
-        """Return the result with highlights and the snippet that they make."""
-        start, end = snippet_span(self.text, highlights)
-        spans = tuple((each.start, each.end) for each in highlights)
-        return replace(self, snippet=self.text[start:end], snippet_start=start, highlights=spans)
+        """Return the result with highlights, the snippet that they make, and the place of the section that it is of."""
+        found = best_part(self.text, self.sections, highlights)
+        start, end = found.snippet
+        marked = replace(
+            self,
+            snippet=self.text[start:end],
+            snippet_start=start,
+            highlights=tuple((each.start, each.end) for each in highlights),
+        )
+        if found.place is None:
+            return marked
+        return replace(
+            marked,
+            heading_path=found.place.heading_path,
+            anchor=found.place.anchor,
+            page=found.place.page,
+            start_seconds=found.place.start_seconds,
+            end_seconds=found.place.end_seconds,
+        )
 
     def __str__(self) -> str:
         """Return title, place and passage, for `print`."""

@@ -10,7 +10,7 @@ MOST_CHARACTERS: Final = 320
 """Characters of a snippet, at most."""
 _SEGMENT: Final = re.compile(r"\n+|(?<=[.!?…])\s+|(?<=[.!?…][\"'”’»)\]])\s+|(?<=[。！？])")
 """Ends of lines and sentences."""
-_REPEATED: Final = 0.1
+REPEATED: Final = 0.1
 """Share of its weight that a word adds when it occurs again in the window."""
 
 Span = tuple[int, int]
@@ -68,7 +68,7 @@ def _best_run(segments: Sequence[Span], highlights: Sequence[Highlight]) -> tupl
             if last > first and end - start > MOST_CHARACTERS:
                 break
             for each in held[last]:
-                weight += each.weight * (_REPEATED if each.token in counted else 1.0)
+                weight += each.weight * (REPEATED if each.token in counted else 1.0)
                 counted.add(each.token)
             if held[last] and (weight, start - end) > best_key:
                 best, best_key = (first, last), (weight, start - end)
@@ -81,7 +81,7 @@ def _cut(text: str, start: int, end: int, highlights: Sequence[Highlight]) -> Sp
     best = -1.0
     for number, each in enumerate(highlights):
         window = [other for other in highlights[number:] if other.end <= each.start + MOST_CHARACTERS]
-        weight = sum({other.token: other.weight for other in window}.values()) + _REPEATED * len(window)
+        weight = sum({other.token: other.weight for other in window}.values()) + REPEATED * len(window)
         if weight > best:
             middle = (each.start + window[-1].end) // 2 if window else each.start
             best, begin = weight, max(start, min(each.start, middle - MOST_CHARACTERS // 2))

@@ -18,6 +18,7 @@ from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from sourcebook.chunking.chunk import Chunk, uncovered_characters
 from sourcebook.chunking.chunker import chunk_document, chunking_config_hash
@@ -32,6 +33,7 @@ from sourcebook.indexing.mending import prove
 from sourcebook.model.block_rows import blocks_of
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.generation import Generation
+from sourcebook.model.passage_part import part_rows
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -44,7 +46,7 @@ BATCH = 128
 BATCH_CHARACTERS = 16_000_000
 """Characters of Markdown per transaction; a longer document is a batch of its own."""
 _TYPES = ["int8", "int8", "int4", "text", "text", "text[]", "text", "int4", "int4", "int4", "int4", "bytea", "bytea"]
-_TYPES += ["float8", "float8"]
+_TYPES += ["float8", "float8", "jsonb"]
 
 
 @observed_stage("chunks")
@@ -186,4 +188,5 @@ def _row(generation: int, document: int, chunk: Chunk, *, has_vector: bool) -> S
         chunk.embedding_hash if has_vector else None,
         chunk.start_seconds,
         chunk.end_seconds,
+        Jsonb(part_rows(chunk.parts)) if chunk.parts else None,
     )

@@ -1,5 +1,6 @@
 """Import of an export into a knowledge base that lacks its collections, in one transaction."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,16 +23,18 @@ from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
+from sourcebook.model.passage_part import parts_of
 from sourcebook.stages.index_upkeep import maintain_index
+from sourcebook.transfer.column_types import JSONB
 from sourcebook.transfer.ledger_import import copy_columns, load_table
 from sourcebook.transfer.ledger_tables import TABLES
 from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, inside, read_manifest
 from sourcebook.transfer.new_numbers import NewNumbers, new_numbers
 from sourcebook.transfer.parquet_files import read_metadata, read_parts
-from sourcebook.transfer.passages import PARQUET, checked_vectors, column_types
+from sourcebook.transfer.passages import OPTIONAL, PARQUET, checked_vectors, column_types
 from sourcebook.transfer.vector_rows import vector_rows
 
-_CHUNK: Final = {
+_CHUNK: Final[dict[str, int | str]] = {
     "ordinal": "int4",
     "text": "text",
     "context": "text",
@@ -45,6 +48,7 @@ _CHUNK: Final = {
     "embedding_hash": "bytea",
     "start_seconds": "float8",
     "end_seconds": "float8",
+    "parts": JSONB,
 }
 """Columns of a passage that are columns of `chunk`, with their types."""
 
@@ -249,16 +253,22 @@ def _passages(path: Path, collection: ExportedCollection, exported: ExportedGene
     """Yield the checked passages of a file in parts, ready to be copied."""
     types = column_types(exported.dimensions)
     for part in read_parts(path, types):
-        missing = [column for column in types if column not in part.schema.names]
+        missing = [column for column in types if column not in {*part.schema.names, *OPTIONAL}]
         if missing:
             raise TransferError(f"{path} has no column {', '.join(missing)}: export again")
         vectors = checked_vectors(part, path, collection, exported)
         documents = part.column("document_id").to_pylist()
-        columns = {column: part.column(column).to_pylist() for column in _CHUNK}
+        columns = {
+            column: part.column(column).to_pylist() if column in part.schema.names else [None] * part.num_rows
+            for column in _CHUNK
+        }
         try:
+            for rows_of_parts in columns["parts"]:
+                if rows_of_parts is not None:
+                    parts_of(json.loads(rows_of_parts))
             hashes = [text_hash for text_hash in columns["embedding_hash"] if text_hash is not None]
             rows = vector_rows(hashes, vectors)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise TransferError(f"{path} contradicts itself: {error}; nothing was imported: export again") from error
         yield _Part(part.num_rows, documents, list(columns.values()), rows)
 

@@ -42,8 +42,11 @@ COLUMNS: Final[dict[str, pa.DataType]] = {
     "token_count": pa.int32(),
     "hash": pa.binary(),
     "embedding_hash": pa.binary(),
+    "parts": pa.string(),
 }
-"""Columns of the file but `vector`, in the order of the query `export_passages`."""
+"""Columns of the file but `vector`, in the order of the query `export_passages`; `parts` is JSON."""
+OPTIONAL: Final = frozenset({"parts"})
+"""Columns that files of earlier versions do not have."""
 
 
 def column_types(dimensions: int) -> dict[str, pa.DataType]:

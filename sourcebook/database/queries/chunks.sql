@@ -38,7 +38,7 @@ WHERE generation_id = %(generation)s AND document_id = ANY(%(documents)s)
 -- name: copy_chunks
 -- Copy chunks into the table.
 COPY chunk (generation_id, document_id, ordinal, text, context, heading_path, anchor, page, start_char, end_char,
-            token_count, hash, embedding_hash, start_seconds, end_seconds)
+            token_count, hash, embedding_hash, start_seconds, end_seconds, parts)
 FROM STDIN (FORMAT binary);
 
 -- name: record_prepared_documents

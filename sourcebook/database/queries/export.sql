@@ -98,7 +98,7 @@ ORDER BY indexed.document_id;
 SELECT entry.document_id, document.uri, indexed.published_title, indexed.published_language, chunk.ordinal, chunk.text,
        chunk.context, chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
        chunk.start_seconds, chunk.end_seconds, chunk.token_count, chunk.hash, chunk.embedding_hash,
-       halfvec_send(entry.vector)
+       chunk.parts::text, halfvec_send(entry.vector)
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
 JOIN document ON document.id = entry.document_id

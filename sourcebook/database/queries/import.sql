@@ -107,7 +107,7 @@ WHERE embedding.vector IS NOT NULL OR entry.embedding_hash IS NULL;
 -- name: import_chunks
 -- Copy chunks with their numbers into the table.
 COPY chunk (id, generation_id, document_id, ordinal, text, context, heading_path, anchor, page, start_char, end_char,
-            token_count, hash, embedding_hash, start_seconds, end_seconds)
+            token_count, hash, embedding_hash, start_seconds, end_seconds, parts)
 FROM STDIN (FORMAT binary);
 
 -- name: analyze_import

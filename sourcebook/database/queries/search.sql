@@ -33,7 +33,7 @@ SELECT chunk.id AS chunk_id, chunk.generation_id, document.id AS document_id, do
        document.kind, document.media_type, document.tags, document.metadata,
        web_link(document.uri, document.source_id) AS link,
        chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
-       chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text
+       chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text, chunk.parts AS sections
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
 JOIN indexed_document indexed

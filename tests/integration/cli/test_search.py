@@ -11,7 +11,7 @@ RESULT = [
     *("document_id", "collection", "uri", "title", "heading_path", "anchor", "page", "start_seconds"),
     *("end_seconds", "ordinal", "text", "score", "vector_rank", "keyword_rank", "version", "vector_score"),
     *("keyword_score", "rerank_score", "kind", "media_type", "language", "tags", "metadata", "start_char"),
-    *("end_char", "parts", "also", "generation", "link", "snippet", "snippet_start"),
+    *("end_char", "parts", "also", "generation", "link", "sections", "snippet", "snippet_start"),
     *("highlights", "snippet_highlights", "time_span", "context_text"),
 ]
 ANSWER = [

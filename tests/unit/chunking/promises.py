@@ -31,6 +31,7 @@ def assert_promises(document: ParsedDocument, chunks: Sequence[Chunk], *, tokens
         assert chunk.start_char > reached
         assert chunk.token_count <= min(tokens, bundled_tokenizer().max_tokens)
         reached = chunk.start_char
+        _assert_parts(document, chunk)
     assert bundled_tokenizer().count([chunk.embedding_text for chunk in chunks]) == [c.token_count for c in chunks]
     spans = [(chunk.start_char, chunk.end_char) for chunk in chunks]
     assert uncovered_characters(text, document.blocks, spans) == 0
@@ -38,6 +39,17 @@ def assert_promises(document: ParsedDocument, chunks: Sequence[Chunk], *, tokens
         for chunk in chunks:
             alone = _headings_alone(document, chunk)
             assert bundled_tokenizer().count([alone])[0] * share > tokens or not alone, chunk
+
+
+def _assert_parts(document: ParsedDocument, chunk: Chunk) -> None:
+    """Check that the parts of a passage begin with it and with blocks of the document, in reading order."""
+    if not chunk.parts:
+        return
+    shift = chunk.start_char - len(repeated_context(chunk))
+    first, *others = [part.start for part in chunk.parts]
+    assert first == 0
+    assert {shift + start for start in others} <= {block.start for block in document.blocks}
+    assert [first, *others] == sorted({first, *others})
 
 
 def _headings_alone(document: ParsedDocument, chunk: Chunk) -> str:

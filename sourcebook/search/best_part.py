@@ -1,0 +1,98 @@
+"""Best part of a passage: the section, page and time of the words that answer the query."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
+
+from sourcebook.model.passage_part import PassagePart
+from sourcebook.search.highlights import Highlight
+from sourcebook.search.snippets import REPEATED, Span, snippet_span
+
+_IN_HEADING: Final = 2.0
+"""Weight of a query's word in the heading of a section, in occurrences in its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestPart:
+    """The snippet of a passage, and the place that a citation of it names."""
+
+    snippet: Span
+    """(start, end) in the text of the passage, in characters."""
+    place: PassagePart | None
+    """None where the passage has one place, and where none of its words answers."""
+
+
+def best_part(text: str, parts: Sequence[PassagePart], highlights: Sequence[Highlight]) -> BestPart:
+    """Return the snippet of a passage and its place.
+
+    The snippet is taken from the section whose words of the query weigh most, those of its heading twice. The page is
+    that of most of the snippet's words of the query; the time begins with the snippet.
+
+    Args:
+        text: the text of the passage.
+        parts: parts of the passage in reading order; empty where it has one place.
+        highlights: words of the query in the text, in reading order.
+    """
+    if not parts or not highlights:
+        return BestPart(snippet_span(text, highlights), None)
+    sections = list(_sections(parts, len(text)))
+    begin, stop, members = max(sections, key=lambda section: _weight(text, section, highlights))
+    inside = [
+        replace(each, start=each.start - begin, end=each.end - begin) for each in _within(highlights, begin, stop)
+    ]
+    start, end = snippet_span(text[begin:stop], inside)
+    snippet = (start + begin, end + begin)
+    return BestPart(snippet, _place(members, snippet, stop, list(_within(highlights, *snippet))))
+
+
+_Section = tuple[int, int, list[PassagePart]]
+"""Start and end in the text, in characters, and the parts with the same headings."""
+
+
+def _sections(parts: Sequence[PassagePart], length: int) -> Iterator[_Section]:
+    found = [list(members) for _, members in groupby(parts, key=lambda part: (part.heading_path, part.anchor))]
+    ends = [members[0].start for members in found[1:]]
+    for members, end in zip(found, [*ends, length], strict=True):
+        yield members[0].start, end, members
+
+
+def _weight(text: str, section: _Section, highlights: Sequence[Highlight]) -> float:
+    """Return the weight of the query's words in a section: each counts once, its repetitions by a tenth."""
+    begin, stop, members = section
+    title = members[0].heading_path[-1] if members[0].heading_path else ""
+    line_end = text.find("\n", begin, stop)
+    heading_end = line_end if line_end >= 0 else stop
+    has_heading = bool(title) and title in text[begin:heading_end]
+    counted: set[str] = set()
+    weight = 0.0
+    for each in _within(highlights, begin, stop):
+        in_heading = has_heading and each.start < heading_end
+        weight += each.weight * (REPEATED if each.token in counted else _IN_HEADING if in_heading else 1.0)
+        counted.add(each.token)
+    return weight
+
+
+def _within(highlights: Sequence[Highlight], start: int, end: int) -> Iterator[Highlight]:
+    return (each for each in highlights if start <= each.start and each.end <= end)
+
+
+def _place(parts: Sequence[PassagePart], snippet: Span, stop: int, highlights: Sequence[Highlight]) -> PassagePart:
+    """Return the part of most of the snippet's words, from the time of the snippet's start to that of its end."""
+    ends = [*(part.start for part in parts[1:]), stop]
+    spans = list(zip(parts, ends, strict=True))
+    place = max(
+        parts,
+        key=lambda part: sum(each.weight for each in highlights if part.start <= each.start < ends[parts.index(part)]),
+    )
+    if place.start_seconds is None:
+        return place
+    first = next(span for span in spans if snippet[0] < span[1])
+    last = next(span for span in spans if snippet[1] <= span[1])
+    return replace(place, start_seconds=_seconds(*first, snippet[0]), end_seconds=last[0].end_seconds)
+
+
+def _seconds(part: PassagePart, end: int, position: int) -> float:
+    """Return the time of a position within a segment of speech, as if each letter took as long."""
+    started, ended = part.start_seconds or 0.0, part.end_seconds or 0.0
+    return round(started + (ended - started) * (position - part.start) / (end - part.start), 2)

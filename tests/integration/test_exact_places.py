@@ -1,0 +1,58 @@
+"""A result cites the section of its passage that answers, wherever the passage begins."""
+
+from tests.integration.stages import Stages
+
+HANDBOOK = """# Handbook
+
+## Leave policy
+
+Ask your manager before you book a journey.
+
+## Parental leave
+
+Parents may stay at home for a year.
+
+## Sick leave
+
+Write to the office before nine in the morning.
+"""
+
+
+def test_the_section_that_answers_is_cited(stages: Stages) -> None:
+    """Three sections share a passage: each question leads to its own heading and anchor."""
+    stages.write("handbook.md", HANDBOOK)
+    stages.configure()
+    stages.run()
+    (chunk,) = stages.rows("SELECT anchor, parts FROM chunk")
+    assert (chunk["anchor"], len(chunk["parts"])) == ("handbook", 4)
+    for query, anchor, title in (
+        ("sick leave", "sick-leave", "Sick leave"),
+        ("parental leave", "parental-leave", "Parental leave"),
+        ("when must I write to the office?", "sick-leave", "Sick leave"),
+        ("booking journeys", "leave-policy", "Leave policy"),
+    ):
+        (hit,) = stages.search(query)
+        assert (hit.anchor, hit.heading_path[-1]) == (anchor, title), query
+        assert [section.anchor for section in hit.sections] == [
+            "handbook",
+            "leave-policy",
+            "parental-leave",
+            "sick-leave",
+        ]
+
+
+def test_parts_follow_an_edit_that_keeps_the_passage(stages: Stages) -> None:
+    """A heading of the same title further up numbers the anchor of a section anew: the row of its passage stays."""
+    long = "The journey is booked by the office, which keeps the tickets and the receipts of all. " * 12
+    stages.write("handbook.md", f"# Journeys\n\n{long}\n\n{HANDBOOK}")
+    stages.configure()
+    stages.run()
+    places = "SELECT id, parts -> -1 ->> 2 AS anchor FROM chunk WHERE text LIKE '%%## Sick leave%%nine in the morning.'"
+    (before,) = stages.rows(places)
+    assert before["anchor"] == "sick-leave"
+    stages.write("handbook.md", f"# Journeys\n\n## Sick leave\n\n{long}\n\n{HANDBOOK}")
+    stages.run()
+    (after,) = stages.rows(places)
+    assert (after["id"], after["anchor"]) == (before["id"], "sick-leave-1")
+    assert stages.search("write to the office before nine")[0].anchor == "sick-leave-1"
+    stages.assert_sound()
