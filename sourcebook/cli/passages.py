@@ -22,6 +22,8 @@ def show_results(results: "SearchResults") -> None:
         _show(rank, result, with_scores=results.explanation is not None)
     if not results and not results.total_candidates:
         say("No passage was found. Show the collections: sourcebook status")
+    if results.suggestion is not None:
+        say(safe(f"Did you mean: {one_line(results.suggestion, 300)}", "bold"))
     if results.next_offset is not None:
         say(safe(f"More: the same with --offset {results.next_offset}", "dim"))
     for leg, reason in results.dropped_legs.items():

@@ -115,6 +115,13 @@ def with_stand_ins(
     return [*found.values(), *(term for term in terms if not term.ids)]
 
 
+def nearest_words(connection: Connection, scope: SearchScope, token: str) -> list[str]:
+    """Return the known lexemes at the smallest edit distance from a misspelt one, the most common first."""
+    if not (_SHORTEST_MISSPELT <= len(token) <= _LONGEST and token.isalpha()):
+        return []
+    return [word for word, *_ in _Vocabulary(connection, scope).nearest(token)]
+
+
 class _Vocabulary:
     """The vocabulary of the generations in scope."""
 
@@ -132,7 +139,7 @@ class _Vocabulary:
         if len(token) >= _SHORTEST_IN_COMPOUND and _COMPOUNDING.intersection(self._scope.configurations):
             yield from ((word, _COMPOUND_WEIGHT) for word in self._rows("lexemes_containing", part=token, most=_MOST))
         if typos and len(token) >= _SHORTEST_MISSPELT and token.isalpha():
-            yield from ((word, _MISSPELT_WEIGHT) for word in self._nearest(token))
+            yield from ((word, _MISSPELT_WEIGHT) for word in self.nearest(token))
 
     def _parts(self, token: str) -> list[_Word]:
         """Return the first and last part of a compound; of several splits, the one with the longest parts."""
@@ -152,7 +159,7 @@ class _Vocabulary:
         best = max(pairs, key=lambda pair: (len(pair[0]) + len(pair[1]), len(pair[0])), default=None)
         return [known[part] for part in dict.fromkeys(best)] if best else []
 
-    def _nearest(self, token: str) -> list[_Word]:
+    def nearest(self, token: str) -> list[_Word]:
         """Return the known words at the smallest edit distance.
 
         The look-up goes by the first or the second half of the word: one mistake, or two in one half, leaves the other

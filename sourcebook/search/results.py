@@ -171,6 +171,8 @@ class SearchResults(Sequence[SearchResult]):
     generations: tuple[int, ...] = ()
     """Ids of the generations that were searched, one of each collection; as `generation` of the next page they give it
     from the same index."""
+    suggestion: str | None = None
+    """The query with known words in place of those that no passage holds; None where there is nothing to suggest."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
@@ -207,5 +209,6 @@ class SearchResults(Sequence[SearchResult]):
             "next_offset": self.next_offset,
             "notes": list(self.notes),
             "generations": list(self.generations),
+            "suggestion": self.suggestion,
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }

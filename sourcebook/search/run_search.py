@@ -17,7 +17,7 @@ from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.highlights import find_highlights
 from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
-from sourcebook.search.query_terms import query_terms, with_stand_ins
+from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.read_results import read_results
 from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
@@ -26,6 +26,7 @@ from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.search.search_observation import SearchObservation
 from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
+from sourcebook.search.suggestion import suggested_query
 from sourcebook.search.vector_leg import VectorLeg
 from sourcebook.telemetry.spans import span
 
@@ -90,7 +91,9 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
         results = read_results(held.connection, scope.ids, page, request.neighbours)
-        results = _with_snippets(held.connection, scope, request, ranked.legs, results)
+        terms = _terms(held.connection, scope, request, ranked.legs)
+        results = _with_snippets(held.connection, scope, terms, results)
+        suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
         ended = time.perf_counter()
@@ -110,6 +113,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         tuple(note.removesuffix(".") for note in notes),
         explanation,
         tuple(scope.ids),
+        suggestion,
     )
 
 
@@ -236,19 +240,22 @@ def _page(
     return page, next_offset, notes
 
 
-def _with_snippets(
-    connection: Connection,
-    scope: SearchScope,
-    request: SearchRequest,
-    legs: Mapping[str, LegResult],
-    results: Sequence[SearchResult],
-) -> tuple[SearchResult, ...]:
-    """Return the results with their highlights and snippets."""
+def _terms(
+    connection: Connection, scope: SearchScope, request: SearchRequest, legs: Mapping[str, LegResult]
+) -> Sequence[QueryTerm]:
+    """Return the terms of the query, stand-ins included; the keyword leg has them already."""
     terms = legs["keyword"].terms if "keyword" in legs else None
-    if terms is None and results:
+    if terms is None:
         found = query_terms(connection, scope, request.query.text)
         terms = tuple(with_stand_ins(connection, scope, found, typos=request.typos))
-    highlights = find_highlights(connection, scope, terms or (), [result.text for result in results])
+    return terms
+
+
+def _with_snippets(
+    connection: Connection, scope: SearchScope, terms: Sequence[QueryTerm], results: Sequence[SearchResult]
+) -> tuple[SearchResult, ...]:
+    """Return the results with their highlights and snippets."""
+    highlights = find_highlights(connection, scope, terms, [result.text for result in results])
     return tuple(result.with_snippet(marked) for result, marked in zip(results, highlights, strict=True))
 
 

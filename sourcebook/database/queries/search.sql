@@ -95,3 +95,11 @@ CROSS JOIN unnest(%(configurations)s::text[]) AS configuration
 CROSS JOIN LATERAL unnest(search_lexemes(configuration::regconfig, word)) AS found (lexeme, positions, weights)
 WHERE lexeme = ANY(%(tokens)s::text[])
 GROUP BY word;
+
+-- name: texts_with_lexeme
+-- Return the texts of some entries that hold a lexeme.
+SELECT chunk.text
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.lexemes @@ quoted_lexeme(%(token)s)::tsquery
+LIMIT %(most)s;

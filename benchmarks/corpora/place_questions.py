@@ -1,0 +1,175 @@
+"""Questions whose exact place is known: headings of five documentations and of the shared documents, and sentences.
+
+    python -m benchmarks.corpora.place_questions PACKAGES DOCUMENTS     writes place_questions.jsonl beside this file
+
+PACKAGES is a folder with the unpacked packages of `debian_documentations`, DOCUMENTS that of the shared data sets.
+Half of the questions of a source are headings that no other page of it has; the others are runs of twelve words from
+the text of a section. Places are read by other means than those of the library: pages by `reference_page`, headings of
+Markdown by a pattern, pages of PDFs by PDFium. Every second question of each source is kept apart, to be reported.
+"""
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Final, Literal
+
+from benchmarks.corpora.debian_documentations import DOCUMENTATIONS, Documentation
+from benchmarks.corpora.reference_page import ReferencePage, read_page
+
+FILE: Final = Path(__file__).with_suffix(".jsonl")
+_SEED, _WORDS, _PAGES = 16, 12, 40
+_OF_A_DOCUMENTATION, _OF_PROPOSALS, _OF_PDFS = 50, 20, 30
+_PDFS: Final = ("documents/pdf/redp5110_sampled.pdf", "documents/pdf/multi_page.pdf")
+_PLAIN_WORD: Final = re.compile(r"[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True)
+class PlaceQuestion:
+    """A question, and the place that answers it."""
+
+    source: str
+    """Name of a documentation, `proposals` or `pdfs`."""
+    path: str
+    """Path of the document below the folder of its source."""
+    kind: Literal["heading", "sentence"]
+    text: str
+    anchor: str | None
+    """An id of the section, or the anchor that GitHub gives its heading."""
+    page: int | None
+    """Page of a PDF, from 1."""
+    part: Literal["work", "report"]
+
+
+def read_questions() -> list[PlaceQuestion]:
+    """Return the committed questions."""
+    return [PlaceQuestion(**json.loads(line)) for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+def reference(rules: Documentation, file: Path) -> ReferencePage:
+    """Read a page of a documentation inside its container."""
+    return read_page(
+        file.read_bytes(), inside=rules.inside, without=rules.without, optional=rules.optional, notes=rules.notes
+    )
+
+
+def make_questions(packages: Path, shared: Path) -> Iterator[PlaceQuestion]:
+    """Yield the questions of every source, drawn at random."""
+    for rules in DOCUMENTATIONS:
+        yield from _divided(_of_documentation(rules, packages / "usr/share/doc" / rules.folder), _OF_A_DOCUMENTATION)
+    yield from _divided(_of_proposals(shared / "relations/eips"), _OF_PROPOSALS)
+    yield from _divided(_of_pdfs(shared), _OF_PDFS)
+
+
+_Made = tuple[str, str, str, Literal["heading", "sentence"], str, str | None, int | None]
+
+
+def _divided(made: Sequence[_Made], count: int) -> Iterator[PlaceQuestion]:
+    """Draw questions, half of each kind where there are two, and keep every second one apart."""
+    random = Random(_SEED)
+    kinds = sorted({question[3] for question in made})
+    for kind in kinds:
+        of_kind = [question for question in made if question[3] == kind]
+        for number, (source, _, path, _, text, anchor, page) in enumerate(
+            random.sample(of_kind, min(count // len(kinds), len(of_kind)))
+        ):
+            yield PlaceQuestion(source, path, kind, text, anchor, page, "report" if number % 2 else "work")
+
+
+def _of_documentation(rules: Documentation, folder: Path) -> list[_Made]:
+    random = Random(_SEED)
+    files = sorted(file for file in folder.rglob("*.html") if not file.is_symlink())
+    made: list[_Made] = []
+    seen: Counter[str] = Counter()
+    pages = 0
+    for file in random.sample(files, len(files)):
+        page = reference(rules, file)
+        text = _Places(page)
+        sections = [heading for heading in page.headings if heading.start in page.anchored]
+        if len(sections) < 4:
+            continue
+        path = str(file.relative_to(folder))
+        seen.update({text.between(heading.start, heading.end).casefold() for heading in sections})
+        for heading, following in zip(sections, [*sections[1:], None], strict=True):
+            anchor = next(name for name, place in page.ids.items() if heading.start <= place < heading.end)
+            title = text.between(heading.start, heading.end)
+            if len(_PLAIN_WORD.findall(title)) >= 2 and len(title) < 80:
+                made.append((rules.name, title, path, "heading", title, anchor, None))
+            end = following.start if following else len(page.letters)
+            if sentence := _sentence(text.between(heading.end, end), random):
+                made.append((rules.name, title, path, "sentence", sentence, anchor, None))
+        pages += 1
+        if pages == _PAGES:
+            break
+    return [each for each in made if each[3] == "sentence" or seen[each[1].casefold()] == 1]
+
+
+class _Places:
+    """The text of a page by places, which count its letters and digits."""
+
+    def __init__(self, page: ReferencePage) -> None:
+        self._text = page.text
+        self._characters = [number for number, letter in enumerate(page.text) if letter.isalnum()]
+
+    def between(self, start: int, end: int) -> str:
+        """Return the text between two places, on one line."""
+        if start >= end:
+            return ""
+        return " ".join(self._text[self._characters[start] : self._characters[end - 1] + 1].split())
+
+
+def _sentence(text: str, random: Random) -> str | None:
+    """Return a run of words with few signs in it; None where the text is too short."""
+    words = text.split()
+    if len(words) < _WORDS * 2:
+        return None
+    start = random.randrange(len(words) - _WORDS)
+    run = words[start : start + _WORDS]
+    return " ".join(run) if sum(bool(_PLAIN_WORD.fullmatch(word)) for word in run) >= _WORDS * 2 // 3 else None
+
+
+def _of_proposals(folder: Path) -> list[_Made]:
+    random = Random(_SEED)
+    made: list[_Made] = []
+    for file in random.sample(sorted(folder.glob("*.md")), _PAGES):
+        text = file.read_text(encoding="utf-8")
+        titles = re.findall(r"^##+ +(.+?) *$", text, re.MULTILINE)
+        parts = re.split(r"^##+ +.+$", text, flags=re.MULTILINE)[1:]
+        for title, own in zip(titles, parts, strict=True):
+            plain = re.fullmatch(r"[A-Za-z0-9 ]+", title) and titles.count(title) == 1
+            level = len(re.search(rf"^(##+) +{re.escape(title)} *$", text, re.MULTILINE)[1])  # type: ignore[index]
+            if plain and level <= 3 and "```" not in own and (sentence := _sentence(own, random)):
+                anchor = title.lower().replace(" ", "-")
+                made.append(("proposals", title, file.name, "sentence", sentence, anchor, None))
+    return made
+
+
+def _of_pdfs(shared: Path) -> list[_Made]:
+    import pypdfium2
+
+    random = Random(_SEED)
+    made: list[_Made] = []
+    for path in _PDFS:
+        with pypdfium2.PdfDocument(shared / path) as document:
+            texts = [page.get_textpage().get_text_bounded() for page in document]
+        for number, text in enumerate(texts, 1):
+            middle = "\n".join(text.splitlines()[3:-3])  # heads and feet are on every page
+            runs = {run for _ in range(8) if (run := _sentence(middle, random))}
+            made += [("pdfs", path, path, "sentence", run, None, number) for run in sorted(runs)[:4]]
+    return made
+
+
+def main(arguments: Sequence[str], write: Callable[[str], object] = print) -> None:
+    """Write the questions."""
+    packages, shared = map(Path, arguments)
+    lines = [json.dumps(asdict(question), ensure_ascii=False) for question in make_questions(packages, shared)]
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write(f"{len(lines)} questions in {FILE}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
