@@ -69,6 +69,10 @@ class AsyncKnowledgeBase:
         """Return the passages that answer a query, best first; arguments and errors are `KnowledgeBase.search`'s."""
         return await self._run(partial(self._knowledge.search, query, *args, **options))
 
+    async def similar(self, *args: Any, **options: Any) -> "SearchResults":
+        """Return the documents most similar to one; see `KnowledgeBase.similar`."""
+        return await self._run(partial(self._knowledge.similar, *args, **options))
+
     async def documents(self, *args: Any, **options: Any) -> "list[Item]":
         """Return documents with their states; see `KnowledgeBase.documents`."""
         return await self._run(partial(self._knowledge.documents, *args, **options))

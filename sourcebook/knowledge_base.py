@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sourcebook.admin.contents import Contents
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.errors import DatabaseError
+from sourcebook.errors import DatabaseError, QueryError
 
 if TYPE_CHECKING:
     from sourcebook.database.database import Database
@@ -165,6 +165,44 @@ class KnowledgeBase(Contents):
             generation=generation,
         )
         return run_search(self._ready(), request)
+
+    def similar(
+        self,
+        document: str | int | Path,
+        *,
+        passage: int | None = None,
+        collection: str | None = None,
+        collections: Sequence[str] | str | None = None,
+        limit: int = 5,
+        filters: "Filters | Mapping[str, Any] | None" = None,
+    ) -> "SearchResults":
+        """Return the documents most similar to one, or to one of its passages, best first.
+
+        Each result is the passage of another document that is nearest; its scores are cosine similarities.
+
+        Args:
+            document: its id, its URI, or the path of its file.
+            passage: place of a passage within the document, counted from 0; the whole document where None.
+            collection: name of the document's collection, where several have it.
+            collections: names of the collections to search, or one name; every collection where None.
+            limit: number of documents, 1 to 1,000.
+            filters: conditions on the documents found; see `search`.
+
+        Raises:
+            UnknownDocumentError: there is no such document, or several collections have it and none is named.
+            QueryError: the document or the passage is not searchable, or an argument is not allowed.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.search.request import SearchRequest
+        from sourcebook.search.similar import SimilarRequest, find_similar
+
+        checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
+        found = self.show(document, collection).item.document_id
+        if found is None:
+            raise QueryError(f"{document} is not searchable: it has not become a document yet")
+        request = SimilarRequest(found, passage, checked.collections, checked.limit, checked.filters)
+        with self._ready().connections.hold() as held:
+            return find_similar(held.connection, request)
 
     def prewarm(self, collections: Sequence[str] | str | None = None, rerank: "Reranking | str | None" = None) -> None:
         """Connect, load the models and read the indexes once, so that the first search does not wait for it.

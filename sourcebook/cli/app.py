@@ -25,6 +25,7 @@ from sourcebook.cli.commands import (
     remove,
     search,
     show,
+    similar,
     status,
 )
 from sourcebook.cli.context import CommandContext
@@ -73,6 +74,7 @@ pipeline.register(app)
 apply.register(app)
 plan.register(app)
 search.register(app)
+similar.register(app)
 evaluate.register(app)
 status.register(app)
 generations.register(app)

@@ -103,3 +103,19 @@ FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.lexemes @@ quoted_lexeme(%(token)s)::tsquery
 LIMIT %(most)s;
+
+-- name: vectors_of_document
+-- Return the model and the vector of each searchable passage of a document, or of one of them.
+SELECT generation.model, entry.vector
+FROM document
+JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
+JOIN generation ON generation.id = collection.active_generation_id
+JOIN search_entry entry ON entry.generation_id = generation.id AND entry.document_id = document.id
+JOIN chunk ON chunk.id = entry.chunk_id
+WHERE document.id = %(document)s AND entry.vector IS NOT NULL
+  AND (%(ordinal)s::integer IS NULL OR chunk.ordinal = %(ordinal)s)
+ORDER BY chunk.ordinal;
+
+-- name: documents_of_same_uri
+-- Return the ids of the documents that have the URI of a document.
+SELECT other.id FROM document JOIN document other ON other.uri = document.uri WHERE document.id = %(document)s;
