@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sourcebook.errors import MissingDependencyError
+from sourcebook.errors import MissingDependencyError, QueryError
 
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document, Item
+    from sourcebook.admin.judgments import RecordedJudgment
     from sourcebook.admin.planning.plan import CollectionPlan
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.database.database import Database
@@ -94,6 +95,45 @@ class Contents(ABC):
         name = document if isinstance(document, int) else str(document)
         with self.database.connection() as connection, _needing("parsing"):
             return find_document(connection, name, next(iter(_names(collection)), None))
+
+    def judge(
+        self, query: str, document: str | int | Path, grade: int | None = 1, *, collection: str | None = None
+    ) -> None:
+        """Record how well a document answers a query; `evaluate` asks these queries where it is given no files.
+
+        Args:
+            query: the query, as it was asked.
+            document: id, URI or path of the document.
+            grade: 0 where it does not answer, above 0 the better it does; None deletes the judgment.
+            collection: name of the document's collection, where several have it.
+
+        Raises:
+            UnknownDocumentError: there is no such document, or several collections have it and none is named.
+            QueryError: the query is empty or too long, the grade is too large, or there is no judgment to delete.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.judgments import forget_judgment, record_judgment
+
+        item = self.show(document, collection).item
+        with self.database.connection() as connection:
+            if grade is not None:
+                record_judgment(connection, item.collection, query, item.uri, grade)
+            elif not forget_judgment(connection, item.collection, query, item.uri):
+                raise QueryError(f"{item.uri} was not judged for {query!r}: sourcebook judge  lists the judgments")
+
+    def judgments(self, collections: Sequence[str] | str | None = None) -> "list[RecordedJudgment]":
+        """Return the recorded judgments, query by query.
+
+        Args:
+            collections: names, or one name; every collection where None.
+
+        Raises:
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.judgments import recorded_judgments
+
+        with self.database.connection() as connection:
+            return recorded_judgments(connection, _names(collections))
 
     def status(self, collections: Sequence[str] | str | None = None) -> "list[CollectionStatus]":
         """Return the state of each collection: its contents, stale items, failures, damage, sources and generations.

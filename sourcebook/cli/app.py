@@ -20,6 +20,7 @@ from sourcebook.cli.commands import (
     generations,
     import_,
     init,
+    judge,
     plan,
     purge,
     remove,
@@ -75,6 +76,7 @@ apply.register(app)
 plan.register(app)
 search.register(app)
 similar.register(app)
+judge.register(app)
 evaluate.register(app)
 status.register(app)
 generations.register(app)

@@ -454,6 +454,16 @@ CREATE TABLE evaluation_outcome (
     evaluated_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- Judgments that people record while they search: the questions of an evaluation without files.
+CREATE TABLE judgment (
+    collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
+    query text NOT NULL,
+    uri text NOT NULL,                 -- of the judged document
+    grade integer NOT NULL,            -- above 0: relevant, the higher the more
+    judged_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (collection, query, uri)
+);
+
 -- Passages of documents. A chunk with a search_entry is published; one without is prepared.
 CREATE TABLE chunk (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -14,6 +14,7 @@ from sourcebook.evaluation.intervals import SAMPLES, summarise
 from sourcebook.evaluation.judged_documents import find_judged_documents
 from sourcebook.evaluation.judged_queries import JudgedQueries, read_judged_queries
 from sourcebook.evaluation.measures import measures_within, require_ir_measures, score
+from sourcebook.evaluation.recorded_judgments import recorded_queries
 from sourcebook.evaluation.scores import Evaluation
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.progress import Progress, silent
@@ -29,8 +30,8 @@ MOST_DEPTH: Final = MOST_RESULTS
 def evaluate(
     knowledge: KnowledgeBase,
     collection: str,
-    queries: str | PathLike[str],
-    qrels: str | PathLike[str],
+    queries: str | PathLike[str] | None = None,
+    qrels: str | PathLike[str] | None = None,
     *,
     modes: Sequence[Mode] = MODES,
     depth: int = 100,
@@ -46,7 +47,7 @@ def evaluate(
     Args:
         knowledge: the knowledge base.
         collection: the name of the collection.
-        queries: path of JSON lines, `{"id", "text"}`.
+        queries: path of JSON lines, `{"id", "text"}`. Without both files, the judgments that people recorded are asked.
         qrels: path of judgments: query, document and grade, or TREC's four columns. `match_documents` says how they
             name documents.
         modes: modes of search; the first is compared with each other one.
@@ -57,13 +58,13 @@ def evaluate(
 
     Raises:
         EvaluationError: a file is wrong, an id of the judgments is ambiguous, or none names a document.
-        QueryError: the collection does not exist, or an argument is not allowed.
+        QueryError: the collection does not exist, one of the files is missing, or an argument is not allowed.
         ModelError: the embedding model cannot be loaded.
         MissingDependencyError: ir-measures is not installed.
     """
     require_ir_measures()
     _check(modes, depth, limit)
-    asked = read_judged_queries(Path(queries), Path(qrels), limit)
+    asked = _asked(knowledge, collection, queries, qrels, limit)
     judged = find_judged_documents(knowledge, collection, asked)
     measures = measures_within(depth)
     values: dict[Mode, dict[str, dict[Measure, float]]] = {}
@@ -90,6 +91,21 @@ def evaluate(
         generation=generation,
         unfinished=() if generation is None else _unfinished(knowledge, collection, generation),
     )
+
+
+def _asked(
+    knowledge: KnowledgeBase,
+    collection: str,
+    queries: str | PathLike[str] | None,
+    qrels: str | PathLike[str] | None,
+    limit: int | None,
+) -> JudgedQueries:
+    if queries is not None and qrels is not None:
+        return read_judged_queries(Path(queries), Path(qrels), limit)
+    if queries is not None or qrels is not None:
+        raise QueryError("queries and judgments belong together: give both files, or none for the recorded judgments")
+    with knowledge.database.connection() as connection:
+        return recorded_queries(connection, collection, limit)
 
 
 def _unfinished(knowledge: KnowledgeBase, collection: str, generation: int) -> tuple[str, ...]:

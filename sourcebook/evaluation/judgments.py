@@ -4,13 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
+from sourcebook.admin.judgments import HIGHEST_GRADE
 from sourcebook.evaluation.errors import EvaluationError, refuse
 from sourcebook.evaluation.lines import read_lines
-
-HIGHEST_GRADE: Final = 1_000
-"""Largest absolute value of a grade."""
 
 _FORMS = "query, document, grade in columns separated by tabs, or TREC's query, iteration, document, grade"
 _HEADERS = ("grade", "score", "relevance", "rel", "label", "judgment", "judgement")

@@ -33,16 +33,17 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     ctx: typer.Context,
+    collection: Annotated[str, collection_option("The collection to search.")],
     queries: Annotated[
-        Path, typer.Option("--queries", metavar="FILE", help='The questions, one per line: {"id": "q1", "text": "…"}.')
-    ],
+        Path | None,
+        typer.Option("--queries", metavar="FILE", help='The questions, one per line: {"id": "q1", "text": "…"}.'),
+    ] = None,
     qrels: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--qrels", metavar="FILE", help="The judgments, one per line: query id, document, grade, separated by tabs."
         ),
-    ],
-    collection: Annotated[str, collection_option("The collection to search.")],
+    ] = None,
     modes: Annotated[
         list[Mode] | None,
         typer.Option("--mode", help="Only this mode of search; may be repeated. Default: all three."),
@@ -79,6 +80,8 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure the search on judged questions: nDCG@10, MRR, recall, precision.
+
+    Without files, the questions are those that `sourcebook judge` has recorded.
 
     A document is named by its URI, by the end of its URI after a `/` (`handbook/power.md`), or by its file name without
     the extension (`power`). Grades above 0 are relevant, higher ones more so. Files of BEIR and TREC are read

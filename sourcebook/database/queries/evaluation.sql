@@ -28,3 +28,19 @@ VALUES (%(collection)s, %(version)s, %(passed)s, %(description)s, %(figures)s)
 ON CONFLICT (collection) DO UPDATE SET
     version = excluded.version, passed = excluded.passed, description = excluded.description,
     figures = excluded.figures, evaluated_at = now();
+
+-- name: record_judgment
+-- Insert or replace the judgment of a document for a query.
+INSERT INTO judgment (collection, query, uri, grade) VALUES (%(collection)s, %(query)s, %(uri)s, %(grade)s)
+ON CONFLICT (collection, query, uri) DO UPDATE SET grade = excluded.grade, judged_at = now();
+
+-- name: forget_judgment
+-- Delete the judgment of a document for a query.
+DELETE FROM judgment WHERE collection = %(collection)s AND query = %(query)s AND uri = %(uri)s;
+
+-- name: recorded_judgments
+-- Return the recorded judgments of collections, of all of them where none is named, query by query.
+SELECT judgment.collection, judgment.query, judgment.uri, judgment.grade, judgment.judged_at
+FROM judgment JOIN collection ON collection.name = judgment.collection AND collection.removed_at IS NULL
+WHERE cardinality(%(collections)s::text[]) = 0 OR judgment.collection = ANY(%(collections)s)
+ORDER BY judgment.collection, judgment.query, judgment.uri;

@@ -1,0 +1,59 @@
+"""Judgments that people record while they search: right or wrong, by query and document."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
+from sourcebook.search.request import MOST_CHARACTERS
+
+HIGHEST_GRADE: Final = 1_000
+"""Largest absolute value of a grade."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedJudgment:
+    """The grade of a document for a query."""
+
+    collection: str
+    query: str
+    uri: str
+    grade: int
+    """Above 0: relevant, the higher the more. 0 or less: not relevant."""
+    judged_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; the time as ISO 8601."""
+        return {**asdict(self), "judged_at": self.judged_at.isoformat()}
+
+
+def record_judgment(connection: Connection, collection: str, query: str, uri: str, grade: int) -> None:
+    """Record the grade of a document for a query, in place of an earlier one.
+
+    Raises:
+        QueryError: the query is empty or too long, or the grade is too large.
+    """
+    query = query.strip()
+    if not query or len(query) > MOST_CHARACTERS or "\0" in query:
+        raise QueryError(f"the query has {len(query):,} characters; it must have 1 to {MOST_CHARACTERS:,}")
+    if abs(grade) > HIGHEST_GRADE:
+        raise QueryError(f"the grade is {grade}; it must be -{HIGHEST_GRADE:,} to {HIGHEST_GRADE:,}")
+    values = {"collection": collection, "query": query, "uri": uri, "grade": grade}
+    connection.execute(queries["record_judgment"], values)
+
+
+def forget_judgment(connection: Connection, collection: str, query: str, uri: str) -> bool:
+    """Delete the judgment of a document for a query; return whether there was one."""
+    values = {"collection": collection, "query": query.strip(), "uri": uri}
+    return connection.execute(queries["forget_judgment"], values).rowcount > 0
+
+
+def recorded_judgments(connection: Connection, collections: Sequence[str] = ()) -> list[RecordedJudgment]:
+    """Return the judgments of collections, query by query; of every collection where none is named."""
+    with connection.cursor(row_factory=class_row(RecordedJudgment)) as cursor:
+        return cursor.execute(queries["recorded_judgments"], {"collections": list(collections)}).fetchall()

@@ -1,0 +1,45 @@
+"""Recorded judgments as the queries of an evaluation."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from psycopg import Connection
+
+from sourcebook.admin.judgments import recorded_judgments
+from sourcebook.evaluation.errors import EvaluationError
+from sourcebook.evaluation.judged_queries import JudgedQueries
+from sourcebook.evaluation.judgments import relevant
+
+RECORDED: Final = Path("the recorded judgments")
+"""Name of the recorded judgments in messages about a file of judgments."""
+
+
+def recorded_queries(connection: Connection, collection: str, limit: int | None = None) -> JudgedQueries:
+    """Return the recorded judgments of a collection as the queries of an evaluation.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        limit: the most queries that are measured.
+
+    Raises:
+        EvaluationError: no document was judged right for any query.
+    """
+    grades: dict[str, dict[str, int]] = {}
+    for judgment in recorded_judgments(connection, [collection]):
+        grades.setdefault(judgment.query, {})[judgment.uri] = judgment.grade
+    measurable = [query for query, graded in grades.items() if any(relevant(graded))]
+    if not measurable:
+        raise EvaluationError(
+            f"no result was judged right in {collection}: record some with  sourcebook judge QUERY DOCUMENT, "
+            "or give --queries and --qrels"
+        )
+    asked = list(islice(measurable, limit))
+    return JudgedQueries(
+        texts={query: query for query in asked},
+        grades={query: grades[query] for query in asked},
+        unjudged=0,
+        without_relevant=len(grades) - len(measurable),
+        qrels=RECORDED,
+    )
