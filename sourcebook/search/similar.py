@@ -57,7 +57,9 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
     generations = [each for each in scope.generations if each.model == model]
     left_out = sorted({each.collection for each in scope.generations if each.model != model})
     candidates = _nearest_documents(connection, generations, vector, request) if generations else []
-    results = read_results(connection, [each.id for each in generations], candidates)
+    results = tuple(
+        result.with_snippet(()) for result in read_results(connection, [each.id for each in generations], candidates)
+    )
     notes = [f"{', '.join(left_out)}: the passages are embedded by another model"] if left_out else []
     return SearchResults(
         results,

@@ -61,7 +61,9 @@ def judge(
     elif query is None:
         _show(found)
     else:
-        typer.echo(f"{counted(len(found), 'judgment')} recorded. Measure:  sourcebook evaluate -c NAME")
+        judged = next((each.collection for each in found if each.query == as_text(query).strip()), name or "NAME")
+        number = sum(each.collection == judged for each in found)
+        typer.echo(f"{counted(number, 'judgment')} in {judged}. Measure:  sourcebook evaluate -c {judged}")
 
 
 def _show(judgments: "list[RecordedJudgment]") -> None:
