@@ -13,6 +13,7 @@ from sourcebook.config.git_types import repository_uri
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import QueryError
 from sourcebook.model.media_types import media_type_of_name
+from sourcebook.search.filtering.addresses import on_documents, on_domains, on_extensions, on_paths
 from sourcebook.search.filtering.document_conditions import AnyOf, DocumentCondition, condition_on_entries
 from sourcebook.search.filtering.metadata import metadata_conditions
 from sourcebook.search.filtering.periods import period_of
@@ -38,6 +39,10 @@ _SINGULAR = {
     "tag": "tags_any",
     "tags": "tags_any",
     "language": "languages",
+    "document": "documents",
+    "domain": "domains",
+    "extension": "extensions",
+    "path": "paths",
 }
 
 
@@ -63,6 +68,14 @@ class Filters:
     """ISO 639-1 codes, such as `de`."""
     uri_prefix: str | None = None
     """Beginning of the document's URI, letter by letter: `%` and `_` stand for themselves."""
+    documents: Sequence[str | int] | str | int | None = None
+    """Documents by id, URI or the end of their path, such as `policies/leave.md`."""
+    domains: Texts | None = None
+    """Hosts, such as `example.org`, with the hosts below them; `www.` is left out."""
+    extensions: Texts | None = None
+    """Endings of names, such as `md`, in any case."""
+    paths: Texts | None = None
+    """Patterns for the end of a path: `policies/*.md`; `policies/` is everything below such a folder."""
     date: Dates | None = None
     """The document's own date from its metadata; documents without a date are left out."""
     added: Dates | None = None
@@ -127,6 +140,14 @@ class Filters:
             )
         if self.uri_prefix is not None:
             yield DocumentCondition("filter_uri_prefix", {"value": text_of("uri_prefix", self.uri_prefix)})
+        if self.documents is not None:
+            yield on_documents("documents", self.documents)
+        if self.domains is not None:
+            yield on_domains("domains", self.domains)
+        if self.extensions is not None:
+            yield on_extensions("extensions", self.extensions)
+        if self.paths is not None:
+            yield on_paths("paths", self.paths)
         if self.date is not None:
             yield from _period("date", self.date, "filter_date_from", "filter_date_until")
         if self.added is not None:

@@ -40,6 +40,30 @@ document.language = ANY({value}::text[])
 -- Return whether the document's URI begins with the text.
 starts_with(document.uri, {value}::text)
 
+-- name: filter_document_ids
+-- Return whether the document has one of the ids.
+document.id = ANY({value}::bigint[])
+
+-- name: filter_document_uris
+-- Return whether the document has one of the URIs, or a path that ends with one of them.
+EXISTS (SELECT FROM unnest({value}::text[]) AS wanted
+        WHERE document.uri = wanted OR right(document.uri, length(wanted) + 1) = '/' || wanted)
+
+-- name: filter_domains
+-- Return whether the document's host is one of the hosts or below one of them; www. counts for nothing.
+EXISTS (SELECT FROM unnest({value}::text[]) AS wanted,
+             regexp_replace(lower(substring(document.uri FROM '^https?://(?:[^/@]*@)?([^/:?#]+)')), '^www\.', '') AS host
+        WHERE host = wanted OR right(host, length(wanted) + 1) = '.' || wanted)
+
+-- name: filter_extensions
+-- Return whether the name of the document has one of the endings.
+lower(substring(regexp_replace(document.uri, CASE document.kind WHEN 'page' THEN '[?#].*$' ELSE '$' END, '')
+                FROM '\.([^./]+)$')) = ANY({value}::text[])
+
+-- name: filter_paths
+-- Return whether the document's path, without the query of a URL, ends like one of the patterns.
+regexp_replace(document.uri, CASE document.kind WHEN 'page' THEN '[?#].*$' ELSE '$' END, '') ~ ANY({value}::text[])
+
 -- name: filter_date_from
 -- Return whether the document's own date is at or after the moment.
 document.dated_at >= {value}::timestamptz

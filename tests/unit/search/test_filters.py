@@ -72,6 +72,13 @@ from sourcebook.search.filters import FILTER_NAMES, Filters
         ({"metadata": {"name": {"in": "abc"}}}, "metadata.name.in is 'abc'; it must be a list of values"),
         ({"metadata": {"due": [dt.date(2024, 1, 1)] * 21}}, "lists 21 dates; at most 20 are allowed: give it a range"),
         ({"metadata": {"name": "a\0"}}, "which holds characters that no text has"),
+        (
+            {"domain": "https://example.org"},
+            "the filter domain has 'https://example.org'; it must be the name of a host",
+        ),
+        ({"extension": "a/b"}, "the filter extension has 'a/b'; it must be the ending of a file's name"),
+        ({"document": []}, "the filter document is an empty list"),
+        ({"document": [True]}, "the filter document is True; it must be an id, a URI or the end of a path"),
         ("kind=page", "the filters are 'kind=page'; they must be Filters or a mapping"),
         (["kind"], "the filters are ['kind']; they must be Filters or a mapping"),
     ],
