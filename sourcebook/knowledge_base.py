@@ -114,6 +114,7 @@ class KnowledgeBase(Contents):
         typos: bool = False,
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
+        facets: bool = False,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
@@ -136,6 +137,8 @@ class KnowledgeBase(Contents):
             explain: whether `SearchResults.explanation` says how the search went.
             generation: ids of generations, or one id, to search in place of the active generations of their
                 collections; the collections of these where no collection is named.
+            facets: whether `SearchResults.facets` counts the documents found, those of the first 1,000 passages of each
+                leg.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -163,6 +166,7 @@ class KnowledgeBase(Contents):
             typos=typos,
             explain=explain,
             generation=generation,
+            facets=facets,
         )
         return run_search(self._ready(), request)
 

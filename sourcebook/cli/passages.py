@@ -7,11 +7,14 @@ from sourcebook.cli.snippets import snippet_text
 from sourcebook.model.time_span import media_fragment, time_span
 
 if TYPE_CHECKING:
+    from sourcebook.search.facets import Facets
     from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
 
 SNIPPET = 320
 """Characters shown of a passage."""
 _INDENT = "   "
+_VALUES = 10
+"""Number of a facet's values that are shown."""
 _PLACES = 5
 """Number of a document's other passages that are named."""
 
@@ -22,6 +25,8 @@ def show_results(results: "SearchResults") -> None:
         _show(rank, result, with_scores=results.explanation is not None)
     if not results and not results.total_candidates:
         say("No passage was found. Show the collections: sourcebook status")
+    if results.facets is not None:
+        _show_facets(results.facets)
     if results.suggestion is not None:
         say(safe(f"Did you mean: {one_line(results.suggestion, 300)}", "bold"))
     if results.next_offset is not None:
@@ -32,6 +37,15 @@ def show_results(results: "SearchResults") -> None:
         say(safe(f"Note: {note.removesuffix('.')}.", "dim"))
     if results.explanation is not None:
         say(safe(f"\n{results.explanation}\n{'all':<10} {results.took_ms:.1f} ms"))
+
+
+def _show_facets(facets: "Facets") -> None:
+    """Print the values of each facet with their numbers of documents, the most frequent ones first."""
+    for name, values in facets.items():
+        if values:
+            told = ", ".join(f"{one_line(value, 60)} {number:,}" for value, number in list(values.items())[:_VALUES])
+            more = f", {len(values) - _VALUES:,} more" if len(values) > _VALUES else ""
+            say(safe(f"{name.replace('_', ' ')}: {told}{more}", "dim"), hanging=_INDENT)
 
 
 def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:

@@ -117,6 +117,8 @@ class SearchRequest:
     """Whether the query's operators hold also where no passage fulfils them."""
     generations: tuple[int, ...] = ()
     """Ids of generations to search in place of the active ones of their collections."""
+    facets: bool = False
+    """Whether the documents found are counted by facet."""
 
     @classmethod
     def checked(
@@ -137,6 +139,7 @@ class SearchRequest:
         typos: bool = False,
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
+        facets: bool = False,
     ) -> "SearchRequest":
         """Return the request.
 
@@ -151,7 +154,7 @@ class SearchRequest:
             raise QueryError("the query is empty: give it at least one word")
         if len(text) > MOST_CHARACTERS:
             raise QueryError(f"the query has {len(text):,} characters, at most {MOST_CHARACTERS:,} are searched")
-        for name, value in (("literal", literal), ("typos", typos), ("explain", explain)):
+        for name, value in (("literal", literal), ("typos", typos), ("explain", explain), ("facets", facets)):
             if not isinstance(value, bool) and not (name == "literal" and value is None):
                 allowed = "True, False or None" if name == "literal" else "True or False"
                 raise QueryError(f"{name} is {value!r}; it must be {allowed}")
@@ -177,6 +180,7 @@ class SearchRequest:
             explain,
             literal is False,
             _generations(generation),
+            facets,
         )
 
 

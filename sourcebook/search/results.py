@@ -9,6 +9,7 @@ from sourcebook.model.time_span import time_span
 from sourcebook.search.best_part import best_part
 from sourcebook.search.context import Part, merged_text
 from sourcebook.search.explanation import Explanation
+from sourcebook.search.facets import Facets
 from sourcebook.search.highlights import Highlight
 from sourcebook.search.presentation import all_as_html, as_html, as_text
 
@@ -174,6 +175,9 @@ class SearchResults(Sequence[SearchResult]):
     suggestion: str | None = None
     """The query with known words in place of those that no passage holds; None where there is nothing to suggest."""
 
+    facets: Facets | None = None
+    """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`."""
+
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
     @overload
@@ -210,5 +214,6 @@ class SearchResults(Sequence[SearchResult]):
             "notes": list(self.notes),
             "generations": list(self.generations),
             "suggestion": self.suggestion,
+            "facets": self.facets,
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }

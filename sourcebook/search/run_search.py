@@ -13,6 +13,7 @@ from psycopg import Connection
 from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.explanation import Explanation
+from sourcebook.search.facets import COUNTED, Facets, count_facets
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.highlights import find_highlights
 from sourcebook.search.keyword_leg import KeywordLeg
@@ -96,6 +97,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
+        facets = _facets(held.connection, scope, ranked) if request.facets else None
         ended = time.perf_counter()
         observation.part("reading", (ended - reading) * 1000)
         explanation = None
@@ -114,6 +116,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         explanation,
         tuple(scope.ids),
         suggestion,
+        facets,
     )
 
 
@@ -170,7 +173,7 @@ def _find(
     if request.mode == "keyword" or (request.mode == "hybrid" and request.fusion.keyword > 0):
         keyword = KeywordLeg(scope, request.query.text, condition, typos=request.typos)
     shown = request.offset + request.limit + 1  # one more tells whether there is a next page
-    least = max(shown, request.rerank.top if request.rerank else 0)
+    least = max(shown, request.rerank.top if request.rerank else 0, COUNTED if request.facets else 0)
     documents: dict[int, int] = {}
     with resources.connections.spare_connection() if vector and keyword and not in_turn else nullcontext() as spare:
         ranked = RankedList(_legs(resources.executor, connection, spare, vector, keyword, observation), request.fusion)
@@ -257,6 +260,11 @@ def _with_snippets(
     """Return the results with their highlights and snippets."""
     highlights = find_highlights(connection, scope, terms, [result.text for result in results])
     return tuple(result.with_snippet(marked) for result, marked in zip(results, highlights, strict=True))
+
+
+def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> Facets:
+    documents = read_documents(connection, scope.ids, [candidate.chunk_id for candidate in ranked.candidates])
+    return count_facets(connection, set(documents.values()))
 
 
 def _explain(

@@ -119,6 +119,12 @@ def search(
             rich_help_panel=_SHOWN,
         ),
     ] = None,
+    facets: Annotated[
+        bool,
+        typer.Option(
+            "--facets", help="Count the documents found by kind, type, language, tag and year.", rich_help_panel=_SHOWN
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show words, weights, times and plans of the search.", rich_help_panel=_SHOWN),
@@ -166,6 +172,7 @@ def search(
         "typos": typos,
         "explain": explain,
         "generation": generation or None,
+        "facets": facets,
     }
     SearchRequest.checked(*asked, **options)  # reports errors before anything is opened
     if context.is_empty(collections or ()):

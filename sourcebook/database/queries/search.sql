@@ -119,3 +119,21 @@ ORDER BY chunk.ordinal;
 -- name: documents_of_same_uri
 -- Return the ids of the documents that have the URI of a document.
 SELECT other.id FROM document JOIN document other ON other.uri = document.uri WHERE document.id = %(document)s;
+
+-- name: facets
+-- Return the numbers of some documents by facet and value, the most frequent values of each facet first.
+WITH found AS (
+    SELECT collection, kind, media_type, language, tags, dated_at FROM document WHERE id = ANY(%(documents)s::bigint[])
+), valued AS (
+    SELECT facet.name, facet.value
+    FROM found CROSS JOIN LATERAL (VALUES
+        ('collection', collection), ('kind', kind), ('media_type', media_type), ('language', language),
+        ('year', to_char(dated_at AT TIME ZONE 'UTC', 'FMYYYY'))) AS facet (name, value)
+    UNION ALL
+    SELECT 'tag', tag FROM found CROSS JOIN LATERAL unnest(tags) AS tag
+), counted AS (
+    SELECT name, value, count(*) AS documents,
+           row_number() OVER (PARTITION BY name ORDER BY count(*) DESC, value) AS place
+    FROM valued WHERE value IS NOT NULL GROUP BY name, value
+)
+SELECT name, value, documents FROM counted WHERE place <= %(most)s ORDER BY name, place;
