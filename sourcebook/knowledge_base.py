@@ -114,6 +114,7 @@ class KnowledgeBase(Contents):
         typos: bool = False,
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
+        min_relevance: float | None = None,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
@@ -136,6 +137,8 @@ class KnowledgeBase(Contents):
             explain: whether `SearchResults.explanation` says how the search went.
             generation: ids of generations, or one id, to search in place of the active generations of their
                 collections; the collections of these where no collection is named.
+            min_relevance: relevance of a result, 0 to 1, at least; 0 for every result. Where None, all results are
+                returned, or none where no passage is relevant: `SearchResults.nothing_relevant` says so.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -163,6 +166,7 @@ class KnowledgeBase(Contents):
             typos=typos,
             explain=explain,
             generation=generation,
+            min_relevance=min_relevance,
         )
         return run_search(self._ready(), request)
 

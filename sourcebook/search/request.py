@@ -117,6 +117,8 @@ class SearchRequest:
     """Whether the query's operators hold also where no passage fulfils them."""
     generations: tuple[int, ...] = ()
     """Ids of generations to search in place of the active ones of their collections."""
+    min_relevance: float | None = None
+    """Relevance 0..1 of a result, at least; where None, a page is shown whole or, without a relevant passage, not."""
 
     @classmethod
     def checked(
@@ -137,6 +139,7 @@ class SearchRequest:
         typos: bool = False,
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
+        min_relevance: float | None = None,
     ) -> "SearchRequest":
         """Return the request.
 
@@ -161,6 +164,8 @@ class SearchRequest:
             raise QueryError(f"group_by is {group_by!r}; it must be {', '.join(get_args(Grouping))}, or None")
         if not _is_number(diversity) or not 0 <= diversity <= 1:
             raise QueryError(f"the diversity is {diversity!r}; it must be 0 to 1")
+        if min_relevance is not None and not (_is_number(min_relevance) and 0 <= min_relevance <= 1):
+            raise QueryError(f"min_relevance is {min_relevance!r}; it must be 0 to 1, or None")
         return cls(
             parse_query(text, literal=literal),
             checked_names(collections),
@@ -177,6 +182,7 @@ class SearchRequest:
             explain,
             literal is False,
             _generations(generation),
+            None if min_relevance is None else float(min_relevance),
         )
 
 

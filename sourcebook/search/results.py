@@ -12,6 +12,8 @@ from sourcebook.search.explanation import Explanation
 from sourcebook.search.highlights import Highlight
 from sourcebook.search.presentation import all_as_html, as_html, as_text
 
+NOTHING_RELEVANT = "Nothing relevant was found."
+
 
 @dataclass(frozen=True, slots=True)
 class OtherPassage:
@@ -82,6 +84,9 @@ class SearchResult:
     link: str | None = None
     """Address of the file in the web view of its Git repository, at the commit that was read; None elsewhere."""
 
+    relevance: float | None = None
+    """How likely the passage answers the query, 0 to 1; comparable between queries and collections. None without a
+    query, as of similar documents."""
     sections: tuple[PassagePart, ...] = ()
     """Parts of the passage with headings, pages or times of their own, in reading order; empty where it has one place.
     The result's own place is that of the part that the snippet is of."""
@@ -173,6 +178,10 @@ class SearchResults(Sequence[SearchResult]):
     from the same index."""
     suggestion: str | None = None
     """The query with known words in place of those that no passage holds; None where there is nothing to suggest."""
+    nothing_relevant: bool = False
+    """Whether passages were found and none of them is relevant; they are withheld unless `min_relevance` is given."""
+    withheld: int = 0
+    """Number of results of this page that are left out because of their relevance."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
@@ -192,11 +201,16 @@ class SearchResults(Sequence[SearchResult]):
 
     def __str__(self) -> str:
         """Return title, place and passage of each result, for `print`."""
-        return "\n\n".join(map(str, self.results)) or "No passage was found."
+        return "\n\n".join(map(str, self.results)) or self.why_empty
+
+    @property
+    def why_empty(self) -> str:
+        """The sentence for a page without results."""
+        return NOTHING_RELEVANT if self.withheld or self.nothing_relevant else "No passage was found."
 
     def _repr_html_(self) -> str:
         """Return the results as a numbered list, for notebooks."""
-        return all_as_html(self.results, self.notes)
+        return all_as_html(self.results, self.notes, self.why_empty)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as `sourcebook search --json` prints them."""
@@ -210,5 +224,7 @@ class SearchResults(Sequence[SearchResult]):
             "notes": list(self.notes),
             "generations": list(self.generations),
             "suggestion": self.suggestion,
+            "nothing_relevant": self.nothing_relevant,
+            "withheld": self.withheld,
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }
