@@ -81,7 +81,7 @@ def _score(result: "SearchResult", *, with_scores: bool) -> str:
     )
     reranked = f", {result.rerank_score:.4f} by reranking" if result.rerank_score is not None else ""
     score = f"score {result.score:.4f} ({ranks}){reranked}" if ranks else f"score {result.score:.4f}{reranked}"
-    return score if result.relevance is None else f"relevance {result.relevance:.2f}, {score}"
+    return f"relevance {result.relevance:.2f}, {score}" if result.relevance else score
 
 
 def _show_passages(result: "SearchResult") -> None:

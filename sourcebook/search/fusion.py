@@ -131,7 +131,7 @@ class Candidate:
     """Rank in the keyword leg at this depth, counted from 1; None where the leg did not find it."""
     keyword_score: float | None = None
     """BM25 score."""
-    relevance: float | None = None
+    relevance: float = 0.0
     """Probability 0..1 that it answers; set on the candidates of a page."""
     also: tuple["Candidate", ...] = ()
     """Grouped by document: the document's other candidates, best first."""

@@ -43,7 +43,8 @@ class Evidence:
     matched: float | None = None
     """Share of the query's idf, 0..1, that the passage's words have."""
     keyword_margin: float | None = None
-    """BM25 score less that of the best other passage, divided by the query's idf, -1..1."""
+    """BM25 score less that of the best other passage, divided by the query's idf, -1..1; None where no passage holds a
+    word of the query."""
     language_weight: float = 1.0
     """Weight 0..1 of the cosine; see `query_vectors.language_weight`."""
 
@@ -94,7 +95,8 @@ class RelevanceModel:
         """Return the probability 0..1 that a passage answers.
 
         In languages that the embedding model has learnt in part, the log-odds with and without the cosine are weighted
-        by the language weight.
+        by the language weight. Where no passage holds a word of the query, its words tell the passages not apart, and
+        count where the model has not learnt the language alone.
         """
         parts = self._parts(evidence)
         if not parts:
@@ -123,8 +125,11 @@ class RelevanceModel:
             return [(1.0, self.words)] if has_words else []
         if not has_words:
             return [(1.0, self.vectors if is_known else self.other_vectors)]
-        both = self.both if is_known else self.other_both
-        return [(evidence.language_weight, both), (1 - evidence.language_weight, self.words)]
+        if evidence.keyword_margin is None:
+            with_cosine = self.vectors if is_known else self.other_vectors
+        else:
+            with_cosine = self.both if is_known else self.other_both
+        return [(evidence.language_weight, with_cosine), (1 - evidence.language_weight, self.words)]
 
 
 FITTED: Final = RelevanceModel(
@@ -198,13 +203,14 @@ class Background:
         idf = self.idf
         if idf > 0:
             share = sum(self.weights.get(token, 0.0) for token in matched) / idf
-            margin = _margin(candidate.keyword_score or 0.0, self.scores, alone=0.0) / idf
-            keyword_margin = max(-1.0, min(margin, 1.0))
+            if self.scores:
+                margin = _margin(candidate.keyword_score or 0.0, self.scores, alone=0.0) / idf
+                keyword_margin = max(-1.0, min(margin, 1.0))
         return Evidence(cosine, standing, cosine_margin, share, keyword_margin, self.language_weight)
 
 
 def _margin(score: float, best: tuple[float, ...], *, alone: float) -> float:
     """Return a score less the best other one, which is `alone` where the leg has no other entry."""
-    if not best or score < best[0]:
-        return score - (best[0] if best else alone)
+    if score < best[0]:
+        return score - best[0]
     return score - (best[1] if len(best) > 1 else alone)

@@ -84,9 +84,9 @@ class SearchResult:
     link: str | None = None
     """Address of the file in the web view of its Git repository, at the commit that was read; None elsewhere."""
 
-    relevance: float | None = None
-    """How likely the passage answers the query, 0 to 1; comparable between queries and collections. None without a
-    query, as of similar documents."""
+    relevance: float = 0.0
+    """How likely the passage answers the query, 0 to 1; comparable between queries and collections. 0 without a query,
+    as of similar documents."""
     sections: tuple[PassagePart, ...] = ()
     """Parts of the passage with headings, pages or times of their own, in reading order; empty where it has one place.
     The result's own place is that of the part that the snippet is of."""

@@ -63,13 +63,12 @@ def test_answers_are_relevant(filled: Stages, mode: str) -> None:
         assert (hits.nothing_relevant, hits.withheld) == (False, 0), question
         assert Path(hits[0].uri).name == name
         assert all(hits[0].relevance > hit.relevance >= 0 for hit in hits[1:]), question
-        assert hits[0].relevance > (0.1 if mode == "vector" else 0.3), question
+        assert hits[0].relevance > (RELEVANT_FROM if mode == "vector" else 0.3), question
 
 
-@pytest.mark.parametrize("query", ["vacation", "holiday entitlement"])
-def test_an_answer_in_other_words_is_not_refused(filled: Stages, query: str) -> None:
+def test_an_answer_in_other_words_is_not_refused(filled: Stages) -> None:
     """No passage holds a word of the query, and vector search finds the one that is meant."""
-    hits = filled.search(query, min_relevance=None)
+    hits = filled.search("holiday entitlement", min_relevance=None)
     assert Path(hits[0].uri).name == "leave.md"
     assert not hits.nothing_relevant
 

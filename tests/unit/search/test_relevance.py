@@ -87,6 +87,15 @@ def test_a_passage_that_one_leg_did_not_find() -> None:
     assert known.matched == 0.25
 
 
+def test_words_that_no_passage_holds_leave_the_judgment_to_the_vectors() -> None:
+    """`vacation` may be what a passage calls leave; in a language that the model has not learnt, it is unknown."""
+    legs = {**LEGS, "keyword": LegResult(terms=(QueryTerm("vacat", 0, {}, 5.0),))}
+    near = Background.of(legs, MINILM).evidence(FIRST)
+    assert (near.matched, near.keyword_margin) == (0.0, None)
+    assert FITTED.relevance(near) == FITTED.relevance(replace(near, matched=None))
+    assert FITTED.relevance(replace(near, language_weight=0.0)) < RELEVANT_FROM
+
+
 def test_the_only_passage_has_no_nearer_one() -> None:
     """The next passage of the keyword leg has a score of 0; vectors of one passage tell no margin."""
     legs = {"vector": LegResult([(1, 0.7)]), "keyword": LegResult([(1, 1.0)], terms=TERMS)}
