@@ -31,6 +31,7 @@ PARTS = {
     "memory": "peak memory",
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",
     "places": "whether results cite the exact section or page, on 300 questions of known places",
+    "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",
     "search": "a whole search with the query's embedding: latency, first answer, clients at once",
     "search-large": "search over 100,000 passages, the query's embedding excluded",
     "keyword-designs": "ways to compute BM25 in PostgreSQL, over 10,000 and 100,000 passages",
@@ -119,6 +120,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")
     parser.add_argument("--seed", type=int, default=default.seed, help="of the moments of `kills` (%(default)s)")
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
+    parser.add_argument(
+        "--diagram", type=Path, metavar="FILE", help="of `relevance`, write the reliability diagram there, as SVG"
+    )
     parser.add_argument(
         "--full",
         action="store_true",

@@ -115,6 +115,7 @@ class KnowledgeBase(Contents):
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
         facets: bool = False,
+        min_relevance: float | None = None,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
@@ -139,6 +140,8 @@ class KnowledgeBase(Contents):
                 collections; the collections of these where no collection is named.
             facets: whether `SearchResults.facets` counts the documents found, those of the first 1,000 passages of each
                 leg.
+            min_relevance: relevance of a result, 0 to 1, at least; 0 for every result. Where None, all results are
+                returned, or none where no passage is relevant: `SearchResults.nothing_relevant` says so.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -167,6 +170,7 @@ class KnowledgeBase(Contents):
             explain=explain,
             generation=generation,
             facets=facets,
+            min_relevance=min_relevance,
         )
         return run_search(self._ready(), request)
 

@@ -55,6 +55,8 @@ class Options:
     kills: int = 200
     seed: int = 20_260_801
     """Seed of the moments of `kills`."""
+    diagram: Path | None = None
+    """File for the reliability diagram of `relevance`."""
     full: bool = False
     """Ingest `many_files` files for the row of peak memory, too."""
 

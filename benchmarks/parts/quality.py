@@ -89,7 +89,8 @@ def _judge(knowledge: KnowledgeBase, name: str, known: RetrievalSet) -> Judged:
 
 
 def _documents(knowledge: KnowledgeBase, name: str, text: str, options: Mapping[str, object]) -> list[str]:
-    hits = knowledge.search(text, name, DEPTH, group_by="document", literal=True, **options)  # type: ignore[arg-type]
+    everything = {"group_by": "document", "literal": True, "min_relevance": 0, **options}
+    hits = knowledge.search(text, name, DEPTH, **everything)  # type: ignore[arg-type]
     return [hit.uri.rpartition("/")[2].removesuffix(".md") for hit in hits]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sourcebook.cli.output import counted, one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.model.time_span import media_fragment, time_span
+from sourcebook.search.results import NOTHING_RELEVANT
 
 if TYPE_CHECKING:
     from sourcebook.search.facets import Facets
@@ -21,15 +22,19 @@ _PLACES = 5
 
 def show_results(results: "SearchResults") -> None:
     """Print a page of results, with notes, the explanation and the next offset below."""
+    if results and results.nothing_relevant:
+        say(f"{NOTHING_RELEVANT} These are the nearest passages.")
     for rank, result in enumerate(results, start=results.offset + 1):
         _show(rank, result, with_scores=results.explanation is not None)
     if not results and not results.total_candidates:
         say("No passage was found. Show the collections: sourcebook status")
+    elif results.withheld:
+        say(_withheld(results))
     if results.facets is not None:
         _show_facets(results.facets)
     if results.suggestion is not None:
         say(safe(f"Did you mean: {one_line(results.suggestion, 300)}", "bold"))
-    if results.next_offset is not None:
+    if results.next_offset is not None and not (results.withheld and not results):
         say(safe(f"More: the same with --offset {results.next_offset}", "dim"))
     for leg, reason in results.dropped_legs.items():
         say(safe(f"Without {leg} search: {reason}.", "dim"))
@@ -46,6 +51,13 @@ def _show_facets(facets: "Facets") -> None:
             told = ", ".join(f"{one_line(value, 60)} {number:,}" for value, number in list(values.items())[:_VALUES])
             more = f", {len(values) - _VALUES:,} more" if len(values) > _VALUES else ""
             say(safe(f"{name.replace('_', ' ')}: {told}{more}", "dim"), hanging=_INDENT)
+
+
+def _withheld(results: "SearchResults") -> str:
+    """Return what was left out because of its relevance, and how to see it."""
+    passages = counted(results.withheld, "less relevant passage" if results else "passage")
+    left_out = f"{passages} left out; --all shows {'it' if results.withheld == 1 else 'them'}."
+    return left_out if results else f"{NOTHING_RELEVANT} {left_out}"
 
 
 def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
@@ -82,7 +94,8 @@ def _score(result: "SearchResult", *, with_scores: bool) -> str:
         if rank is not None
     )
     reranked = f", {result.rerank_score:.4f} by reranking" if result.rerank_score is not None else ""
-    return f"score {result.score:.4f} ({ranks}){reranked}" if ranks else f"score {result.score:.4f}{reranked}"
+    score = f"score {result.score:.4f} ({ranks}){reranked}" if ranks else f"score {result.score:.4f}{reranked}"
+    return f"relevance {result.relevance:.2f}, {score}" if result.relevance else score
 
 
 def _show_passages(result: "SearchResult") -> None:

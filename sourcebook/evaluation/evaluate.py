@@ -156,6 +156,13 @@ def rank_documents(
 ) -> list[int]:
     """Return the ids of at most `depth` documents, best first; each has the rank of its best passage."""
     results = knowledge.search(
-        query, collection, limit=depth, mode=mode, group_by="document", literal=True, generation=generation
+        query,
+        collection,
+        limit=depth,
+        mode=mode,
+        group_by="document",
+        literal=True,
+        generation=generation,
+        min_relevance=0,
     )
     return [result.document_id for result in results]

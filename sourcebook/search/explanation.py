@@ -47,6 +47,8 @@ class Explanation:
     """Milliseconds that reranking took; None without it."""
     reading_ms: float | None = None
     """Milliseconds that reading the page's passages took, neighbours included."""
+    relevance: tuple[str, ...] = ()
+    """The relevance of each passage of the page, also of those that are withheld, and what each quantity adds."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -63,6 +65,7 @@ class Explanation:
             exact = "exact" if leg.exact else "approximate"
             lines.append(f"{leg.leg:<10} {leg.candidates:,} candidates in {leg.ms:.1f} ms, {exact}")
             lines += [f"    {line}" for text in (leg.query, leg.plan) if text for line in text.splitlines()]
+        lines += [f"{'relevance':<10} {number}. {text}" for number, text in enumerate(self.relevance, start=1)]
         times = {"embedding": self.embedding_ms, "reranking": self.rerank_ms, "reading": self.reading_ms}
         lines += [f"{part:<10} {ms:.1f} ms" for part, ms in times.items() if ms is not None]
         return "\n".join(lines)

@@ -131,6 +131,8 @@ class Candidate:
     """Rank in the keyword leg at this depth, counted from 1; None where the leg did not find it."""
     keyword_score: float | None = None
     """BM25 score."""
+    relevance: float = 0.0
+    """Probability 0..1 that it answers; set on the candidates of a page."""
     also: tuple["Candidate", ...] = ()
     """Grouped by document: the document's other candidates, best first."""
 
@@ -163,6 +165,8 @@ class RankedList:
         self.candidates: list[Candidate] = []
         self.legs: Mapping[str, LegResult] = {}
         """Results of the legs at the present depth."""
+        self.first_legs: Mapping[str, LegResult] = {}
+        """Results of the legs at the first depth, which is the same for every page."""
         self.depth = 0
         """Entries that each leg was last asked for."""
 
@@ -183,6 +187,7 @@ class RankedList:
         """
         self.depth = min(self.depth * _STEP or self._first, self._deepest)
         self.legs = self._find(self.depth)
+        self.first_legs = self.first_legs or self.legs
         heard = {name: leg for name, leg in self.legs.items() if leg.dropped is None}
         vector, keyword = (_places(heard.get(name)) for name in ("vector", "keyword"))
         ceiling = self.candidates[-1].score if self.candidates else float("inf")

@@ -64,11 +64,11 @@ def as_html(result: Shown) -> str:
     )
 
 
-def all_as_html(results: Iterable[Shown], notes: Iterable[str]) -> str:
-    """Return the results of a search as a numbered list, with its notes below."""
+def all_as_html(results: Iterable[Shown], notes: Iterable[str], why_empty: str) -> str:
+    """Return the results of a search as a numbered list, or why there are none, with its notes below."""
     items = "".join(f"<li>{as_html(result)}</li>" for result in results)
     below = "".join(f"<p><small>{escape(_printable(note))}</small></p>" for note in notes)
-    return f"<ol>{items}</ol>{below}" if items else f"<p>No passage was found.</p>{below}"
+    return f"<ol>{items}</ol>{below}" if items else f"<p>{escape(why_empty)}</p>{below}"
 
 
 def _place(result: Shown) -> str:

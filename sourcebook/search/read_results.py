@@ -97,6 +97,7 @@ def _result(candidate: Candidate, row: _Row, places: Mapping[int, _Row], parts: 
         },
         generation=row["generation_id"],
         score=candidate.score,
+        relevance=candidate.relevance,
         rerank_score=candidate.rerank_score,
         vector_rank=candidate.vector_rank,
         vector_score=candidate.vector_score,

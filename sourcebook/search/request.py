@@ -119,6 +119,8 @@ class SearchRequest:
     """Ids of generations to search in place of the active ones of their collections."""
     facets: bool = False
     """Whether the documents found are counted by facet."""
+    min_relevance: float | None = None
+    """Relevance 0..1 of a result, at least; where None, a page is shown whole or, without a relevant passage, not."""
 
     @classmethod
     def checked(
@@ -140,6 +142,7 @@ class SearchRequest:
         explain: bool = False,
         generation: int | Sequence[int] | None = None,
         facets: bool = False,
+        min_relevance: float | None = None,
     ) -> "SearchRequest":
         """Return the request.
 
@@ -164,6 +167,8 @@ class SearchRequest:
             raise QueryError(f"group_by is {group_by!r}; it must be {', '.join(get_args(Grouping))}, or None")
         if not _is_number(diversity) or not 0 <= diversity <= 1:
             raise QueryError(f"the diversity is {diversity!r}; it must be 0 to 1")
+        if min_relevance is not None and not (_is_number(min_relevance) and 0 <= min_relevance <= 1):
+            raise QueryError(f"min_relevance is {min_relevance!r}; it must be 0 to 1, or None")
         return cls(
             parse_query(text, literal=literal),
             checked_names(collections),
@@ -181,6 +186,7 @@ class SearchRequest:
             literal is False,
             _generations(generation),
             facets,
+            None if min_relevance is None else float(min_relevance),
         )
 
 

@@ -13,6 +13,8 @@ from sourcebook.search.facets import Facets
 from sourcebook.search.highlights import Highlight
 from sourcebook.search.presentation import all_as_html, as_html, as_text
 
+NOTHING_RELEVANT = "Nothing relevant was found."
+
 
 @dataclass(frozen=True, slots=True)
 class OtherPassage:
@@ -83,6 +85,9 @@ class SearchResult:
     link: str | None = None
     """Address of the file in the web view of its Git repository, at the commit that was read; None elsewhere."""
 
+    relevance: float = 0.0
+    """How likely the passage answers the query, 0 to 1; comparable between queries and collections. 0 without a query,
+    as of similar documents."""
     sections: tuple[PassagePart, ...] = ()
     """Parts of the passage with headings, pages or times of their own, in reading order; empty where it has one place.
     The result's own place is that of the part that the snippet is of."""
@@ -174,7 +179,10 @@ class SearchResults(Sequence[SearchResult]):
     from the same index."""
     suggestion: str | None = None
     """The query with known words in place of those that no passage holds; None where there is nothing to suggest."""
-
+    nothing_relevant: bool = False
+    """Whether passages were found and none of them is relevant; they are withheld unless `min_relevance` is given."""
+    withheld: int = 0
+    """Number of results of this page that are left out because of their relevance."""
     facets: Facets | None = None
     """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`."""
 
@@ -196,11 +204,16 @@ class SearchResults(Sequence[SearchResult]):
 
     def __str__(self) -> str:
         """Return title, place and passage of each result, for `print`."""
-        return "\n\n".join(map(str, self.results)) or "No passage was found."
+        return "\n\n".join(map(str, self.results)) or self.why_empty
+
+    @property
+    def why_empty(self) -> str:
+        """The sentence for a page without results."""
+        return NOTHING_RELEVANT if self.withheld or self.nothing_relevant else "No passage was found."
 
     def _repr_html_(self) -> str:
         """Return the results as a numbered list, for notebooks."""
-        return all_as_html(self.results, self.notes)
+        return all_as_html(self.results, self.notes, self.why_empty)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as `sourcebook search --json` prints them."""
@@ -215,5 +228,7 @@ class SearchResults(Sequence[SearchResult]):
             "generations": list(self.generations),
             "suggestion": self.suggestion,
             "facets": self.facets,
+            "nothing_relevant": self.nothing_relevant,
+            "withheld": self.withheld,
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }

@@ -21,6 +21,7 @@ from sourcebook.search.ordering import Ordered, read_documents, rerank_group_div
 from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.read_results import read_results
+from sourcebook.search.relevant_page import RelevantPage, relevant_page
 from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
 from sourcebook.search.reranking.reranker import Reranker
@@ -91,7 +92,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         page, next_offset, page_notes = _page(request, ordered.candidates, everything=ranked.has_everything)
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
-        results = read_results(held.connection, scope.ids, page, request.neighbours)
+        relevant = relevant_page(held.connection, scope, request, ranked, page)
+        results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours)
         terms = _terms(held.connection, scope, request, ranked.legs)
         results = _with_snippets(held.connection, scope, terms, results)
         suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
@@ -102,7 +104,9 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         observation.part("reading", (ended - reading) * 1000)
         explanation = None
         if request.explain:
-            explanation = _explain(held.connection, request, ranked, ordered.rerank_ms, (ended - reading) * 1000)
+            explanation = _explain(
+                held.connection, request, ranked, relevant, ordered.rerank_ms, (ended - reading) * 1000
+            )
     notes += dict.fromkeys(chain.from_iterable(leg.notes for leg in ranked.legs.values()))
     notes += [ordered.note, *page_notes] if ordered.note else page_notes
     return SearchResults(
@@ -116,6 +120,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         explanation,
         tuple(scope.ids),
         suggestion,
+        relevant.nothing_relevant,
+        relevant.withheld,
         facets,
     )
 
@@ -268,7 +274,12 @@ def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> F
 
 
 def _explain(
-    connection: Connection, request: SearchRequest, ranked: RankedList, rerank_ms: float | None, reading_ms: float
+    connection: Connection,
+    request: SearchRequest,
+    ranked: RankedList,
+    relevant: RelevantPage,
+    rerank_ms: float | None,
+    reading_ms: float,
 ) -> Explanation:
     legs = ranked.legs
     fusion = request.fusion
@@ -284,4 +295,5 @@ def _explain(
         embedding_ms=legs["vector"].embedding_ms if "vector" in legs else None,
         rerank_ms=rerank_ms,
         reading_ms=round(reading_ms, 3),
+        relevance=relevant.explanations,
     )

@@ -218,7 +218,8 @@ class Stages:
         return found
 
     def search(self, query: str, **options: Any) -> SearchResults:
-        return self.knowledge.search(query, **options)
+        """Search; every passage is a result unless `min_relevance` is given."""
+        return self.knowledge.search(query, **{"min_relevance": 0, **options})
 
     @property
     def knowledge(self) -> KnowledgeBase:

@@ -175,6 +175,17 @@ def test_passages_are_read_by_key(connection: Connection, corpora: tuple[WordCor
     assert f"search_entry_{corpora[1].generation.id}" not in relations(nodes)
 
 
+def test_the_words_that_passages_hold_are_read_by_key(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    """The relevance of a page costs a look at its entries, however many others there are."""
+    generation = corpora[0].generation
+    chunks = corpora[0].chunks()[:5]
+    nodes = plan(connection, "matched_words", of(generation, chunks=chunks, tokens=["word17", "common"]))
+    assert f"search_entry_{generation.id}_chunk_id_idx" in indexes(nodes)
+    assert scanned(nodes) == set()
+
+
 def test_the_scope_is_read_without_touching_entries(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:

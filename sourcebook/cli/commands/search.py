@@ -125,6 +125,20 @@ def search(
             "--facets", help="Count the documents found by kind, type, language, tag and year.", rich_help_panel=_SHOWN
         ),
     ] = False,
+    min_relevance: Annotated[
+        float | None,
+        typer.Option(
+            "--min-relevance",
+            metavar="0..1",
+            help="Only passages of at least this relevance, which is how likely a passage answers.",
+            rich_help_panel=_SHOWN,
+            show_default=False,
+        ),
+    ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Show the passages also where none is relevant.", rich_help_panel=_SHOWN),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show words, weights, times and plans of the search.", rich_help_panel=_SHOWN),
@@ -133,7 +147,8 @@ def search(
 ) -> None:
     """Find the passages that answer a question, best first, with their positions.
 
-    Every collection is searched unless some are named. The score only ranks the passages of one search.
+    Every collection is searched unless some are named. The relevance of a passage, 0 to 1, is how likely it answers;
+    where no passage is relevant, the command says so, and `--all` shows what was found all the same.
 
     Any word of a query may match. A passage must contain `"a phrase"` and must not contain `-word` or `-"a phrase"`;
     `title:word` must be in the title of the document. The shell removes double quotes, and the command reads a dash as
@@ -173,6 +188,7 @@ def search(
         "explain": explain,
         "generation": generation or None,
         "facets": facets,
+        "min_relevance": 0.0 if everything and min_relevance is None else min_relevance,
     }
     SearchRequest.checked(*asked, **options)  # reports errors before anything is opened
     if context.is_empty(collections or ()):
@@ -189,7 +205,7 @@ def search(
 
 def _is_elaborate(ctx: typer.Context) -> bool:
     """Return whether options were given whose values have to be checked."""
-    plain = {"query", "collections", "as_json", "mode", "explain", "literal"}
+    plain = {"query", "collections", "as_json", "mode", "explain", "literal", "everything"}
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params if name not in plain}
     return any(source is not None and source.name == "COMMANDLINE" for source in sources.values())
 

@@ -96,6 +96,14 @@ WHERE distance < 0
 ORDER BY distance, chunk_id
 LIMIT %(depth)s;
 
+-- name: matched_words
+-- Return which words of the query each entry of a list holds.
+SELECT entry.chunk_id,
+       ARRAY(SELECT token FROM unnest(%(tokens)s::text[]) AS token
+             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS tokens
+FROM search_entry entry
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
 -- name: matching_among
 -- Return the entries of a list that fulfil a condition.
 SELECT entry.chunk_id FROM search_entry entry

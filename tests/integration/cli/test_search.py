@@ -11,12 +11,12 @@ RESULT = [
     *("document_id", "collection", "uri", "title", "heading_path", "anchor", "page", "start_seconds"),
     *("end_seconds", "ordinal", "text", "score", "vector_rank", "keyword_rank", "version", "vector_score"),
     *("keyword_score", "rerank_score", "kind", "media_type", "language", "tags", "metadata", "start_char"),
-    *("end_char", "parts", "also", "generation", "link", "sections", "snippet", "snippet_start"),
+    *("end_char", "parts", "also", "generation", "link", "relevance", "sections", "snippet", "snippet_start"),
     *("highlights", "snippet_highlights", "time_span", "context_text"),
 ]
 ANSWER = [
     *("results", "took_ms", "dropped_legs", "total_candidates", "offset", "next_offset", "notes"),
-    *("generations", "suggestion", "facets", "explanation"),
+    *("generations", "suggestion", "facets", "nothing_relevant", "withheld", "explanation"),
 ]
 
 
@@ -167,9 +167,10 @@ class TestSearch:
 
     def test_hybrid_as_a_process(self, boat: Path) -> None:
         """The whole command, with the model: found by vector search although no word is the same."""
-        process = start("search", "how long does the power supply endure", "--json")
+        process = start("search", "how long does the power supply endure", "--all", "--json")
         out, err = process.communicate(timeout=300)
         assert (process.returncode, err) == (0, "")
         best = json.loads(out)["results"][0]
         assert best["uri"].endswith("battery.md")
         assert best["vector_rank"] == 1
+        assert json.loads(out)["nothing_relevant"] is True, "three documents of which none is about power"

@@ -25,6 +25,7 @@ def untouched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         (["--neighbours", "21"], "--neighbours is 21; it must be 0 to 20"),
         (["--diversity", "1.5"], "--diversity is 1.5; it must be 0 to 1"),
         (["--diversity", "nan"], "--diversity is nan"),
+        (["--min-relevance", "2"], "--min-relevance is 2.0; it must be 0 to 1"),
         (["--filter", "kind=novel"], "it may have file, page, recording"),
         (["--filter", "kind"], "must be KEY=VALUE"),
         (["--filter", "colour=red"], "there is no filter 'colour'"),

@@ -30,6 +30,7 @@ RESULT = SearchResult(
     version=1,
     vector_score=0.625,
     keyword_score=8.5,
+    relevance=0.834,
 )
 
 
@@ -40,10 +41,10 @@ def shown(capsys: pytest.CaptureFixture[str], *found: SearchResult, **told: Any)
 
 
 def test_a_result(capsys: pytest.CaptureFixture[str]) -> None:
-    """Title, headings, score with the rank in each leg, address, and the passage without the heading above it."""
+    """Title, headings, relevance, score with its ranks, address, and the passage without the heading above it."""
     assert shown(capsys, RESULT).splitlines() == [
         "1. Tides › Moon",
-        "   score 0.7500 (vector rank 1, keyword rank 3), handbook",
+        "   relevance 0.83, score 0.7500 (vector rank 1, keyword rank 3), handbook",
         "   file:///tides.md#moon",
         "   The tide follows the moon.",
         "",
@@ -133,6 +134,20 @@ def test_nothing_found_and_an_empty_page_differ(capsys: pytest.CaptureFixture[st
     assert shown(capsys) == "No passage was found. Show the collections: sourcebook status\n"
     note = "the page begins behind 10 passages, and the search found 3: the last page is an earlier one"
     assert shown(capsys, offset=10, total_candidates=3, notes=(note,)) == f"Note: {note}.\n"
+
+
+def test_nothing_relevant(capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence comes in place of the passages, or above them where they are asked for; it names the option."""
+    hidden: dict[str, Any] = {"nothing_relevant": True, "withheld": 5, "total_candidates": 90, "next_offset": 5}
+    assert shown(capsys, **hidden) == "Nothing relevant was found. 5 passages left out; --all shows them.\n"
+    out = shown(capsys, RESULT, nothing_relevant=True, total_candidates=90)
+    assert out.splitlines()[0] == "Nothing relevant was found. These are the nearest passages."
+    assert "1. Tides › Moon\n" in out
+
+
+def test_less_relevant_passages_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(capsys, RESULT, withheld=1, total_candidates=90)
+    assert out.endswith("\n1 less relevant passage left out; --all shows it.\n")
 
 
 def test_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,9 @@ def test_print() -> None:
     assert "\u202e" not in shown
     assert "Tell the office." in str(SearchResults((RESULT,), 1.0, {}))
     assert str(SearchResults((), 1.0, {})) == "No passage was found."
+    refused = SearchResults((), 1.0, {}, nothing_relevant=True, withheld=5)
+    assert str(refused) == "Nothing relevant was found."
+    assert refused._repr_html_() == "<p>Nothing relevant was found.</p>"
 
 
 def test_notebook() -> None:

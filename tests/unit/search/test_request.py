@@ -59,3 +59,12 @@ def test_a_switch_is_true_or_false(name: str, value: object) -> None:
 def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
     with pytest.raises(QueryError):
         SearchRequest.checked("tide", **{name: value})  # type: ignore[arg-type]
+
+
+def test_the_least_relevance_is_a_probability() -> None:
+    """None leaves it to the search; 0 asks for every passage."""
+    assert SearchRequest.checked("tide").min_relevance is None
+    assert SearchRequest.checked("tide", min_relevance=0).min_relevance == 0.0
+    for wrong in (-0.1, 1.5, "0.5", True, float("nan")):
+        with pytest.raises(QueryError, match=r"min_relevance is .*; it must be 0 to 1, or None"):
+            SearchRequest.checked("tide", min_relevance=wrong)  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""Passages that a search finds for judged questions, with what is known of each and whether it answers."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from psycopg import Connection
+
+from benchmarks.corpora.asked_questions import Asked, Kind, is_reported
+from benchmarks.harness.calibration import Numbers, fit_logistic
+from sourcebook.search.fusion import Candidate, Fusion, LegResult, RankedList
+from sourcebook.search.keyword_leg import KeywordLeg
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.relevance import DECIDING, Background, Coefficients, Evidence, RelevanceModel
+from sourcebook.search.relevant_page import matched_words
+from sourcebook.search.search_scope import SearchScope, find_scope
+from sourcebook.search.vector_leg import VectorLeg
+
+_CANDIDATES = 10
+_DOCUMENTS = """
+SELECT entry.chunk_id, regexp_replace(document.uri, '^.*/|[.]md$', '', 'g')
+FROM search_entry entry JOIN document ON document.id = entry.document_id
+WHERE entry.generation_id = ANY(%s) AND entry.chunk_id = ANY(%s)
+"""
+LEGS = ("both", "words", "vectors", "other_both", "other_vectors")
+"""Fields of `RelevanceModel`."""
+_QUANTITIES = {
+    "both": ("cosine", "matched", "cosine_margin", "keyword_margin"),
+    "words": ("matched", "keyword_margin"),
+    "vectors": ("cosine", "cosine_margin"),
+    "other_both": ("standing", "matched", "keyword_margin"),
+    "other_vectors": ("standing", "cosine_margin"),
+}
+
+
+@dataclass(frozen=True)
+class JudgedPassage:
+    """The best passage of a document."""
+
+    evidence: Mapping[str, Evidence]
+    """Evidence for each of `LEGS`."""
+    answers: bool
+    """Whether its document is judged relevant."""
+
+
+@dataclass(frozen=True)
+class JudgedSearch:
+    """What a search for one question found."""
+
+    collection: str
+    source: str
+    kind: Kind
+    is_reported: bool
+    """Whether figures are reported on it; the coefficients are fitted on the others."""
+    passages: Sequence[JudgedPassage]
+    """The best passages of the first documents."""
+    deciding: Sequence[Mapping[str, Evidence]]
+    """Evidence of the first passages for each of `LEGS`."""
+
+    def is_refused(self, model: RelevanceModel, legs: str, least: float) -> bool:
+        """Whether no passage is relevant."""
+        return max((model.relevance(each[legs]) for each in self.deciding), default=0.0) < least
+
+
+def judged_searches(connection: Connection, vectors: QueryVectors, asked: Asked) -> Iterator[JudgedSearch]:
+    """Ask the questions, and yield what each found."""
+    scope = find_scope(connection, [asked.collection])
+    for question, text in asked.questions.items():
+        legs = {
+            "vector": VectorLeg(vectors, scope, text, None).find(connection, Fusion().depth),
+            "keyword": KeywordLeg(scope, text, None).find(connection, Fusion().depth),
+        }
+        ranked = RankedList(lambda _, found=legs: found, Fusion())  # type: ignore[misc]
+        ranked.extend()
+        first = ranked.candidates[:_CANDIDATES]
+        evidence = _evidence(connection, scope, legs, first)
+        documents: dict[int, str] = dict(
+            connection.execute(_DOCUMENTS, [scope.ids, [each.chunk_id for each in first]]).fetchall()
+        )
+        best: dict[str, Mapping[str, Evidence]] = {}
+        for candidate, known in zip(first, evidence, strict=True):
+            best.setdefault(documents[candidate.chunk_id], known)
+        judged = asked.relevant.get(question, {})
+        passages = [JudgedPassage(known, document in judged) for document, known in best.items()]
+        yield JudgedSearch(
+            asked.collection, asked.source, asked.kind, is_reported(question), passages[:DECIDING], evidence[:DECIDING]
+        )
+
+
+def _evidence(
+    connection: Connection, scope: SearchScope, legs: Mapping[str, LegResult], candidates: Sequence[Candidate]
+) -> list[dict[str, Evidence]]:
+    """Return the evidence of each candidate for each of `LEGS`."""
+    both = Background.of(legs, scope.by_model())
+    backgrounds = {
+        "both": both,
+        "words": replace(both, cosines=()),
+        "vectors": replace(both, weights={}),
+        "other_both": replace(both, is_known=False),
+        "other_vectors": replace(both, is_known=False, weights={}),
+    }
+    matched = matched_words(connection, scope, both, candidates)
+    return [
+        {name: each.evidence(candidate, matched.get(candidate.chunk_id, ())) for name, each in backgrounds.items()}
+        for candidate in candidates
+    ]
+
+
+def weights_of(searches: Sequence[JudgedSearch]) -> list[float]:
+    """Return a weight for each search: sources weigh alike, and in each the answerable and the other questions."""
+    groups = [(each.source, each.kind == "own") for each in searches]
+    counts = Counter(groups)
+    return [len(groups) / (len(counts) * counts[group]) for group in groups]
+
+
+def fit_model(searches: Sequence[JudgedSearch]) -> RelevanceModel:
+    """Return the coefficients that explain best which passages answer."""
+    rows = [
+        (passage, weight)
+        for each, weight in zip(searches, weights_of(searches), strict=True)
+        for passage in each.passages
+    ]
+    answers = np.array([float(passage.answers) for passage, _ in rows])
+    return RelevanceModel(**{legs: _fit(legs, [row[0].evidence[legs] for row in rows], answers, rows) for legs in LEGS})
+
+
+def _fit(
+    legs: str, evidence: Sequence[Evidence], answers: Numbers, rows: Sequence[tuple[JudgedPassage, float]]
+) -> Coefficients:
+    names = _QUANTITIES[legs]
+    quantities = np.array([[getattr(each, name) or 0.0 for name in names] for each in evidence])
+    uses_cosine = legs != "words"
+    weights = np.array(
+        [
+            weight * (each.language_weight if uses_cosine else 1.0)
+            for each, (_, weight) in zip(evidence, rows, strict=True)
+        ]
+    )
+    intercept, *others = (round(float(value), 2) for value in fit_logistic(quantities, answers, weights))
+    return Coefficients(intercept, **dict(zip(names, others, strict=True)))

@@ -1,0 +1,166 @@
+"""Calibration of the relevance: fitted on some judged sets, tried on another, and what a search refuses."""
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple
+
+from benchmarks.corpora.asked_questions import SMALL, asked_questions, collections_of
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.calibration import Bin, expected_calibration_error, reliability
+from benchmarks.harness.judged_passages import LEGS, JudgedSearch, fit_model, judged_searches, weights_of
+from benchmarks.harness.library import Library
+from benchmarks.harness.report import Row, say
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.relevance import FITTED, RELEVANT_FROM, RelevanceModel
+
+_LARGEST_ERROR = 0.08
+_LARGEST_CHANGE = 0.3
+"""Difference of a coefficient from the one in use, at most: other machines round vectors otherwise."""
+_LEAST_REFUSED = 0.90
+_MOST_REFUSED = 0.03
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Colours that people with colour blindness tell apart (Okabe and Ito)."""
+
+
+def run(bench: Bench) -> list[Row]:
+    """Ask judged questions of judged collections, fit, and report on the half that nothing was fitted on."""
+    if not bench.retrieval_sets:
+        return [Row("expected calibration error", None, note="run with --retrieval FOLDER, which holds scifact/")]
+    collections = collections_of(bench.retrieval_sets)
+    library = bench.library("relevance", collections=list(collections))
+    for name, known in collections.items():
+        known.write(library.files_of(name))
+    say(f"  first ingest of {sum(len(known.documents) for known in collections.values()):,} documents …")
+    library.ingest()
+    searches = ask(library, bench)
+    rows, diagram = measure(searches)
+    if bench.options.diagram is not None:
+        bench.options.diagram.write_text(diagram, encoding="utf-8")
+    return rows
+
+
+def ask(library: Library, bench: Bench) -> list[JudgedSearch]:
+    """Return what the searches for all questions found."""
+    found: list[JudgedSearch] = []
+    with library.database() as database, database.connection() as connection:
+        vectors = QueryVectors(library.home)
+        for asked in asked_questions(collections_of(bench.retrieval_sets)):
+            found += judged_searches(connection, vectors, asked)
+        vectors.close()
+    say(f"  {len(found):,} searches")
+    return found
+
+
+def measure(searches: Sequence[JudgedSearch]) -> tuple[list[Row], str]:
+    """Return the rows of the table, and the reliability diagram as SVG."""
+    fitted_on = [each for each in searches if not each.is_reported]
+    reported = [each for each in searches if each.is_reported]
+    model = fit_model(fitted_on)
+    for legs in LEGS:
+        say(f"  {legs}: {getattr(model, legs)}")
+    names = list(dict.fromkeys(each.collection for each in reported if not each.collection.endswith(SMALL)))
+    sources = {each.collection: each.source for each in reported}
+    without = {
+        source: fit_model([each for each in fitted_on if each.source != source]) for source in set(sources.values())
+    }
+    held_back: dict[str, list[Bin]] = {}
+    rows = []
+    for name in names:
+        other = without[sources[name]]
+        of_set = [each for each in reported if each.collection == name]
+        own, foreign = ([each for each in of_set if each.kind == kind] for kind in ("own", "foreign"))
+        held_back[name] = _bins(other, of_set)
+        error = expected_calibration_error(held_back[name])
+        note = f"answerable questions alone {expected_calibration_error(_bins(other, own)):.3f}"
+        rows.append(Row(f"expected calibration error, {name} held back", error, "share", _LARGEST_ERROR, note))
+        refused = _refused(other, foreign)
+        note = f"its own {_percent(_refused(other, own))}; not held back {_percent(_refused(FITTED, foreign))}, "
+        note += _percent(_refused(FITTED, own))
+        rows.append(Row(f"questions of other sets refused, {name} held back", refused, "%", note=note))
+    difference = _largest_difference(model)
+    rows.append(
+        Row("coefficients in use against fitted ones: largest difference", difference, "share", _LARGEST_CHANGE)
+    )
+    rows += _refusals(reported, names)
+    return rows, reliability_diagram(held_back)
+
+
+def _bins(model: RelevanceModel, searches: Sequence[JudgedSearch]) -> list[Bin]:
+    """Return the tenths of the scale, answerable and other questions weighing alike."""
+    pairs = [
+        (passage, weight)
+        for each, weight in zip(searches, weights_of(searches), strict=True)
+        for passage in each.passages
+    ]
+    return reliability(
+        [model.relevance(passage.evidence["both"]) for passage, _ in pairs],
+        [float(passage.answers) for passage, _ in pairs],
+        [weight for _, weight in pairs],
+    )
+
+
+def _refusals(reported: Sequence[JudgedSearch], names: Sequence[str]) -> Iterator[Row]:
+    """Yield the shares of questions that are refused: of other sets, answerable, and without their documents."""
+    whole = [each for each in reported if each.collection in names]
+    foreign, own = ([each for each in whole if each.kind == kind] for kind in ("foreign", "own"))
+    for legs in LEGS[:-1]:  # a search by the last one alone refuses nothing
+        least, most = (_LEAST_REFUSED, _MOST_REFUSED) if legs == "both" else (None, None)
+        refused = _refused(FITTED, foreign, legs)
+        yield Row(f"questions of other sets refused, {legs}", refused, "%", least, at_least=True)
+        yield Row(f"answerable questions refused, {legs}", _refused(FITTED, own, legs), "%", most)
+    gone = _refused(FITTED, [each for each in reported if each.kind == "removed"])
+    yield Row("refused: questions whose documents are left out", gone, "%", note="the collection has others like them")
+
+
+def _refused(model: RelevanceModel, searches: Sequence[JudgedSearch], legs: str = "both") -> float:
+    refused = [each.is_refused(model, legs, RELEVANT_FROM) for each in searches]
+    return sum(refused) / len(refused) if refused else 0.0
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _largest_difference(model: RelevanceModel) -> float:
+    differences: list[float] = [
+        abs(fitted - in_use)
+        for legs in LEGS
+        for fitted, in_use in zip(astuple(getattr(model, legs)), astuple(getattr(FITTED, legs)), strict=True)
+    ]
+    return max(differences)
+
+
+def reliability_diagram(sets: dict[str, list[Bin]]) -> str:
+    """Return predicted against observed shares as SVG: a line for each set, areas of circles by number of passages."""
+    size, left, top = 420, 60, 20
+
+    def place(predicted: float, observed: float) -> tuple[float, float]:
+        return left + size * predicted, top + size * (1 - observed)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + size + 170} {top + size + 50}">',
+        '<g font-family="sans-serif" font-size="13">',
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<rect x="{left}" y="{top}" width="{size}" height="{size}" fill="none" stroke="#999999"/>',
+        f'<path d="M{left} {top + size} L{left + size} {top}" stroke="#999999" stroke-dasharray="4 4"/>',
+    ]
+    for tenth in range(0, 11, 2):
+        x, y = place(tenth / 10, tenth / 10)
+        parts.append(f'<text x="{x:.0f}" y="{top + size + 18}" text-anchor="middle">{tenth / 10:g}</text>')
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end">{tenth / 10:g}</text>')
+    for number, ((name, bins), colour) in enumerate(zip(sets.items(), _COLOURS, strict=False)):
+        points = [place(each.predicted, each.observed) for each in bins]
+        line = " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        parts.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        parts += [
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2 + 10 * each.weight**0.5:.1f}" fill="{colour}" opacity="0.5"/>'
+            for (x, y), each in zip(points, bins, strict=True)
+        ]
+        row = top + 20 + 22 * number
+        parts.append(f'<circle cx="{left + size + 20}" cy="{row - 4}" r="6" fill="{colour}"/>')
+        parts.append(f'<text x="{left + size + 34}" y="{row}">{html.escape(name)}</text>')
+    parts.append(f'<text x="{left + size / 2}" y="{top + size + 40}" text-anchor="middle">relevance</text>')
+    parts.append(
+        f'<text transform="translate(18 {top + size / 2}) rotate(-90)" text-anchor="middle">share that answers</text>'
+    )
+    return "\n".join([*parts, "</g>", "</svg>"]) + "\n"

@@ -1,0 +1,76 @@
+"""Relevance of the candidates of a page, and whether the search found anything relevant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.search.fusion import Candidate, RankedList
+from sourcebook.search.relevance import DECIDING, FITTED, RELEVANT_FROM, Background
+from sourcebook.search.request import SearchRequest
+from sourcebook.search.search_scope import SearchScope
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantPage:
+    """A page with the relevance of its candidates."""
+
+    candidates: tuple[Candidate, ...]
+    """The candidates that are shown, in their order."""
+    explanations: tuple[str, ...]
+    """The relevance of every candidate of the page, those not shown included, as a sum of log-odds."""
+    nothing_relevant: bool
+    """Whether candidates were found and none of the first ones is relevant."""
+    withheld: int
+    """Number of candidates of the page that are not shown."""
+
+
+def relevant_page(
+    connection: Connection, scope: SearchScope, request: SearchRequest, ranked: RankedList, page: Sequence[Candidate]
+) -> RelevantPage:
+    """Return the candidates of a page that are relevant enough, each with its relevance.
+
+    The first candidates of the ranked list decide whether anything is relevant, so that all pages say the same. A
+    passage that fulfils a required phrase or title is what was asked for, whatever its relevance.
+
+    Args:
+        connection: in autocommit mode.
+        scope: the generations that are searched.
+        request: the search.
+        ranked: candidates in the order of the fusion.
+        page: candidates of the page.
+    """
+    deciding = ranked.candidates[:DECIDING]
+    judged_once = list({each.chunk_id: each for each in (*deciding, *page)}.values())
+    background = Background.of(ranked.first_legs, scope.by_model())
+    matched = matched_words(connection, scope, background, judged_once)
+    evidence = {each.chunk_id: background.evidence(each, matched.get(each.chunk_id, ())) for each in judged_once}
+    relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
+    best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
+    is_demanded = bool(request.query.phrases or request.query.titles)
+    nothing_relevant = best < RELEVANT_FROM and background.can_refuse and not is_demanded
+    if request.min_relevance is not None:
+        shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]
+    else:
+        shown = [] if nothing_relevant else list(page)
+    return RelevantPage(
+        tuple(replace(each, relevance=relevances[each.chunk_id]) for each in shown),
+        tuple(FITTED.explain(evidence[each.chunk_id]) for each in page) if request.explain else (),
+        nothing_relevant,
+        len(page) - len(shown),
+    )
+
+
+def matched_words(
+    connection: Connection, scope: SearchScope, background: Background, candidates: Sequence[Candidate]
+) -> dict[int, list[str]]:
+    """Return the words of the query that each candidate holds, by chunk id."""
+    if not background.weights or not candidates:
+        return {}
+    parameters = {
+        "tokens": list(background.weights),
+        "generations": scope.ids,
+        "chunks": [each.chunk_id for each in candidates],
+    }
+    return dict(connection.execute(queries["matched_words"], parameters).fetchall())
