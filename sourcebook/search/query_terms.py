@@ -56,6 +56,8 @@ class QueryTerm:
     """Factor on the entry's own weight: idf times occurrences, less for a stand-in."""
     occurrences: int = 1
     """Number of times that the query has it: BM25's query term frequency, without saturation (k3 infinite)."""
+    stands_for: str | None = None
+    """Word of the query that it stands in for."""
 
 
 def idf(entries: int, all_entries: int) -> float:
@@ -111,7 +113,8 @@ def with_stand_ins(
         for (stand_in, entries, ids), factor in _Vocabulary(connection, scope).stand_ins(term.token, typos=typos):
             weight = factor * idf(entries, everything) * term.occurrences
             if stand_in not in found or found[stand_in].weight < weight:
-                found[stand_in] = QueryTerm(stand_in, entries, {int(key): id_ for key, id_ in ids.items()}, weight)
+                known = {int(key): id_ for key, id_ in ids.items()}
+                found[stand_in] = QueryTerm(stand_in, entries, known, weight, stands_for=term.token)
     return [*found.values(), *(term for term in terms if not term.ids)]
 
 

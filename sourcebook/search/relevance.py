@@ -151,7 +151,8 @@ class Background:
     """Whether the coefficients were fitted on the cosines of the embedding model."""
     language_weight: float = 1.0
     weights: Mapping[str, float] = field(default_factory=dict)
-    """idf times occurrences of each word of the query; empty without the keyword leg."""
+    """idf times occurrences of each word of the query, its stand-ins in place of one that has some; empty without the
+    keyword leg."""
     scores: tuple[float, ...] = ()
     """BM25 scores of the two best entries of the keyword leg."""
 
@@ -164,11 +165,13 @@ class Background:
             models: identities of the embedding models that the search covers.
         """
         vector, keyword = legs.get("vector", LegResult()), legs.get("keyword", LegResult())
+        terms = keyword.terms or ()
+        stood_for = {term.stands_for for term in terms}
         return cls(
             tuple(cosine for _, cosine in vector.ranking[:FIRST_DEPTH]),
             all(model.partition(":")[0] == BUNDLED_NAME for model in models),
             vector.language_weight,
-            {term.token: term.weight for term in keyword.terms or ()},
+            {term.token: term.weight for term in terms if term.token not in stood_for},
             tuple(score for _, score in keyword.ranking[:2]),
         )
 
