@@ -46,7 +46,7 @@ class JudgedPassage:
 
 @dataclass(frozen=True)
 class JudgedSearch:
-    """What a search for one question found."""
+    """Passages that a search for one question found."""
 
     collection: str
     source: str

@@ -32,7 +32,7 @@ _LEAST_DEVIATION: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a search knows of one passage; the quantities of a leg that found nothing, or was not asked, are None."""
+    """Quantities by which a passage is judged; those of a leg that found nothing, or was not asked, are None."""
 
     cosine: float | None = None
     """Cosine similarity, -1..1, under a model whose cosines the coefficients were fitted on."""
@@ -143,7 +143,7 @@ FITTED: Final = RelevanceModel(
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What the legs of one search found, by which each of its passages is judged."""
+    """Findings of the legs of one search, by which each of its passages is judged."""
 
     cosines: tuple[float, ...] = ()
     """Cosine similarities of the first 100 entries of the vector leg, best first; empty without the leg."""

@@ -204,16 +204,15 @@ class SearchResults(Sequence[SearchResult]):
 
     def __str__(self) -> str:
         """Return title, place and passage of each result, for `print`."""
-        return "\n\n".join(map(str, self.results)) or self.why_empty
+        return "\n\n".join(map(str, self.results)) or self._why_empty()
 
-    @property
-    def why_empty(self) -> str:
-        """The sentence for a page without results."""
+    def _why_empty(self) -> str:
+        """Return the sentence for a page without results."""
         return NOTHING_RELEVANT if self.withheld or self.nothing_relevant else "No passage was found."
 
     def _repr_html_(self) -> str:
         """Return the results as a numbered list, for notebooks."""
-        return all_as_html(self.results, self.notes, self.why_empty)
+        return all_as_html(self.results, self.notes, self._why_empty())
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as `sourcebook search --json` prints them."""
