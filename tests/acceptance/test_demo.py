@@ -66,7 +66,7 @@ def _answers(knowledge: KnowledgeBase) -> tuple[dict[str, float], list[float]]:
         judged = json.loads(line)
         question, wanted = judged["question"], judged["document"]
         uri = wanted if "://" in wanted else file_uri(str(EXAMPLES / "library" / wanted))
-        hits = knowledge.search(question, limit=10, group_by="document")
+        hits = knowledge.search(question, limit=10, group_by="document", min_relevance=0)
         relevant[question], rankings[question] = {uri: 1}, [hit.uri for hit in hits]
         if judged["page"]:
             on_page.append(float((hits[0].uri, hits[0].page) == (uri, judged["page"])))
