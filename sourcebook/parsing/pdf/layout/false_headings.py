@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
-from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 from sourcebook.parsing.pdf.layout.heading_surroundings import below_titles, in_sentences, repeated
+from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 
 _CALLOUT = re.compile(
     r"(?:note|tip|hint|warning|caution|danger|important|attention|achtung|hinweis|warnung|vorsicht|wichtig|tipp"

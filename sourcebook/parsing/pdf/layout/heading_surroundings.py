@@ -20,7 +20,7 @@ _TEXT = 80
 
 
 def in_sentences(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
-    """Yield the indices of headings that are a line of a paragraph, which a sign or word in a larger font sets apart."""
+    """Yield the indices of headings that are a line of a paragraph, which a word in a larger font sets apart."""
     for place, one in enumerate(found):
         if not isinstance(one, Element) or one.kind != "heading" or is_numbered(one.text):
             continue
@@ -88,16 +88,19 @@ def _is_text(one: Element | PlacedTable) -> bool:
 
 
 def repeated(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
-    """Yield the indices of headings at the top of a page that repeat the heading before them: slides that continue."""
-    last: Element | None = None
-    for _, group in groupby(enumerate(found), key=lambda one: _page(one[1])):
-        top = True
-        for place, one in group:
-            if isinstance(one, Element) and one.kind == "running head":
-                continue
-            if isinstance(one, Element) and one.kind == "heading":
-                alike = last is not None and style_of(one) == style_of(last) and plain(one.text) == plain(last.text)
-                if top and alike:
-                    yield place
-                last = one
-            top = False
+    """Yield the indices of headings at the top of a page that repeat the last one of the page before, as slides do."""
+    before: Element | None = None
+    for page, group in groupby(enumerate(found), key=lambda one: _page(one[1])):
+        shown = [(place, one) for place, one in group if not (isinstance(one, Element) and one.kind == "running head")]
+        headings = [one for _, one in shown if isinstance(one, Element) and one.kind == "heading"]
+        if not headings:
+            continue
+        first = headings[0]
+        goes_on = before is not None and page == before.places[0].page + 1 and _alike(first, before)
+        if goes_on and shown[0][1] is first:
+            yield shown[0][0]
+        before = headings[-1]
+
+
+def _alike(one: Element, other: Element) -> bool:
+    return style_of(one) == style_of(other) and plain(one.text) == plain(other.text)
