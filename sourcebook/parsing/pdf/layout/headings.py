@@ -36,7 +36,7 @@ _ALIKE = 1.06
 _CAPTION = re.compile(
     r"(?:\[?(?:fig(?:ure|\.)?|table|tab\.|listing|example|algorithm|scheme|chart|plate|exhibit|abbildung|abb\."
     r"|tabelle|figura|tabla|tableau|рис\.?|рисунок|таблица|그림|표|図|表|图)\s?"
-    r"[A-Z]?\d+(?:[.\-–]\d+)*\]?)(?:[.:\s]|$)",
+    r"(?:[A-Z]?\d+(?:[.\-–]\d+)*|(?-i:[IVXL]+))\]?)(?:[.:\s]|$)",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?:(?P<decimal>\d{1,3}(?:\.\d{1,3})*)\.?|(?P<letter>[A-Z](?:\.\d{1,3})+))\s+(?=\w)")
