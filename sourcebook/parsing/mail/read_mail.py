@@ -31,10 +31,15 @@ _LEAST_RATIO = 5
 """Ratio of the lengths of HTML and plain text above which the plain text is only a placeholder."""
 
 
-def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
+def parse_mail(content: bytes, *, media_type: str, taken: set[str] | None = None) -> ParsedDocument:
     """Parse a message, message/rfc822 or application/vnd.ms-outlook.
 
     The subject is title and H1; plain text is kept verbatim, HTML becomes Markdown.
+
+    Args:
+        content: The whole message.
+        media_type: Its media type.
+        taken: Names, case-folded, that no attachment may have; the names of the attachments are added.
 
     Raises:
         ParseError: The message is encrypted or damaged, or the content is no message.
@@ -44,7 +49,7 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
         raise ParseError(
             f"the message is {message.sealed}; save it from the mail program as plain text", FailureClass.PASSWORD
         )
-    attachments = tuple(attachments_of(message))
+    attachments = tuple(attachments_of(message, set() if taken is None else taken))
     writer = _Writer()
     subject = _ESCAPED.sub(r"\\\1", message.subject)
     title = plain_title(subject)
