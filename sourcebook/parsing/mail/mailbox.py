@@ -7,7 +7,7 @@ from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
 from sourcebook.model.media_types import EMAIL
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.mailbox_messages import messages
-from sourcebook.parsing.mail.read_mail import parse_mail
+from sourcebook.parsing.mail.read_mail import mail_document
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
 _MOST_ATTACHMENTS = 5_000
@@ -31,7 +31,7 @@ def parse_mailbox(content: bytes) -> ParsedDocument:
     for message in messages(content):
         count += 1
         try:
-            document = parse_mail(message, media_type=EMAIL, taken=taken)
+            document = mail_document(message, media_type=EMAIL, taken=taken)
         except (ParseError, RecursionError) as error:
             unread += 1
             reason = str(error) if isinstance(error, ParseError) else "its parts are nested too deeply"

@@ -31,10 +31,19 @@ _LEAST_RATIO = 5
 """Ratio of the lengths of HTML and plain text above which the plain text is only a placeholder."""
 
 
-def parse_mail(content: bytes, *, media_type: str, taken: set[str] | None = None) -> ParsedDocument:
+def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
     """Parse a message, message/rfc822 or application/vnd.ms-outlook.
 
     The subject is title and H1; plain text is kept verbatim, HTML becomes Markdown.
+
+    Raises:
+        ParseError: The message is encrypted or damaged, or the content is no message.
+    """
+    return mail_document(content, media_type=media_type, taken=set())
+
+
+def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> ParsedDocument:
+    """Parse a message of several that keep the names of their attachments apart.
 
     Args:
         content: The whole message.
@@ -49,7 +58,7 @@ def parse_mail(content: bytes, *, media_type: str, taken: set[str] | None = None
         raise ParseError(
             f"the message is {message.sealed}; save it from the mail program as plain text", FailureClass.PASSWORD
         )
-    attachments = tuple(attachments_of(message, set() if taken is None else taken))
+    attachments = tuple(attachments_of(message, taken))
     writer = _Writer()
     subject = _ESCAPED.sub(r"\\\1", message.subject)
     title = plain_title(subject)
