@@ -15,6 +15,8 @@ _FULL = 0.9
 """Share of the column's width that a line within a paragraph reaches."""
 _FEWEST_SIGNS = 2
 """Signs that a line is a part of a sentence."""
+_LARGER = 1.06
+"""Smallest font size of a title, in font sizes of what is below it."""
 _TEXT = 80
 """Fewest characters of a paragraph of running text that has one line."""
 
@@ -48,11 +50,11 @@ def _goes_on(above: Element, below: Element) -> bool:
 def below_titles(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
     """Yield the indices of the authors, dates and versions below the title on the first page.
 
-    They are before any running text, and no other heading has their style. A text with a number stays, and the last one
-    before the running text does.
+    They are smaller than the title, before any running text, and no other heading has their style. A text with a number
+    stays, and the last one before the running text does.
     """
     headings = [place for place, one in enumerate(found) if isinstance(one, Element) and one.kind == "heading"]
-    if not headings:
+    if not headings or any(map(_is_text, found[: headings[0]])):
         return
     first = headings[0]
     page = _page(found[first])
@@ -68,7 +70,8 @@ def below_titles(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
     leads = following < len(found) and (_is_text(found[following]) or _page(found[following]) != page)
     for place in matter[matter.index(title) + 1 : -1 if leads else None]:
         one = found[place]
-        if isinstance(one, Element) and style_of(one) not in elsewhere and not is_numbered(one.text):
+        smaller = _size(found[title]) > _LARGER * _size(one)
+        if smaller and isinstance(one, Element) and style_of(one) not in elsewhere and not is_numbered(one.text):
             yield place
 
 
