@@ -22,9 +22,17 @@ def words(markdown: str) -> list[str]:
 
 def headings(markdown: str) -> Counter[str]:
     """Return the count of each heading of any level, case-folded, without marks around it."""
+    return sum(headings_by_level(markdown).values(), Counter())
+
+
+def headings_by_level(markdown: str) -> dict[int, Counter[str]]:
+    """Return the count of each heading, case-folded, without marks around it, by its level from 1 to 6."""
     tokens = _tokens(markdown)
-    inside = [tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open"]
-    return _counted(inside)
+    inside: dict[int, list[Token]] = {}
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            inside.setdefault(int(token.tag.removeprefix("h")), []).append(tokens[at + 1])
+    return {level: _counted(found) for level, found in inside.items()}
 
 
 def table_cells(markdown: str) -> Counter[str]:

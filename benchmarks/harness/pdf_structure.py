@@ -1,20 +1,26 @@
 """Headings and table cells of PDFs as the files themselves tell them: by their outline and by the tags of their text.
 
 PDFium reads both. The outline is hidden from readers, which would only copy it.
+
+Outlines leave out the headings of the lower levels: an outline of two levels says nothing about a heading of the third.
+So a heading that a reader finds is scored twice: right or wrong by the outline alone, and, in a figure of its own,
+neither right nor wrong where its level is deeper than the outline goes. Level 1 is the document's title, which outlines
+do not name, so that an outline of two levels covers the levels up to 3. No other heading is excused: not the title
+itself, nor `Contents`, nor `References`, which many outlines leave out.
 """
 
 import ctypes
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pypdfium2  # type: ignore[import-untyped] # has no stubs
 from pypdfium2 import raw
 
-from benchmarks.harness.document_scores import headings, table_cells
+from benchmarks.harness.document_scores import headings_by_level, table_cells
 
 _NUMBER = re.compile(r"\A(?:(?:appendix|chapter|part|section)\s+)?(?:(?:\d+|[a-z])(?:\.\d+)*|[ivxlc]+)[.:)]?\s+(?=\w)")
 _HEADING = re.compile(r"H[1-6]?|Title")
@@ -36,24 +42,45 @@ class Structure:
     headings: Counter[str]
     """Titles without their number."""
     cells: Counter[str]
+    depth: int = 0
+    """Levels of headings that the PDF tells, without the title's; 0 for the structure that a reader finds."""
+    levels: Mapping[int, Counter[str]] = field(default_factory=dict)
+    """Headings that a reader finds, by level from 1 to 6."""
+
+    def within(self, told: "Structure") -> int:
+        """Return the number of headings that the other structure can tell right from wrong."""
+        deepest = 1 + told.depth
+        deeper = sum((found for level, found in self.levels.items() if level > deepest), Counter[str]())
+        return self.headings.total() - (deeper - (deeper & told.headings)).total()
 
 
 def told_structure(content: bytes) -> Structure:
     """Return what the outline and the tags of a PDF tell; titles that are not on its pages are left out."""
     with pypdfium2.PdfDocument(content) as document:
         text = _letters("".join(page.get_textpage().get_text_range() for page in document))
-        outline = [mark.get_title() or "" for mark in document.get_toc(max_depth=_DEEPEST_OUTLINE)]
+        outline = [(mark.level, mark.get_title() or "") for mark in document.get_toc(max_depth=_DEEPEST_OUTLINE)]
         tagged = [one for page in document for one in _tagged(page)]
-    titles = outline or [title for kind, title in tagged if _HEADING.fullmatch(kind)]
-    told = Counter(title for title in map(plain_title, titles) if title and title in text)
-    return Structure(told, Counter(cell for kind, one in tagged if kind in _CELL and (cell := _letters(one))))
+    titles = outline or [(_tag_level(kind), title) for kind, title in tagged if _HEADING.fullmatch(kind)]
+    told = Counter(title for title in (plain_title(title) for _, title in titles) if title and title in text)
+    cells = Counter(cell for kind, one in tagged if kind in _CELL and (cell := _letters(one)))
+    return Structure(told, cells, depth=1 + max((level for level, _ in titles), default=-1))
+
+
+def _tag_level(kind: str) -> int:
+    """Return the level of the tag of a heading, from 0 as PDFium counts those of outlines."""
+    return int(kind[1]) - 1 if kind[1:].isdigit() else 0
 
 
 def read_structure(markdown: str) -> Structure:
     """Return the headings and cells of a document in Markdown."""
+    levels = {
+        level: Counter(title for title in map(plain_title, found.elements()) if title)
+        for level, found in headings_by_level(markdown).items()
+    }
     return Structure(
-        Counter(title for title in map(plain_title, headings(markdown).elements()) if title),
+        sum(levels.values(), Counter()),
         Counter(cell for cell in map(_letters, table_cells(markdown).elements()) if cell),
+        levels=levels,
     )
 
 

@@ -1,6 +1,6 @@
 """Headings and table cells that readers find in the PDFs of the library, by part of the list."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.harness.pdf_structure import Structure
@@ -36,8 +36,9 @@ def structure_rows(documents: Iterable[StructureReadings]) -> list[Row]:
     return rows
 
 
-def _of_reader(part: str, name: str, chosen: Iterable[StructureReadings]) -> list[Row]:
+def _of_reader(part: str, name: str, chosen: Sequence[StructureReadings]) -> list[Row]:
     titled = [(one.told.headings, one.read[name].headings) for one in chosen if one.told.headings]
+    within = sum(one.read[name].within(one.told) for one in chosen if one.told.headings)
     tabled = [(one.told.cells, one.read[name].cells) for one in chosen if one.told.cells]
     told, read = sum(told.total() for told, _ in titled), sum(read.total() for _, read in titled)
     shared = sum((told & read).total() for told, read in titled)
@@ -48,6 +49,7 @@ def _of_reader(part: str, name: str, chosen: Iterable[StructureReadings]) -> lis
         for what, count, total, bar, note in (
             ("headings found", shared, told, bars[0], f"of {told} in {len(titled)} PDFs"),
             ("headings right", shared, read, bars[1], f"of {read}"),
+            ("headings right within the outline's depth", shared, within, bars[1], f"of {within}"),
             ("table cells found", found, cells, bars[2], f"of {cells} in {len(tabled)} PDFs"),
         )
     ]

@@ -19,8 +19,8 @@ CONTACTS = "text/vcard"
 MBOX = "application/mbox"
 MHTML = "multipart/related"
 OUTLOOK = "application/vnd.ms-outlook"
-MESSAGES = frozenset({EMAIL, OUTLOOK})
-"""Media types of messages, which may have attachments."""
+MESSAGES = frozenset({EMAIL, OUTLOOK, MBOX})
+"""Media types of messages and mailboxes, which may have attachments."""
 ASCIIDOC = "text/asciidoc"
 LATEX = "text/x-tex"
 RST = "text/x-rst"

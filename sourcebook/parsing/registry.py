@@ -94,7 +94,6 @@ class FileType:
     """Reason to skip the file; None where it is parsed or transcribed."""
 
 
-_CONVERTED = (DOC, PPT)
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
 _CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES if f"text/x-{language}" != XML)
 _DOCLING = ("docling-slim", "docling-core")
@@ -126,7 +125,8 @@ PARSERS = (
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 3, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 2, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 1, (*_DOCLING, "openpyxl", "xlrd")),
-    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, *_CONVERTED), 1, _DOCLING),
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 2,
+           (*_DOCLING, "firecrawl-anydoc", "olefile")),
     Parser("drawing", "markup.svg:parse_svg", (), (SVG,), 2, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 1, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 1,
@@ -135,14 +135,14 @@ PARSERS = (
     Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (FICTIONBOOK,), 1, (*_MARKUP, "selectolax")),
     Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 10,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
-    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (MBOX,), 4, (*_MARKUP, "selectolax")),
+    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (MBOX,), 5, (*_MARKUP, "selectolax")),
     Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (ZIP, TAR), detects_language=False),
     Parser("database", "tables.sqlite_database:parse_sqlite", (), (SQLITE,), detects_language=False),
     Parser("parquet", "tables.parquet:parse_parquet", (), (PARQUET,), 1, ("pyarrow",), detects_language=False),
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (CALENDAR,)),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (CONTACTS,)),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (MHTML,), 3, (*_MARKUP, "selectolax")),
-    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 7, ("docling-parse", "docling-core", "pypdfium2"),
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 8, ("docling-parse", "docling-core", "pypdfium2"),
            uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 1,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
@@ -164,10 +164,6 @@ _REASONS = {
         "programs are not read",
     ),
     **dict.fromkeys(
-        _CONVERTED,
-        "it is read where LibreOffice is installed; install that, or save it as .docx or .pptx in Office",
-    ),
-    **dict.fromkeys(
         (
             "application/gzip",
             "application/x-bzip2",
@@ -185,8 +181,6 @@ _DEFAULT = ParsingSettings()
 
 def parser_for(media_type: str, settings: ParsingSettings = _DEFAULT) -> Parser | None:
     """Return the parser of a media type, or None where there is none; imports no parser."""
-    if media_type in _CONVERTED and libreoffice() is None:
-        return None
     parser = _BY_MEDIA_TYPE.get(media_type)
     return _BY_NAME["docling"] if media_type == PDF and settings.parser == "docling" else parser
 

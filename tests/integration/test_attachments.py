@@ -213,3 +213,15 @@ def test_a_parser_that_cannot_be_loaded_ends_the_run_and_loses_nothing(stages: S
     with pytest.raises(SourcebookError, match="docling"):
         stages.run()
     assert stages.document("a.md")["title"] == "First"
+
+
+def test_the_attachments_of_a_mailbox_are_documents(stages: Stages) -> None:
+    """Each message of a mailbox has its own, also where two have one name."""
+    stages.configure()
+    letters = [
+        message("We spoke.", {"note.md": f"# Anchor\n\nThe anchor lies in {depth}.\n"}) for depth in ("sand", "clay")
+    ]
+    stages.write("inbox.mbox", b"\n".join(b"From a@b.c Mon Jan  1 09:00:00 2024\n" + letter for letter in letters))
+    stages.run()
+    assert stages.found("sand") == {"note.md"}
+    assert stages.found("clay") == {"note%20%282%29.md"}

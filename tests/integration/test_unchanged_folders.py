@@ -15,7 +15,9 @@ from sourcebook.database.queries import queries
 from sourcebook.files.listing import Listing, folder_uri
 from sourcebook.files.reading import has_hash, local_path
 from sourcebook.files.source import Source
+from sourcebook.model.media_types import DOC
 from sourcebook.model.selection import Selection
+from sourcebook.parsing import registry
 from sourcebook.stages.raw_files import collection_sources, compare
 from sourcebook.stages.raw_files.update import settle
 from tests.integration.stages import Stages
@@ -216,7 +218,8 @@ def test_settings_unsettle_every_folder(stages: Stages, tmp_path: Path, monkeypa
     outside.write_text("outside")
     os.utime(outside, (1_600_000_000, 1_600_000_000))
     (stages.root / "x/linked.md").symlink_to(outside)
-    monkeypatch.setattr("sourcebook.parsing.registry.libreoffice", lambda: None)
+    parser = registry._BY_MEDIA_TYPE[DOC]
+    monkeypatch.delitem(registry._BY_MEDIA_TYPE, DOC)
     stages.configure(CONFIGURATION % "")
     stages.raw_files()
     assert differences(stages) == (set(), set())
@@ -229,7 +232,7 @@ def test_settings_unsettle_every_folder(stages: Stages, tmp_path: Path, monkeypa
     }.items():
         stages.configure(CONFIGURATION % settings)
         assert differences(stages) == expected, settings
-    monkeypatch.setattr("sourcebook.parsing.registry.libreoffice", lambda: "/usr/bin/soffice")
+    monkeypatch.setitem(registry._BY_MEDIA_TYPE, DOC, parser)
     assert differences(stages) == ({"x/letter.doc"}, set())
 
 

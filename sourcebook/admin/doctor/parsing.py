@@ -95,8 +95,8 @@ def _no_hub() -> Iterator[None]:
 def _check_libreoffice() -> Check:
     found = libreoffice()
     if found is None:
-        detail = "LibreOffice was not found; .doc and .ppt files are skipped"
-        return warn("parser of old office files", detail, "install LibreOffice, or save them as .docx or .pptx")
+        detail = "LibreOffice was not found; .doc and .ppt files are read without their layout"
+        return warn("parser of old office files", detail, "install LibreOffice for tables of slides and page numbers")
     return ok("parser of old office files", found)
 
 

@@ -9,7 +9,7 @@ from unicodedata import category
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment
-from sourcebook.model.media_types import OUTLOOK, extension_of, media_type_of_name
+from sourcebook.model.media_types import EMAIL, MBOX, OUTLOOK, extension_of, media_type_of_name
 from sourcebook.parsing.mail.message import MailFile, MailMessage
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 
@@ -41,17 +41,21 @@ def read_message(content: bytes, *, media_type: str) -> MailMessage:
 
 
 def attachment_content(content: bytes, *, media_type: str, number: int) -> bytes:
-    """Return the bytes of a message's attachment.
+    """Return the bytes of an attachment of a message or mailbox.
 
     Args:
-        content: The whole message.
-        media_type: Media type of the message, message/rfc822 or application/vnd.ms-outlook.
-        number: Index in `ParsedDocument.attachments` of the message, from 0.
+        content: The whole message or mailbox.
+        media_type: Its media type: message/rfc822, application/vnd.ms-outlook or application/mbox.
+        number: Index in `ParsedDocument.attachments`, from 0.
 
     Raises:
         ParseError: There is no such attachment, or the message is damaged.
     """
-    files = read_message(content, media_type=media_type).files
+    if media_type == MBOX:
+        from sourcebook.parsing.mail.mailbox_messages import message_of_attachment
+
+        content, number = message_of_attachment(content, number)
+    files = read_message(content, media_type=EMAIL if media_type == MBOX else media_type).files
     if not 0 <= number < len(files):
         raise ParseError(
             f"the message has {len(files)} attachments, none of the number {number}; read it again",
@@ -60,9 +64,8 @@ def attachment_content(content: bytes, *, media_type: str, number: int) -> bytes
     return files[number].read()
 
 
-def attachments_of(message: MailMessage) -> Iterator[Attachment]:
-    """Yield the attachments of a message, their names cleaned and unique within it."""
-    taken: set[str] = set()
+def attachments_of(message: MailMessage, taken: set[str]) -> Iterator[Attachment]:
+    """Yield the attachments of a message, their names cleaned and unlike the names taken, to which they are added."""
     for number, file in enumerate(message.files, start=1):
         content = file.read()
         name = _unique(_clean_name(file, number, content[:HEAD_BYTES]), taken)

@@ -39,12 +39,26 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
     Raises:
         ParseError: The message is encrypted or damaged, or the content is no message.
     """
+    return mail_document(content, media_type=media_type, taken=set())
+
+
+def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> ParsedDocument:
+    """Parse a message of several that keep the names of their attachments apart.
+
+    Args:
+        content: The whole message.
+        media_type: Its media type.
+        taken: Names, case-folded, that no attachment may have; the names of the attachments are added.
+
+    Raises:
+        ParseError: The message is encrypted or damaged, or the content is no message.
+    """
     message = read_message(content, media_type=media_type)
     if message.sealed:
         raise ParseError(
             f"the message is {message.sealed}; save it from the mail program as plain text", FailureClass.PASSWORD
         )
-    attachments = tuple(attachments_of(message))
+    attachments = tuple(attachments_of(message, taken))
     writer = _Writer()
     subject = _ESCAPED.sub(r"\\\1", message.subject)
     title = plain_title(subject)

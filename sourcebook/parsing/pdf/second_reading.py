@@ -14,6 +14,7 @@ from pypdfium2 import raw
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.glued_words import with_parted_words
+from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LEAST_ALIKE = 0.99
@@ -35,7 +36,7 @@ class SecondReading:
     def __init__(self, document: Any) -> None:
         self._document = document
 
-    def better_words(self, words: Sequence[Word], page: DecodedPage, number: int) -> Sequence[Word]:
+    def better_words(self, words: Sequence[Word], page: DecodedPage, number: int, boxes: TightBoxes) -> Sequence[Word]:
         """Return the words of a page as PDFium reads them where these are other and more plain words.
 
         Else the words are the same, but for those that PDFium parts where white space is.
@@ -44,6 +45,7 @@ class SecondReading:
             words: Words of the first reading.
             page: The decoded page.
             number: Number of the page, counted from 1.
+            boxes: Correction of the boxes that PDFium gives; those of the first reading are corrected already.
         """
         if self._document is None or len(words) < _FEWEST_WORDS or number > len(self._document):
             return words
@@ -54,7 +56,7 @@ class SecondReading:
                     return with_parted_words(words, second, page)
                 if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
                     return words  # PDFium parts and turns words from right to left at brackets and Latin letters
-                return list(_words(text, page))
+                return boxes.corrected(list(_words(text, page)))
         except pypdfium2.PdfiumError:
             return words
 
@@ -112,10 +114,15 @@ def _plain_share(words: Counter[str]) -> float:
 
 
 def _words(text: Any, page: DecodedPage) -> Iterator[Word]:
-    """Yield the words between white space."""
+    """Yield the words between white space; a word that is divided at the end of a line is two."""
     letters: list[str] = []
     first = 0
     for index in range(text.count_chars() + 1):
+        if letters and index < text.count_chars() and raw.FPDFText_IsHyphen(text, index) == 1:
+            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1)) is not None:
+                yield word
+            letters = []
+            continue
         code = raw.FPDFText_GetUnicode(text, index) if index < text.count_chars() else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
         if not letter.isspace() and not (letters and _turns(text, first, index)):

@@ -48,8 +48,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
                 first = without_single_marks(heights.corrected(boxes.corrected(page_words(page))))
-                words = second.better_words(first, page, number)
-                words = words if words is first else boxes.corrected(words)
+                words = second.better_words(first, page, number, boxes)
                 yield _text_page(page, number, words)
 
 

@@ -39,7 +39,7 @@ def test_tags_tell_headings_and_cells() -> None:
             "<< /Nums [0 [7 0 R 8 0 R 9 0 R]] >>",
         ]
     )
-    assert told_structure(content) == Structure(Counter({"prices": 1}), Counter({"pen": 1, "1250": 1}))
+    assert told_structure(content) == Structure(Counter({"prices": 1}), Counter({"pen": 1, "1250": 1}), depth=1)
 
 
 def test_numbers_of_titles() -> None:
@@ -50,8 +50,16 @@ def test_numbers_of_titles() -> None:
 
 def test_shares_over_the_documents_of_a_part() -> None:
     """All headings of a part count alike, whatever document they are in."""
-    told = Structure(Counter("abcd"), Counter({"1": 2}))
-    read = read_structure("# 1 a\n\n## b\n\n## wrong\n\n| 1 | x |\n| --- | --- |\n| y | z |\n")
+    told = Structure(Counter("abcd"), Counter({"1": 2}), depth=2)
+    read = read_structure("# 1 a\n\n#### b\n\n### wrong\n\n| 1 | x |\n| --- | --- |\n| y | z |\n")
     rows = structure_rows([StructureReadings("work", "a.pdf", told, {"sourcebook": read})])
-    assert [row.value for row in rows] == [2 / 4, 2 / 3, 1 / 2]
-    assert [row.bar for row in rows] == [0.70, 0.75, 0.70]
+    assert [row.value for row in rows] == [2 / 4, 2 / 3, 2 / 3, 1 / 2]
+    assert [row.bar for row in rows] == [0.70, 0.75, 0.75, 0.70]
+
+
+def test_headings_below_the_levels_of_the_outline_are_neither_right_nor_wrong() -> None:
+    """An outline of one level tells nothing about level 3, since level 1 is the title; its titles count anywhere."""
+    content = pdf([[Shown(72, 700, "Getting Started"), Shown(72, 680, "Text")]], outline=[("Getting started", 1)])
+    told = told_structure(content)
+    read = read_structure("# Wrong\n\n## Wrong, too\n\n### Deeper\n\n#### Getting started\n")
+    assert (told.depth, read.headings.total(), read.within(told)) == (1, 4, 3)

@@ -1,7 +1,7 @@
-"""Old binary office files: rewritten in the newer format, then read by the office parser."""
+"""Old binary office files: rewritten in the newer format and read by the office parser, or read as they are."""
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
@@ -11,14 +11,13 @@ from sourcebook.parsing.office.office_archive import OfficeFormat
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    ending: str
+    ending: Literal["doc", "ppt"]
     target: OfficeFormat
-    called: str
 
 
 _KINDS: Final = {
-    DOC: _Kind("doc", "docx", "the old binary Word format"),
-    PPT: _Kind("ppt", "pptx", "the old binary PowerPoint format"),
+    DOC: _Kind("doc", "docx"),
+    PPT: _Kind("ppt", "pptx"),
 }
 _TARGETS: Final[dict[OfficeFormat, str]] = {"docx": DOCX, "pptx": PPTX, "xlsx": XLSX}
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -28,11 +27,11 @@ _PROTECTED = "it is protected by a password; save a copy without one"
 def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     """Parse a document in an older format; the streams of an OLE file decide its format.
 
-    Workbooks (.xls) are read by xlrd, all others are converted by LibreOffice.
+    Workbooks (.xls) are read by xlrd, all others are converted by LibreOffice, or read by anydoc where that is not
+    installed.
 
     Raises:
-        ParseError: LibreOffice is not installed, takes too long or refuses the file, or the file is damaged,
-            protected or no document.
+        ParseError: LibreOffice takes too long or refuses the file, or the file is damaged, protected or no document.
     """
     if content.startswith(_OLE_MARK):
         media_type = _ole_type(content, media_type)
@@ -63,10 +62,9 @@ def _converted(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     kind = _KINDS[media_type]
     program = libreoffice()
     if program is None:
-        raise ParseError(
-            f"{kind.called} is read where LibreOffice is installed; install it, or convert to .{kind.target}",
-            FailureClass.UNSUPPORTED,
-        )
+        from sourcebook.parsing.office.legacy.binary import parse_binary
+
+        return parse_binary(content, ending=kind.ending, target=kind.target)
     converted = convert(content, program=program, ending=kind.ending, target=kind.target)
     return parse_office(converted, name=name, media_type=_TARGETS[kind.target])
 

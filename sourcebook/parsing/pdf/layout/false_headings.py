@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
+from sourcebook.parsing.pdf.layout.heading_surroundings import below_titles, in_sentences, repeated
 from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 
 _CALLOUT = re.compile(
@@ -14,6 +15,14 @@ _CALLOUT = re.compile(
     r"|remarque|avertissement|nota|aviso|advertencia|внимание|примечание)\s?[:!]?",
     re.IGNORECASE,
 )
+_LABEL = re.compile(
+    r"(?:(?:important |technical |historical )?(?:note|remark)s?|example|proof|definition|theorem|lemma|corollary"
+    r"|proposition|conjecture|exercise|caveat|beispiel|bemerkung|beweis|satz|korollar|exemple|remarque|preuve"
+    r"|théorème|lemme|ejemplo|teorema|lema)"
+    r"(?: \d+(?:\.\d+)*)?(?: \([^()]*\))?[.:]?",
+    re.IGNORECASE,
+)
+"""Label of a remark, an example or a theorem, with its number and name."""
 _INDENT = 1.5
 """Smallest indent of a definition below its term, in font sizes."""
 _DISTANCE = 1.7
@@ -38,7 +47,14 @@ def without_false_headings(
         found: Elements in reading order.
         outline: Plain titles of the file's outline, which are always headings.
     """
-    false = {*_terms(found), *_in_lists(found), *_in_figures(found)}
+    false = {
+        *_terms(found),
+        *_in_lists(found),
+        *_in_figures(found),
+        *in_sentences(found),
+        *below_titles(found),
+        *repeated(found),
+    }
     return [
         replace(one, kind="paragraph")
         if isinstance(one, Element) and place in false and one.kind == "heading" and plain(one.text) not in outline
@@ -48,9 +64,9 @@ def without_false_headings(
 
 
 def _terms(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
-    """Yield the indices of bold terms above their indented definition, and of labels of warnings."""
+    """Yield the indices of bold terms above their indented definition, and of labels of warnings and remarks."""
     for place, (one, following) in enumerate(pairwise(found)):
-        if isinstance(one, Element) and _CALLOUT.fullmatch(one.text):
+        if isinstance(one, Element) and (_CALLOUT.fullmatch(one.text) or _is_label(one)):
             yield place
         elif isinstance(one, Element) and isinstance(following, Element) and following.kind == "paragraph":
             size = one.first.size
@@ -60,6 +76,12 @@ def _terms(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
             on_page = following.places[0].page == one.places[0].page
             if close and indented and alike and on_page:
                 yield place
+
+
+def _is_label(one: Element) -> bool:
+    """Tell whether a text is the label of a remark or theorem; without number and full stop it may be a section."""
+    labelled = _LABEL.fullmatch(one.text) is not None
+    return labelled and (one.text[-1] in ".:)" or one.text[-1].isdigit())
 
 
 def _in_lists(found: Sequence[Element | PlacedTable]) -> Iterator[int]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
@@ -29,12 +29,14 @@ _LONGEST_CHAPTER_TITLE = 80
 """Most characters of the line that is a chapter's title below its number."""
 _BELOW_CHAPTER = 5.0
 """Largest distance of a chapter's title below its number, in font sizes of the number."""
+_LIKE_CHAPTER = 0.8
+"""Smallest size of a heading that is a chapter's title, in font sizes of the chapter's number."""
 _ALIKE = 1.06
 """Ratio of font sizes up to which they are one style."""
 _CAPTION = re.compile(
     r"(?:\[?(?:fig(?:ure|\.)?|table|tab\.|listing|example|algorithm|scheme|chart|plate|exhibit|abbildung|abb\."
     r"|tabelle|figura|tabla|tableau|рис\.?|рисунок|таблица|그림|표|図|表|图)\s?"
-    r"[A-Z]?\d+(?:[.\-–]\d+)*\]?)(?:[.:\s]|$)",
+    r"(?:[A-Z]?\d+(?:[.\-–]\d+)*|(?-i:[IVXL]+))\]?)(?:[.:\s]|$)",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?:(?P<decimal>\d{1,3}(?:\.\d{1,3})*)\.?|(?P<letter>[A-Z](?:\.\d{1,3})+))\s+(?=\w)")
@@ -85,10 +87,10 @@ def is_heading(
         return False
     size = min(line.size for line in lines)
     letters = sum(letter.isalpha() for letter in text)
-    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_formula(text):
+    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_formula(text) or not _is_balanced(text):
         return False
     if cover and size < _LARGE * style.size:
-        return False
+        return len(lines) == 1 and is_section_title(lines[0], column)
     as_elsewhere = abs(size - style.elsewhere) < 0.05 * style.elsewhere and not lines[0].bold
     if size > _LARGER * style.size and not as_elsewhere:
         return not _NO_HEADING_END.search(text) or len(text) < 60
@@ -106,6 +108,17 @@ def is_formula(text: str) -> bool:
     if _OPERATOR.search(text) is None:
         return False
     return 2 * sum(map(len, _WORD.findall(text))) < sum(map(str.isalnum, text))
+
+
+def _is_balanced(text: str) -> bool:
+    """Tell whether a text closes as many round brackets as it opens; a part of a sentence or a formula may not."""
+    return text.count("(") == text.count(")")
+
+
+def extends_number(line: str, above: str) -> bool:
+    """Tell whether a line begins with the number of a section within the one that the line above begins: 3.2, 3.2.1."""
+    outer, inner = _NUMBERED.match(above), _NUMBERED.match(line)
+    return outer is not None and inner is not None and inner[0].startswith(f"{outer[0].rstrip(' .')}.")
 
 
 def is_section_title(line: Line, column: tuple[float, float]) -> bool:
@@ -159,24 +172,32 @@ def with_levels(found: Sequence[Element | PlacedTable], outline: Sequence[Outlin
 
 
 def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
-    """Return the elements, with a short line directly below `Chapter 3` as a heading in any style."""
-    result = list(found[:1])
-    for before, one in pairwise(found):
-        if (
-            isinstance(before, Element)
-            and isinstance(one, Element)
-            and before.kind == "heading"
-            and _CHAPTER.fullmatch(before.text)
-            and one.kind == "paragraph"
-            and one.lines == 1
-            and len(one.text) < _LONGEST_CHAPTER_TITLE
-            and not _NO_HEADING_END.search(one.text)
-            and one.places[0].page == before.places[0].page
-            and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
-        ):
-            one = replace(one, kind="heading")
-        result.append(one)
+    """Return the elements, with `Chapter 3` and the title below it as one heading; that title may be in any style."""
+    result: list[Element | PlacedTable] = []
+    for one in found:
+        before = result[-1] if result else None
+        if isinstance(before, Element) and isinstance(one, Element) and _is_chapter_title(before, one):
+            text = f"{before.text} {one.text}"
+            result[-1] = replace(
+                one, kind="heading", text=text, places=(*before.places, *one.places), lines=before.lines + one.lines
+            )
+        else:
+            result.append(one)
     return result
+
+
+def _is_chapter_title(before: Element, one: Element) -> bool:
+    """Tell whether an element is the title of the chapter whose number is the heading before it."""
+    if before.kind != "heading" or _CHAPTER.fullmatch(before.text) is None:
+        return False
+    if one.places[0].page != before.places[0].page or is_numbered(one.text):
+        return False
+    if one.kind == "heading":
+        alike = one.first.size > _LIKE_CHAPTER * before.first.size
+    else:
+        short = len(one.text) < _LONGEST_CHAPTER_TITLE and not _NO_HEADING_END.search(one.text)
+        alike = one.kind == "paragraph" and one.lines == 1 and short
+    return alike and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
 
 
 def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) -> Element | None:
@@ -192,7 +213,7 @@ def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) 
 
 
 def _known(heading: Element, entries: dict[str, int], title: Element | None) -> int | None:
-    level = entries.get(plain(heading.text))
+    level = entries.get(plain(heading.text)) or entries.get(plain(_CHAPTER.sub("", heading.text, count=1)))
     if level is not None:
         # Where the outline contains the title itself, its other entries are one level down already.
         return level + (0 if title is not None and plain(title.text) in entries else 1)

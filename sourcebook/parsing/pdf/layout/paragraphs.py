@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
-from sourcebook.parsing.pdf.layout.headings import is_caption, is_heading, is_section_title
+from sourcebook.parsing.pdf.layout.headings import extends_number, is_caption, is_heading, is_section_title
 from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
@@ -125,6 +125,8 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
         return True
     column = (min(first.left, line.left), edge)
     if not line.bold and (is_section_title(line, column) or (len(group.rows) == 1 and is_section_title(first, column))):
+        return True
+    if extends_number(line.text, first.text) and _ends_short(last, line, edge):
         return True
     return _indented(group, line, following) or (
         _SENTENCE_END.search(last.text) is not None and _ends_short(last, line, edge)

@@ -10,22 +10,61 @@ _NUMBER = re.compile(r"\W*\d[\d.,:/\s\-–]*\W*")
 _CAPTION_REACH = 40.0
 """Largest distance between a table and its caption, in points."""
 _OF_TABLE = re.compile(r"\[?(?:tab|exhibit|표|表|таблица)", re.IGNORECASE)
+_LABEL = re.compile(r"\[?\w+\.?\s?(?:[A-Z]?\d+(?:[.\-–]\d+)*|[IVXL]+)\]?[.:]?")
+"""Caption that is only a label, such as `Table 3`, whose title is on the next line."""
+_NOTE_REACH = 20.0
+"""Largest distance between a caption and a note below it, in points."""
+_MOST_NOTED = 4
+"""Most lines of such a note."""
 _NEAR = 4.0
 """Largest distance between the edges of a table's parts, in points."""
 
 
 def with_captions(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
-    """Return the elements, with the captions above and below tables moved into the tables."""
+    """Return the elements, with the captions above and below tables moved into the tables.
+
+    A caption above a table may have a note below it, such as the unit of its numbers, or its title on the next line.
+    """
     result: list[Element | PlacedTable] = []
     for one in found:
         before = result[-1] if result else None
-        if isinstance(one, PlacedTable) and isinstance(before, Element) and _belongs(before, one):
-            result[-1] = replace(one, caption=before)
+        if isinstance(one, PlacedTable) and (caption := _above(result, one)):
+            del result[-len(caption) :]
+            result.append(replace(one, caption=_as_one(caption)))
         elif isinstance(before, PlacedTable) and isinstance(one, Element) and _below(one, before):
             result[-1] = replace(before, caption=one)
         else:
             result.append(one)
     return result
+
+
+def _above(result: Sequence[Element | PlacedTable], table: PlacedTable) -> list[Element]:
+    """Return the caption directly above a table, with the note between them; nothing where there is no caption."""
+    last = result[-1] if result else None
+    if not isinstance(last, Element):
+        return []
+    if _belongs(last, table):
+        return [last]
+    caption = result[-2] if len(result) > 1 else None
+    if not isinstance(caption, Element) or caption.kind != "caption" or _OF_TABLE.match(caption.text) is None:
+        return []
+    alone = _LABEL.fullmatch(caption.text) is not None
+    note = last.kind in ("paragraph", "footnote") or (alone and last.kind == "heading")
+    if not note or last.lines > _MOST_NOTED or not _belongs(replace(last, kind="caption"), table):
+        return []
+    near = caption.places[-1].page == table.page and -2 <= last.places[0].top - caption.places[-1].bottom < _NOTE_REACH
+    return [caption, last] if near else []
+
+
+def _as_one(parts: Sequence[Element]) -> Element:
+    first, last = parts[0], parts[-1]
+    return replace(
+        first,
+        text=" ".join(part.text for part in parts),
+        places=tuple(place for part in parts for place in part.places),
+        last=last.last,
+        lines=sum(part.lines for part in parts),
+    )
 
 
 def with_continued_tables(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:

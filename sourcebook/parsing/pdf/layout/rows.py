@@ -2,6 +2,7 @@
 
 import unicodedata
 from bisect import bisect, insort
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
@@ -15,6 +16,8 @@ _MOST_TALLER = 1.6
 """Height in heights of the lower run above which a run must have the same base line."""
 _LIKE_HEIGHT = 1.3
 """Ratio of heights up to which runs are of one height."""
+_ONE_SIZE = 0.05
+"""Difference of font sizes up to which runs have one size, as a share of it."""
 _OPEN_ROWS = 3
 """Rows that a further run may still join."""
 
@@ -141,7 +144,7 @@ def joined(runs: Sequence[Line]) -> Line:
         return runs[0]
     letters = sum(len(run.text) for run in runs) or 1
     monospaced = sum(len(run.text) for run in runs if run.monospaced) > 0.8 * letters
-    main = max(runs, key=lambda run: len(run.text))
+    main = _main(runs)
     return Line(
         text=_spaced(runs) if monospaced else " ".join(run.text for run in runs),
         left=min(run.left for run in runs),
@@ -155,6 +158,18 @@ def joined(runs: Sequence[Line]) -> Line:
         turned=main.turned,
         order=min(run.order for run in runs),
     )
+
+
+def _main(runs: Sequence[Line]) -> Line:
+    """Return the longest run of the font size that most letters have; the boxes of single signs may be far taller."""
+    longest = max(runs, key=lambda run: len(run.text))
+    if all(abs(run.size - longest.size) <= _ONE_SIZE * longest.size for run in runs):
+        return longest
+    letters = Counter[int]()
+    for run in runs:
+        letters[round(2 * run.size)] += len(run.text)
+    size = letters.most_common(1)[0][0]
+    return max((run for run in runs if round(2 * run.size) == size), key=lambda run: len(run.text))
 
 
 def _spaced(runs: Sequence[Line]) -> str:

@@ -10,6 +10,10 @@ _ENOUGH_LETTERS = 400
 """Letters of a page below which the document's style holds for it."""
 _FEW_LETTERS = 120
 """Letters in the size of running text above which a page has running text."""
+_LEAST_PROPORTIONAL = 0.25
+"""Share of letters in proportional fonts above which monospaced text is code, and no running text."""
+_RUNNING = 25
+"""Fewest characters of a run of running text; labels of a diagram are shorter."""
 _STEP = 0.5
 """Step to which font sizes and distances are rounded, in points."""
 
@@ -36,13 +40,17 @@ class TextStyle:
 
 def of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
     """Return the document's style, with the page's own font size where its running text is smaller."""
-    letters = Counter[int]()
+    letters, running = Counter[int](), Counter[int]()
     for row in rows:
-        letters[_step(row.line.size)] += len(row.line.text)
+        if row.line.monospaced:
+            continue
+        step = _step(row.line.size)
+        letters[step] += len(row.line.text)
+        running[step] += sum(len(run.text) for run in row.runs if len(run.text) >= _RUNNING)
     if letters.total() < _ENOUGH_LETTERS:
         return style
     step, count = letters.most_common(1)[0]
-    smaller = step * _STEP < 0.9 * style.size and 2 * count > letters.total()
+    smaller = step * _STEP < 0.9 * style.size and 2 * count > letters.total() and 2 * running[step] > count
     return replace(style, size=step * _STEP, elsewhere=style.size) if smaller else style
 
 
@@ -55,8 +63,8 @@ def has_running_text(style: TextStyle, rows: Sequence[Row]) -> bool:
 
 
 def text_style(columns: Sequence[Sequence[Row]]) -> TextStyle:
-    """Return the style of most letters in the columns of a document."""
-    letters, bold = Counter[int](), Counter[int]()
+    """Return the style of most letters in the columns of a document, without its code."""
+    letters, bold, code = Counter[int](), Counter[int](), Counter[int]()
     distances: dict[int, Counter[int]] = {}
     for column in columns:
         previous: Row | None = None
@@ -64,6 +72,7 @@ def text_style(columns: Sequence[Sequence[Row]]) -> TextStyle:
             line = row.line
             step = _step(line.size)
             letters[step] += len(line.text)
+            code[step] += len(line.text) if line.monospaced else 0
             bold[step] += len(line.text) if line.bold else 0
             if previous is not None and _step(previous.line.size) == step and line.top > previous.line.top:
                 distance = line.top - previous.line.top
@@ -72,7 +81,8 @@ def text_style(columns: Sequence[Sequence[Row]]) -> TextStyle:
             previous = row
     if not letters:
         return TextStyle(0.0, False, {})
-    step, count = letters.most_common(1)[0]
+    prose = letters - code
+    step, count = (prose if prose.total() > _LEAST_PROPORTIONAL * letters.total() else letters).most_common(1)[0]
     pitches = {size: _usual(counts) for size, counts in distances.items() if counts.total() > 2}
     return TextStyle(step * _STEP, 2 * bold[step] > count, pitches)
 

@@ -1,9 +1,13 @@
 """A mailbox is its messages, each a section below its subject."""
 
+from hashlib import sha256
+
 import pytest
 
 from sourcebook.errors import ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import CONTAINERS, MBOX
+from sourcebook.parsing.mail.attachments import attachment_content
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
@@ -78,3 +82,27 @@ def test_many_messages_are_read_once_each() -> None:
     document = read("".join(message.format(number) for number in range(1000)).encode())
     titles = [block.title for block in document.blocks if block.kind == "heading"]
     assert titles == [f"Number {number}" for number in range(1000)]
+
+
+def test_attachments_of_all_messages_are_documents() -> None:
+    """Each has a name of its own, and its content is that of its message."""
+    nested = "From c@example.org Wed Jan  3 10:30:00 2024\nSubject: x\nContent-Type: multipart/encrypted\n\nx\n\n"
+    other = MAILBOX.replace("JVBERi0xLjQKJeLjz9MK", "JVBERi0xLjcK")
+    content = f"{MAILBOX}\n\n{nested}{other}".encode()
+    document = read(content)
+    assert [attachment.name for attachment in document.attachments] == ["rota.pdf", "rota (2).pdf"]
+    assert "Attachments: rota (2).pdf" in document.markdown
+    assert MBOX in CONTAINERS
+    contents = [attachment_content(content, media_type=MBOX, number=number) for number in range(2)]
+    assert [one[:8] for one in contents] == [b"%PDF-1.4", b"%PDF-1.7"]
+    assert [sha256(one).digest() for one in contents] == [attachment.sha256 for attachment in document.attachments]
+    with pytest.raises(ParseError, match="no attachment of the number 2"):
+        attachment_content(content, media_type=MBOX, number=2)
+
+
+def test_more_attachments_than_are_read_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are named in their messages."""
+    monkeypatch.setattr("sourcebook.parsing.mail.mailbox._MOST_ATTACHMENTS", 1)
+    document = read(f"{MAILBOX}\n\n{MAILBOX}".encode())
+    assert [attachment.name for attachment in document.attachments] == ["rota.pdf"]
+    assert document.metadata == {"messages": 4, "attachments": 2, "unread_attachments": 1}

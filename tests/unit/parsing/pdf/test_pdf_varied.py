@@ -140,7 +140,7 @@ def test_the_line_below_a_chapter_number_is_its_title() -> None:
     page = [Shown(72, 700, "Chapter 3", size=14), Shown(72, 670, "The keeper of the light"), *paragraph(640)]
     document = parse_page(page)
     headings = [block.title for block in document.blocks if block.kind == "heading"]
-    assert headings == ["Chapter 3", "The keeper of the light"]
+    assert headings == ["Chapter 3 The keeper of the light"]
 
 
 def test_numbered_sections_without_space_between() -> None:

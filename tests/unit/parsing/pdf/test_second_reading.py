@@ -1,12 +1,16 @@
 """Pages whose fonts one reader decodes wrongly are read by another."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.parsing.pdf.decoded_pages import decoded_pages
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.second_reading import second_reading
-from sourcebook.parsing.pdf.words import page_words
+from sourcebook.parsing.pdf.tight_boxes import TightBoxes
+from sourcebook.parsing.pdf.words import Word, page_words
 from tests.unit.parsing.pdf.pdf_writer import Shown, assembled, pdf
 
 LINES = (
@@ -16,10 +20,10 @@ LINES = (
 )
 
 
-def with_glyph_names(prefix: str) -> bytes:
+def with_glyph_names(prefix: str, lines: Sequence[str] = LINES) -> bytes:
     """Return a PDF whose font names its glyphs by the letters' codes, such as `a116`, which are no known names."""
     names = " ".join(f"/{prefix}{code}" for code in range(97, 123))
-    text = "\n".join(f"BT /F 12 Tf 72 {700 - 14 * n} Td ({line}) Tj ET" for n, line in enumerate(LINES))
+    text = "\n".join(f"BT /F 12 Tf 72 {700 - 14 * n} Td ({line}) Tj ET" for n, line in enumerate(lines))
     return assembled(
         [
             "<< /Type /Catalog /Pages 2 0 R >>",
@@ -43,6 +47,16 @@ def test_fonts_whose_glyph_names_are_codes(prefix: str) -> None:
     assert (70 < left < 74, 75 < top < 95, 250 < right < 500, 110 < bottom < 130) == (True,) * 4
 
 
+def test_a_word_that_is_divided_at_the_end_of_a_line() -> None:
+    """PDFium joins its parts, whose box would be as wide as the page and as high as two lines."""
+    lines = (
+        "the keeper of the light climbs the stairs every even-",
+        "ing and trims the lamp before the boats come home",
+    )
+    document = parse_pdf(with_glyph_names("c", lines), settings=ParsingSettings(ocr=False))
+    assert document.markdown.strip() == " ".join(lines).replace("- ", "")
+
+
 def test_the_first_reading_is_kept_where_both_agree() -> None:
     """Letters in their usual places are read once: words keep the places that the first reader gives them."""
     content = pdf([[Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(LINES * 2)]])
@@ -50,4 +64,28 @@ def test_the_first_reading_is_kept_where_both_agree() -> None:
     assert page is not None
     words = page_words(page)
     with second_reading(content) as second:
-        assert second.better_words(words, page, 1) is words
+        assert second.better_words(words, page, 1, TightBoxes()) is words
+
+
+def test_words_that_are_parted_keep_the_boxes_of_the_first_reading() -> None:
+    """Where PDFium only parts a word, the boxes are corrected once: a second correction makes them twice as high."""
+    lines = [Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(LINES * 3)]
+    content = pdf([[*lines, Shown(72, 400, "lamp post", size=12)]])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    boxes = TightBoxes()
+    words = boxes.corrected([tight(word) for word in page_words(page)])
+    first, last = words[-2:]
+    glued = [*words[:-2], replace(first, text=first.text + last.text, right=last.right)]
+    with second_reading(content) as second:
+        parted = second.better_words(glued, page, 1, boxes)
+    assert [word.text for word in parted] == [word.text for word in words]
+    assert [word.size for word in parted[:-1]] == [word.size for word in words[:-1]]
+
+
+def tight(word: Word) -> Word:
+    """Return a word with a box that ends at the ink of its letters."""
+    above = 0.7 if set(word.text) & set("bdfhkl") else 0.64 if set(word.text) & set("ti") else 0.45
+    below = 0.22 if set(word.text) & set("gpy") else 0.0
+    top, bottom = word.bottom - (above + 0.22) * word.size, word.bottom - (0.22 - below) * word.size
+    return replace(word, top=top, bottom=bottom, size=bottom - top, font="T1")

@@ -1,0 +1,56 @@
+"""Documents (.doc) and presentations (.ppt) of the old binary formats, read without LibreOffice by anydoc."""
+
+from typing import Final, Literal
+
+import anydoc
+
+from sourcebook.errors import FailureClass, ParseError
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.office.legacy.excel import ole_properties
+from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.titles import document_title
+
+_PANIC: Final = "PanicException"
+"""Name of the error, no `Exception`, that a fault of anydoc's compiled code raises."""
+
+
+def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) -> ParsedDocument:
+    """Parse a document or presentation: headings, lists, tables, links, notes; the titles of slides are headings.
+
+    Args:
+        content: The whole file.
+        ending: Ending of the file's format.
+        target: Ending of the format that a person may save it in.
+
+    Raises:
+        ParseError: The file is damaged, protected or too large.
+    """
+    text = _markdown(content, ending, target)
+    blocks = tuple(markdown_blocks(text))
+    properties = ole_properties(content)
+    title = properties.pop("title", None)
+    return ParsedDocument(
+        markdown=text,
+        blocks=blocks,
+        title=title if isinstance(title, str) else document_title(blocks, text),
+        language=detect_language(text, blocks),
+        metadata=properties,
+        nothing_to_read=None if text.strip() else "it has no text",
+    )
+
+
+def _markdown(content: bytes, ending: Literal["doc", "ppt"], target: str) -> str:
+    damaged = f"the file is damaged or cut off; open it in its program or in LibreOffice and save it as .{target}"
+    try:
+        return anydoc.to_markdown_bytes(content, ending)
+    except anydoc.EncryptedError as error:
+        raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
+    except anydoc.ResourceLimitError as error:
+        raise ParseError(f"it is too large or too deeply nested ({error}); split it", FailureClass.TOO_LARGE) from error
+    except anydoc.ConvertError as error:
+        raise ParseError(damaged, FailureClass.CORRUPT) from error
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+        raise ParseError(damaged, FailureClass.CORRUPT) from error

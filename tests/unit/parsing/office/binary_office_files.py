@@ -1,0 +1,70 @@
+"""Write small documents and presentations of the old binary office formats."""
+
+import struct
+from collections.abc import Sequence
+
+_FREE, _END, _FAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+_SECTOR = 512
+_TEXT_AT = 0x800
+"""Place of the text in the stream of a document."""
+
+
+def binary_document(text: str) -> bytes:
+    """Return a document of Word 97: a file information block, the text, and a piece table of one piece."""
+    data = text.replace("\n", "\r").encode("cp1252")
+    block = bytearray(_TEXT_AT)
+    struct.pack_into("<7H", block, 0, 0xA5EC, 0xC1, 0, 0x409, 0, 0x0200, 0xBF)
+    struct.pack_into("<II", block, 0x18, _TEXT_AT, _TEXT_AT + len(data))
+    struct.pack_into("<H", block, 0x20, 14)
+    struct.pack_into("<H", block, 0x3E, 22)
+    struct.pack_into("<I", block, 0x40, _TEXT_AT + len(data))
+    struct.pack_into("<I", block, 0x4C, len(data))
+    struct.pack_into("<H", block, 0x98, 0x5D)
+    piece = struct.pack("<IIHIH", 0, len(data), 0, 2 * _TEXT_AT | 0x40000000, 0)
+    pieces = b"\x02" + struct.pack("<I", len(piece)) + piece
+    struct.pack_into("<II", block, 0x1A2, 0, len(pieces))
+    return _compound_file([("1Table", pieces), ("WordDocument", bytes(block) + data)])
+
+
+def binary_slide(title: str, body: str) -> bytes:
+    """Return a presentation of PowerPoint 97 with one slide."""
+    texts = _record(0, 0, 1011, struct.pack("<5I", 2, 4, 2, 256, 0)) + _text(title, 0) + _text(body, 1)
+    sizes = struct.pack("<6iIIHH4B", 5760, 4320, 4320, 5760, 1, 2, 0, 0, 1, 0, 0, 0, 0, 0)
+    document = _record(15, 0, 1000, _record(1, 0, 1001, sizes) + _record(15, 0, 4080, texts) + _record(0, 0, 1002, b""))
+    slide = _record(15, 0, 1006, _record(2, 0, 1007, bytes(24)))
+    places = _record(0, 0, 6002, struct.pack("<3I", 1 | 2 << 20, 0, len(document)))
+    edit = _record(0, 0, 4085, struct.pack("<IHBBIIIIHH", 256, 0, 0, 3, 0, len(document + slide), 1, 2, 1, 0))
+    user = struct.pack("<IIIHHBBH", 20, 0xE391C05F, len(document + slide + places), 4, 0x3F4, 3, 0, 0)
+    stream = document + slide + places + edit
+    current = _record(0, 0, 4086, user + b"Ada\0" + struct.pack("<I", 8))
+    return _compound_file([("Current User", current), ("PowerPoint Document", stream)])
+
+
+def _text(text: str, kind: int) -> bytes:
+    return _record(0, 0, 3999, struct.pack("<I", kind)) + _record(0, 0, 4000, text.encode("utf-16-le"))
+
+
+def _record(version: int, instance: int, kind: int, body: bytes) -> bytes:
+    return struct.pack("<HHI", version | instance << 4, kind, len(body)) + body
+
+
+def _compound_file(streams: Sequence[tuple[str, bytes]]) -> bytes:
+    """Return a compound file of at most three streams, the one with the shortest name first."""
+    sectors, chain, entries = b"", [_FAT, _END], []
+    for number, (name, content) in enumerate(streams, 1):
+        count = -(-max(len(content), 4096) // _SECTOR)
+        entries.append(_entry(name, 2, right=number + 1 if number < len(streams) else _FREE, start=len(chain),
+                              size=count * _SECTOR))  # fmt: skip
+        chain += [*range(len(chain) + 1, len(chain) + count), _END]
+        sectors += content.ljust(count * _SECTOR, b"\0")
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<5H", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
+    header += struct.pack("<10I", 0, 1, 1, 0, 4096, _END, 0, _END, 0, 0) + struct.pack("<I", _FREE) * 108
+    table = struct.pack(f"<{len(chain)}I", *chain).ljust(_SECTOR, b"\xff")
+    directory = [_entry("Root Entry", 5, child=1), *entries, *[_entry("", 0)] * (3 - len(entries))]
+    return header + table + b"".join(directory) + sectors
+
+
+def _entry(name: str, kind: int, *, child: int = _FREE, right: int = _FREE, start: int = _END, size: int = 0) -> bytes:
+    encoded = f"{name}\0".encode("utf-16-le") if name else b""
+    links = struct.pack("<HBBIII", len(encoded), kind, 1, _FREE, right, child)
+    return encoded.ljust(64, b"\0") + links + bytes(36) + struct.pack("<IQ", start, size)

@@ -1,0 +1,76 @@
+"""Documents and presentations of the old binary office formats, read where LibreOffice is not installed."""
+
+from pathlib import Path
+
+import anydoc
+import pytest
+
+from sourcebook.errors import FailureClass, ParseError
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import DOC, OLE, PPT
+from sourcebook.parsing.parse import parse
+from tests.unit.parsing.covering import assert_blocks_cover, texts
+from tests.unit.parsing.office.binary_office_files import binary_document, binary_slide
+
+TEXT = (
+    "The upper gates\nWho opens the upper gates at night? The keeper of the light does, who sleeps in the tower: §.\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def without_libreoffice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def read(content: bytes, media_type: str) -> ParsedDocument:
+    document = parse(content, name="a", media_type=media_type)
+    assert_blocks_cover(document)
+    return document
+
+
+@pytest.mark.parametrize("media_type", [DOC, OLE])
+def test_the_paragraphs_of_a_document(media_type: str) -> None:
+    """Whatever its name is, the streams of the file decide."""
+    document = read(binary_document(TEXT), media_type)
+    assert texts(document) == TEXT.splitlines()
+    assert document.language == "en"
+
+
+@pytest.mark.parametrize("media_type", [PPT, OLE])
+def test_the_title_and_text_of_a_slide(media_type: str) -> None:
+    """The title is a heading, and the document's title where its properties have none."""
+    document = read(binary_slide("The upper gates", "Who opens them at night?"), media_type)
+    assert texts(document) == ["## The upper gates", "Who opens them at night?"]
+    assert document.title == "The upper gates"
+
+
+def test_a_document_without_text_says_so() -> None:
+    """It may hold nothing but pictures."""
+    assert parse(binary_document("\n"), name="a.doc", media_type=DOC).nothing_to_read == "it has no text"
+
+
+@pytest.mark.parametrize(("error", "failure"), [
+    (anydoc.EncryptedError("x"), FailureClass.PASSWORD),
+    (anydoc.ResourceLimitError("x"), FailureClass.TOO_LARGE),
+    (anydoc.MalformedError("x"), FailureClass.CORRUPT),
+    (type("PanicException", (BaseException,), {})("x"), FailureClass.CORRUPT),
+])  # fmt: skip
+def test_what_anydoc_refuses_has_a_reason(
+    error: BaseException, failure: FailureClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also a fault of its compiled code, which is no `Exception`."""
+
+    def refuse(_content: bytes, _format: str) -> str:
+        raise error
+
+    monkeypatch.setattr(anydoc, "to_markdown_bytes", refuse)
+    with pytest.raises(ParseError) as caught:
+        parse(binary_document(TEXT), name="a.doc", media_type=DOC)
+    assert caught.value.failure_class is failure
+
+
+@pytest.mark.parametrize("length", [600, 2000, 5000])
+def test_a_document_that_is_cut_off_says_so(length: int) -> None:
+    """It never crashes its parser."""
+    with pytest.raises(ParseError, match=r"damaged or cut off|check that name|not read"):
+        parse(binary_document(TEXT)[:length], name="a.doc", media_type=DOC)
