@@ -91,7 +91,11 @@ def parse_page(text: str, *, xml: bool = False) -> Element | None:
         text = _with_fewer_attributes(text)
     tree, complete, has_errors = _parse(text)
     if complete and tree is not None and not xml and (has_errors or is_misread(tree)):
-        tree = _as_browsers_read(text, tree)
+        least = _MOST_OF_THE_TEXT * _readable(tree)
+        tree = None  # two trees of a large page would be the peak of a crawl's memory
+        tree = _as_browsers_read(text, least)
+        if tree is None:
+            tree, complete, _ = _parse(text)
     if not complete:
         text = _NESTING_TAG.sub(_flat, text)
         tree, complete, _ = _parse(text, huge=True)
@@ -156,16 +160,18 @@ def _without_doctype(text: str) -> str:
     return text if doctype is None else text[: doctype.start()] + text[doctype.end() :]
 
 
-def _as_browsers_read(text: str, tree: Element) -> Element:
-    """Return the tree that an HTML5 parser makes of a page, or `tree` where that is too large, too deep, or loses text.
+def _as_browsers_read(text: str, least: float) -> Element | None:
+    """Return the tree that an HTML5 parser makes of a page; None where it is too large, too deep, or loses text.
 
     Browsers take a whole page for a script where `<script/>` does not end.
+
+    Args:
+        text: the page.
+        least: characters that are readable in the tree.
     """
     html = as_browsers_read(text)
     mended, complete, _ = _parse(html) if html is not None else (None, False, False)
-    if mended is None or not complete or _readable(mended) < _MOST_OF_THE_TEXT * _readable(tree):
-        return tree
-    return mended
+    return mended if mended is not None and complete and _readable(mended) >= least else None
 
 
 def _readable(tree: Element) -> int:

@@ -40,6 +40,13 @@ def test_parts_begin_with_headings() -> None:
     assert all(part.startswith("<body><h2>") for part in parts)
 
 
+def test_a_list_of_definitions_is_cut_before_its_terms() -> None:
+    page = _body(f"<h2>Ponds</h2><dl>{'<dt>Pond</dt><dt>Pool</dt> <dd><p>Ducks.</p></dd>' * 40}</dl>")
+    parts = html_in_parts(page, size=300)
+    assert all(part.startswith("<body><dl><dt>Pond</dt><dt>Pool</dt>") for part in parts[1:])
+    assert "\n\n".join(map(_markdown, parts)) == _markdown(html_of(page))
+
+
 @pytest.mark.parametrize(
     "text",
     [
