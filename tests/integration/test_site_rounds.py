@@ -143,7 +143,11 @@ def test_progress_counts_against_all_that_is_known_and_what_waits_stays_in_it(st
     stages.web.failing("/5", html("Page /5"), times=1, status=429, retry_after="600")
     stages.configure_site("/sitemap.xml", concurrency=1)
     seen: list[tuple[int, int, int]] = []
-    report = stages.crawled_pages(progress=lambda done, known, failed: seen.append((done, known, failed)))
+
+    def note(done: int, total: int, failed: int = 0) -> None:
+        seen.append((done, total, failed))
+
+    report = stages.crawled_pages(progress=note)
     done, known, failed = seen[-1]
     assert {known for _, known, _ in seen[1:]} == {1 + len(paths)}
     assert (known - done, failed) == (report.extra["postponed"], 0)
