@@ -154,9 +154,10 @@ class Stages:
         with self.connection() as connection:
             return update_raw_files(connection, self.collection, selection)
 
-    def crawled_pages(self, selection: Selection = EVERYTHING) -> StageReport:
+    def crawled_pages(self, selection: Selection = EVERYTHING, progress: Progress = silent) -> StageReport:
+        folder = self.root.parent / "crawl4ai"
         with self.connection() as connection:
-            return update_crawled_pages(connection, self.collection, selection, folder=self.root.parent / "crawl4ai")
+            return update_crawled_pages(connection, self.collection, selection, progress, folder=folder)
 
     def transcripts(self, selection: Selection = EVERYTHING, progress: Progress = silent) -> StageReport:
         with self.connection() as connection:

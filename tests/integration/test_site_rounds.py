@@ -132,3 +132,24 @@ def test_one_page_that_always_asks_to_wait_does_not_hold_up_the_site(stages: Sta
     let_time_pass(stages)
     stages.crawl()
     assert "/1" in stages.pages()
+
+
+def test_progress_counts_against_all_that_is_known_and_what_waits_stays_in_it(stages: Stages) -> None:
+    """What a sitemap names is known at once, and a URL that is postponed is not done."""
+    paths = [f"/{number}" for number in range(20)]
+    stages.web.sitemap("/sitemap.xml", paths)
+    for path in paths:
+        stages.web.page(path, html(f"Page {path}"))
+    stages.web.failing("/5", html("Page /5"), times=1, status=429, retry_after="600")
+    stages.configure_site("/sitemap.xml", concurrency=1)
+    seen: list[tuple[int, int, int]] = []
+
+    def note(done: int, total: int, failed: int = 0) -> None:
+        seen.append((done, total, failed))
+
+    report = stages.crawled_pages(progress=note)
+    done, known, failed = seen[-1]
+    assert {known for _, known, _ in seen[1:]} == {1 + len(paths)}
+    assert (known - done, failed) == (report.extra["postponed"], 0)
+    assert [each for each, _, _ in seen] == sorted(each for each, _, _ in seen)
+    assert 1 < done < known

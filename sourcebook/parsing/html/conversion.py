@@ -8,7 +8,9 @@ from urllib.parse import quote
 
 from sourcebook.parsing.fences import unfenced_spans
 from sourcebook.parsing.html.links import OWN_PAGE
+from sourcebook.parsing.html.parts import html_in_parts
 from sourcebook.parsing.html.tree import CODE_NEWLINE, OWN_END, OWN_START, Element, plain_text
+from sourcebook.parsing.text.decode import without_characters
 from sourcebook.processes.freed_memory import return_freed_memory
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ _LARGE = 250_000
 """Characters of HTML from which a tree is freed before the conversion."""
 _SURELY_TEXT = 10_000
 """Characters of text by which a page is no empty shell for scripts, which nobody looks for in its tree then."""
-_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 _TARGET = re.compile(r"link-target-(\d+)-of-page")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\"$<>\[\]\\^`{|}]")
 """Characters of a link target that Markdown does not take as they are."""
@@ -36,26 +38,32 @@ def convert_tree(root: Element, *, base_url: str | None = None, page_url: str = 
         base_url: base of relative links, which stay relative where None.
         page_url: URL of the page, which links marked with `OWN_PAGE` get, between `OWN_START` and `OWN_END`.
     """
-    from html_to_markdown import convert
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
-
     targets = _take_lettered_targets(root) if base_url is None else []
-    html: str = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
-    if len(html) > _LARGE and len(plain_text(root)) > _SURELY_TEXT:
-        root.clear()  # the conversion takes 20 times the size of the page; the tree takes 10 times
+    parts = html_in_parts(root)
+    if sum(map(len, parts)) > _LARGE and len(plain_text(root)) > _SURELY_TEXT:
+        root.clear()  # the conversion takes 20 times the size of a part; the tree takes 10 times that of the page
         return_freed_memory()
-    # A line end in running text is white space; as a line end, it would start a Markdown block.
-    html = html.replace("\n", " ")
-    html = html.replace(CODE_NEWLINE, "\n")
     options = _options() if base_url is None else replace(_options(), base_url=base_url)
-    markdown = (convert(html, options).content or "").replace("\u00a0", " ")
-    if len(html) > _LARGE:
-        return_freed_memory()  # before the blocks of the Markdown are found, which takes as much
+    texts = []
+    while parts:  # each part is freed with its conversion
+        texts.append(_converted(parts.pop(0), options))
+    markdown = "\n\n".join(filter(None, texts))
+    if len(markdown) > _LARGE:
+        return_freed_memory()  # before the blocks of the Markdown are found
     if targets:
         markdown = _TARGET.sub(lambda found: _numbered(targets, found), markdown)
     if page_url and OWN_PAGE in markdown:
         markdown = markdown.replace(f"]({OWN_PAGE}", f"]({OWN_START}{_written(page_url)}{OWN_END}")
-    return _INVISIBLE.sub("", _with_escaped_tags(markdown))
+    return without_characters(_with_escaped_tags(markdown), _INVISIBLE)
+
+
+def _converted(html: str, options: "ConversionOptions") -> str:
+    """Return the Markdown of HTML without empty lines around it."""
+    from html_to_markdown import convert
+
+    # A line end in running text is white space; as a line end, it would start a Markdown block.
+    html = html.replace("\n", " ").replace(CODE_NEWLINE, "\n")
+    return (convert(html, options).content or "").replace("\u00a0", " ").strip("\n")
 
 
 def _take_lettered_targets(root: Element) -> list[str]:

@@ -33,7 +33,7 @@ from sourcebook.parsing.html.tree import (
     subelement,
     unwrap,
 )
-from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.decode import clean, without_characters
 from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.titles import cut_title
 
@@ -43,7 +43,7 @@ _LINES = ("br", "div", "li", "p", "td", "th")
 _NOTE = re.compile(r"(?:^|\s)(?:note|tip|warning|caution|important|danger|hint|admonition)(?:\s|$)", re.IGNORECASE)
 _SIGN = re.compile(r"[*_`~<&\[\\]")
 _MARKER = re.compile(f"{HEADING_START}([0-9]+){HEADING_END}|{OWN_START}([^{OWN_START}{OWN_END}]*){OWN_END}")
-_STRAY_MARKER = re.compile(f"[{HEADING_START}{HEADING_END}{CODE_NEWLINE}{OWN_START}{OWN_END}]")
+_MARKERS = f"{HEADING_START}{HEADING_END}{CODE_NEWLINE}{OWN_START}{OWN_END}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _without_markers(markdown: str, dates: Mapping[str, str], headings: Sequence
         places.append(length)
         numbers.append(int(marker[1]))
     pieces.append(markdown[end:])
-    text = _STRAY_MARKER.sub("", "".join(pieces)).rstrip()
+    text = without_characters("".join(pieces), _MARKERS).rstrip()
     return WrittenPage(
         markdown=f"{text}\n" if text else "",
         dates=dates,

@@ -11,6 +11,7 @@ from sourcebook.model.document import Block, BlockKind, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.front_matter import read_front_matter
+from sourcebook.parsing.text.single_line import single_line
 from sourcebook.parsing.text.spans import cover, trimmed
 from sourcebook.parsing.text.titles import document_title, plain_title
 
@@ -109,4 +110,5 @@ def _parser() -> MarkdownIt:
     """Return a parser of block structure only: inline content is a third of the work, and only headings need it."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.disable("inline")
+    parser.block.ruler.before("table", "single_line", single_line)
     return parser
