@@ -149,7 +149,7 @@ def _of_proposals(folder: Path) -> list[_Made]:
 
 
 def _of_pdfs(shared: Path) -> list[_Made]:
-    import pypdfium2
+    import pypdfium2  # type: ignore[import-untyped] # has no stubs
 
     random = Random(_SEED)
     made: list[_Made] = []
