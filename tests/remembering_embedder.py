@@ -10,7 +10,7 @@ from sourcebook.embedding.onnx.record import Export
 
 
 class RememberingEmbedder(OnnxEmbedder):
-    """An embedder that keeps every vector: tests begin with the same documents, whose embedding took half of their time.
+    """An embedder that keeps every vector: tests begin with the same documents, whose embedding took half the time.
 
     Args:
         export: Export to load.

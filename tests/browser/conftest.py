@@ -73,8 +73,9 @@ class Rendering:
         A browser has its window, language and user agent from its start; everything else belongs to a page.
         """
         assert self.shared is not None
-        for each in (self.shared, *self.shared._browsers):
-            each._settings = self.settings(**settings)
+        self.shared._settings = self.settings(**settings)
+        for browser in self.shared._browsers:
+            browser._settings = self.shared._settings
 
     def render(self, path: str) -> Response:
         """Render a page of the site in the browser that the tests share."""
