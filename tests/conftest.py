@@ -18,7 +18,7 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
-from sourcebook.embedding.onnx.open import find_export, open_exported
+from sourcebook.embedding.onnx.open import find_export
 from sourcebook.embedding.onnx.record import Export
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.embedding.weights import BUNDLED_NAME
@@ -26,6 +26,7 @@ from sourcebook.parsing.parser_pool import ParserPool
 from tests.exported import exported_home
 from tests.integration.stages import Stages
 from tests.memory_folder import memory_folder
+from tests.remembering_embedder import RememberingEmbedder
 
 os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers a terminal's width; commands print into a pipe here
 
@@ -142,10 +143,13 @@ def exported_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def embedder(exported_model: Path) -> Iterator[OnnxEmbedder]:
-    """The real default model, loaded once a session from its export, which takes a fraction of torch's time."""
+    """The real default model, loaded once a session from its export, which takes a fraction of torch's time.
+
+    It computes each text once a session.
+    """
     export = find_export(exported_model, find_model(BUNDLED_NAME).identity)
     assert isinstance(export, Export), export
-    with closing(open_exported(export)) as embedder:
+    with closing(RememberingEmbedder(export)) as embedder:
         yield embedder
 
 

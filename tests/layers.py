@@ -18,7 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.cores import THREADS_VARIABLE, usable_cores
 from tests.checkout import CHECKOUT
 from tests.exported import FOLDER_VARIABLE
 from tests.memory_folder import memory_folder
@@ -27,6 +27,10 @@ CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
 """Processes that run unit tests side by side, which compute; each has a model and parsers of its own."""
 TWICE_THE_CORES = CORES * 2
 """Processes that run the other tests side by side, which wait for databases, processes, sensors and browsers."""
+ALONE = "alone"
+"""Name of the layer of tests that run one after the other, and of their mark."""
+BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
+"""Environment variable with which each process would compile all tests again."""
 FAILURES = 1
 """pytest's exit code where tests failed."""
 NO_TESTS = 5
@@ -64,15 +68,18 @@ def main(arguments: list[str]) -> int:
         "unit": ["tests/unit", *side_by_side(CORES)],
         "integration": ["tests/integration", *side_by_side(TWICE_THE_CORES)],
         "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(TWICE_THE_CORES)],
-        "alone": [*alone, "-m", "alone"],
+        ALONE: [*alone, "-m", "alone"],
     }
     results: list[Result] = []
     memory = memory_folder()
     with tempfile.TemporaryDirectory(prefix="sourcebook-tests-", dir=memory) as shared:
         environment = {**os.environ, FOLDER_VARIABLE: shared, **({"TMPDIR": memory} if memory else {})}
+        environment.pop(BYTECODE_VARIABLE, None)
         for layer, options in layers.items():
             print(f"\n== tests: {layer}", flush=True)
-            results.append(_run(layer, [*options, *arguments], environment))
+            # Models of processes side by side that had a thread a core would wait for their own threads.
+            threads = {} if layer == ALONE else {THREADS_VARIABLE: os.environ.get(THREADS_VARIABLE, "1")}
+            results.append(_run(layer, [*options, *arguments], {**environment, **threads}))
             if results[-1].code:
                 break
     print("\nlayer                     tests    seconds  processor seconds")

@@ -1,6 +1,7 @@
 """The tokenizer of an embedding model, for counting tokens."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -60,22 +61,11 @@ class FolderTokenizer:
             ModelError: the folder has no readable tokenizer.json.
             MissingDependencyError: the package tokenizers is not installed.
         """
-        try:
-            from tokenizers import Tokenizer
-        except ImportError as error:
-            raise MissingDependencyError(
-                "counting tokens needs the package tokenizers; install sourcebook[embedding]"
-            ) from error
         file = path / "tokenizer.json"
         if not file.is_file():
             raise ModelError(f"{path} has no tokenizer.json; give the folder of a model with a fast tokenizer")
-        try:
-            tokenizer = Tokenizer.from_file(str(file))
-        except Exception as error:  # the binding raises bare Exception
-            raise ModelError(f"{file} cannot be read as a tokenizer ({error}); download the model again") from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return cls(tokenizer, max_tokens=max_tokens)
+        status = file.stat()
+        return cls(_load(file, status.st_size, status.st_mtime_ns), max_tokens=max_tokens)
 
     @property
     def max_tokens(self) -> int:
@@ -101,3 +91,21 @@ class FolderTokenizer:
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, special tokens included."""
         return [len(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+
+
+@lru_cache(maxsize=4)
+def _load(file: Path, size: int, changed: int) -> "Tokenizer":
+    """Load a tokenizer, which takes 30 ms; once a process for each version of the file."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise MissingDependencyError(
+            "counting tokens needs the package tokenizers; install sourcebook[embedding]"
+        ) from error
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the binding raises bare Exception
+        raise ModelError(f"{file} cannot be read as a tokenizer ({error}); download the model again") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

@@ -18,7 +18,7 @@ from sourcebook.embedding.preparation import (
     well_formed,
 )
 from sourcebook.errors import ModelError
-from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.cores import usable_threads
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -90,7 +90,7 @@ class SentenceTransformerEmbedder:
         texts = [well_formed(text) for text in texts]
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         with self._lock:
-            _compute_with(usable_cores())
+            _compute_with(usable_threads())
             try:
                 for batch in batches_by_length(self._token_counts(texts)):
                     vectors[batch] = self._loaded.encode_document(

@@ -11,7 +11,7 @@ from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
 from sourcebook.embedding.onnx.record import Export
 from sourcebook.errors import ModelError
-from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.cores import usable_threads
 from sourcebook.processes.interrupts import result_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class EmbedderPool:
                 return self._process(settings)
             self._close_others(settings)
             try:
-                self._opened[settings] = open_exported(export, threads=usable_cores())
+                self._opened[settings] = open_exported(export, threads=usable_threads())
             except ModelError:  # the next search reports it
                 return self._process(settings)
         return self._opened[settings]

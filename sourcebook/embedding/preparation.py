@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.cores import usable_threads
 
 TOKENS_PER_BATCH: Final = 2_048
 """Tokens of a batch, padding included.
@@ -65,8 +65,8 @@ def batches_by_length(token_counts: Sequence[int], tokens: int = TOKENS_PER_BATC
 
 
 def query_threads(weights: int) -> int:
-    """Choose the number of threads that embed one question: one for a small model, all cores for any other."""
-    return 1 if weights < _SMALL_MODEL_WEIGHTS else usable_cores()
+    """Choose the number of threads that embed one question: one for a small model, all usable ones for any other."""
+    return 1 if weights < _SMALL_MODEL_WEIGHTS else usable_threads()
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

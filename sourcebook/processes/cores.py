@@ -1,10 +1,12 @@
-"""Number of processor cores that this process may use; a container may have fewer than the machine."""
+"""Numbers of processor cores and threads that this process may use; a container may have fewer than the machine."""
 
 import os
 from math import ceil
 from pathlib import Path
 
 _CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+THREADS_VARIABLE = "OMP_NUM_THREADS"
+"""Environment variable with the threads of OpenMP; for nested regions, a list with commas."""
 
 
 def usable_cores(quota_file: Path = _CGROUP_QUOTA) -> int:
@@ -21,3 +23,11 @@ def usable_cores(quota_file: Path = _CGROUP_QUOTA) -> int:
     except (OSError, ValueError):  # no quota: no such file, or the word "max"
         pass
     return max(cores, 1)
+
+
+def usable_threads() -> int:
+    """Count the threads that a model computes with: `OMP_NUM_THREADS` where it is set, else one for each core."""
+    try:
+        return max(int(os.environ[THREADS_VARIABLE].partition(",")[0]), 1)
+    except (KeyError, ValueError):
+        return usable_cores()

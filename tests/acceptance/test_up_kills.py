@@ -11,8 +11,8 @@ from benchmarks.harness.library import Library
 from tests.acceptance.test_kills import SEED
 from tests.acceptance.workplace import Workplace
 
-ROUNDS = 2
-"""Kills of each kind; a backend and the postmaster are killed in every other round."""
+ROUNDS = 1
+"""Kills of each kind; `python -m benchmarks kills` has many."""
 
 
 @pytest.mark.timeout(900)
@@ -29,5 +29,5 @@ def test_kills_of_up_leave_no_trace(workplace: Workplace, exported_model: Path) 
         print(f"{outcome.kind:15}{outcome.seconds:6.1f} s {'; '.join(outcome.wrong)}")
         assert not outcome.wrong, (outcome, SEED)
         killed.append(outcome.kind)
-    kills = {**dict.fromkeys(set(KINDS) - {"main process", "process group"}, ROUNDS), "backend": 1, "postmaster": 1}
+    kills = dict.fromkeys(set(KINDS) - {"main process", "process group"}, ROUNDS)
     assert {kind: killed.count(kind) for kind in kills} == kills

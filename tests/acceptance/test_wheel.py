@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook import KnowledgeBase
 from tests.acceptance.processes import free_port
 from tests.acceptance.workplace import Workplace
 from tests.checkout import CHECKOUT
@@ -106,7 +107,11 @@ def test_the_wheel_ingests_and_searches_and_takes_changes_in(elsewhere: Workplac
             address = json.loads(process.stdout.readline())["address"]
             assert _assets(address) == 8 + 3, "the stages, and the configuration, folders and sites that they read"
             elsewhere.write("docs/tides.md", "# Tides\n\nThe mark on the quay is white.\n")
-            wait_until(lambda: found("white"), seconds=240, every=4.0, what="the change is searchable")
+            with KnowledgeBase.connect(home=elsewhere.home) as knowledge:
+                wait_until(
+                    lambda: knowledge.search("white", mode="keyword"), seconds=240, what="the change is searchable"
+                )
+            assert found("white")
         finally:
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=120)

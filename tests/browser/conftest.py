@@ -67,6 +67,16 @@ class Rendering:
         ) as renderer:
             yield renderer
 
+    def set(self, **settings: Any) -> None:
+        """Have the next pages of the shared browser opened with other settings.
+
+        A browser has its window, language and user agent from its start; everything else belongs to a page.
+        """
+        assert self.shared is not None
+        self.shared._settings = self.settings(**settings)
+        for browser in self.shared._browsers:
+            browser._settings = self.shared._settings
+
     def render(self, path: str) -> Response:
         """Render a page of the site in the browser that the tests share."""
         assert self.shared is not None

@@ -1,6 +1,5 @@
 """What `browser` of a site does on pages before they are read, in a real Chromium."""
 
-import asyncio
 import re
 import time
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from tests.browser.conftest import Loop, Rendering
 from tests.browser.site import WORDS, Site
 
 TEXT = WORDS.strip()
+MOST_PATHS = 4
+"""Pages that are opened at the same time."""
 
 
 @pytest.fixture(scope="module")
@@ -23,19 +24,19 @@ def acting(loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ren
     """A site of such pages."""
     site = Site(ACTING_PAGES)
     loop.run(site.start())
-    yield Rendering(loop, site, tmp_path_factory.mktemp("crawl4ai"))
+    acting = Rendering(loop, site, tmp_path_factory.mktemp("crawl4ai"))
+    shared = acting.renderer(concurrency=MOST_PATHS)
+    acting.shared = loop.run(shared.__aenter__())
+    yield acting
+    loop.run(shared.__aexit__(None, None, None))
     loop.run(site.close())
 
 
 def read(acting: Rendering, *paths: str, timeout: float = 30, **browser: Any) -> list[Response | BaseException]:
-    """Open pages at the same time in a browser of their own; what fails is returned as well."""
-
-    async def render() -> list[Response | BaseException]:
-        async with acting.renderer(browser=browser, timeout=timeout, concurrency=len(paths)) as renderer:
-            work = [renderer.render(acting.site.url(path)) for path in paths]
-            return await asyncio.gather(*work, return_exceptions=True)
-
-    return acting.loop.run(render())
+    """Open pages at the same time in the browser that the tests share; what fails is returned as well."""
+    assert len(paths) <= MOST_PATHS
+    acting.set(browser=browser, timeout=timeout)
+    return acting.render_all(*paths)
 
 
 def text_of(page: Response | BaseException) -> str:
@@ -173,15 +174,9 @@ def test_a_script_that_fails_is_named(acting: Rendering, script: str, reason: st
 def test_scripts_have_the_time_of_the_page(acting: Rendering) -> None:
     """One that never ends is a failure that names the setting, and the next page is fine."""
     for script in ("for (;;);", "await new Promise(() => {})"):
-
-        async def render(script: str = script) -> tuple[FetchError, Response]:
-            code = f"if (location.pathname === '/menu') {{ {script} }}"
-            async with acting.renderer(browser={"js_code": [code], "page_timeout": "3s"}) as renderer:
-                with pytest.raises(FetchError) as failure:
-                    await renderer.render(acting.site.url("/menu"))
-                return failure.value, await renderer.render(acting.site.url("/text"))
-
-        failure, page = acting.loop.run(render())
+        code = f"if (location.pathname === '/menu') {{ {script} }}"
+        failure = failure_of(read(acting, "/menu", js_code=[code], page_timeout="3s")[0])
+        (page,) = read(acting, "/text", js_code=[code], page_timeout="3s")
         assert "`browser.js_code` did not end within 3 s" in str(failure)
         assert (failure.transient, failure.failure_class) == (True, FailureClass.TIMEOUT)
         assert TEXT in text_of(page)
@@ -203,7 +198,11 @@ def test_a_page_may_have_more_time_than_a_response(acting: Rendering) -> None:
 
 def test_window_and_language(acting: Rendering) -> None:
     """Pages see the size and the language of the settings, and the server is asked for that language."""
-    (page,) = read(acting, "/window-size", viewport="1280x800", locale="de-DE")
-    assert "1280x800 de-DE Januar" in text_of(page)
+
+    async def render() -> Response:
+        async with acting.renderer(browser={"viewport": "1280x800", "locale": "de-DE"}) as renderer:
+            return await renderer.render(acting.site.url("/window-size"))
+
+    assert "1280x800 de-DE Januar" in text_of(acting.loop.run(render()))
     path, headers = acting.site.headers[-1]
     assert (path, headers["Accept-Language"][:5]) == ("/window-size", "de-DE")

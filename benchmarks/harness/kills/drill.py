@@ -45,14 +45,15 @@ def service_drill(home: Home, rounds: int, *, quick: bool = False) -> Iterator[O
 
     Args:
         home: A new home.
-        rounds: Kills of each kind; of those kinds that are killed during commands in turn, half as many.
+        rounds: Kills of each kind; of those kinds that are killed during commands in turn, half as many, but at least
+            one.
         quick: Whether to compare index and files after the first round and at the end only, and to kill before earlier
             victims are replaced.
     """
     commands, services = CommandKills(home), ServiceKills(home)
     yield Outcome(SETTLING, 0.0, commands.heal(changes=False))
     for number in range(rounds):
-        kinds = [kind for kind in services.kinds if kind not in _OF_BOTH or number % 2]
+        kinds = [kind for kind in services.kinds if kind not in _OF_BOTH or number % 2 or rounds == 1]
         home.chance.shuffle(kinds)
         yield from services.run(kinds, settles=not quick or number == 0, together=quick)
     yield services.finish()

@@ -9,7 +9,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.errors import ModelError
-from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.cores import usable_threads
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.reranking.settings import Reranking
 
@@ -107,7 +107,7 @@ class Reranker:
         """Return the scores, read batch by batch in the order of length; None where the time is up."""
         import torch
 
-        torch.set_num_threads(usable_cores())
+        torch.set_num_threads(usable_threads())
         known = {passage: loaded.scores.get(_pair(query, passage)) for passage in passages}
         scores = {passage: score for passage, score in known.items() if score is not None}
         unread = sorted(known.keys() - scores.keys(), key=lambda passage: (-len(passage), passage))

@@ -1,6 +1,5 @@
 """The engine faster-whisper: Whisper on CTranslate2, with 8-bit weights."""
 
-import os
 from collections.abc import Sequence
 
 import ctranslate2
@@ -11,6 +10,7 @@ from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_compression_ratio, get_suppressed_tokens, merge_punctuations
 
 from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.processes.cores import usable_threads
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, LANGUAGE_CONTEXT, LANGUAGE_SECONDS, LONGEST_PIECE, Heard, Word
 from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
@@ -38,8 +38,7 @@ class FasterWhisper:
     """
 
     def __init__(self, model: str) -> None:
-        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self._model = WhisperModel(model, device="cpu", compute_type="int8", cpu_threads=threads)
+        self._model = WhisperModel(model, device="cpu", compute_type="int8", cpu_threads=usable_threads())
 
     def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
         """See the method of `Engine`."""

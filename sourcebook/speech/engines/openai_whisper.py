@@ -14,7 +14,7 @@ from whisper.utils import compression_ratio
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, LANGUAGE_CONTEXT, LANGUAGE_SECONDS, Heard, Word
-from sourcebook.speech.engines.shared_audio import BatchedDecoding
+from sourcebook.speech.engines.shared_audio import BatchedDecoding, DecoderOfEncodedSound
 from sourcebook.speech.engines.short_audio import language_probabilities
 from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
 
@@ -41,6 +41,7 @@ class OpenAiWhisper:
         heads = whisper._ALIGNMENT_HEADS.get(name)  # noqa: SLF001 - a checkpoint does not name them
         if heads is not None:
             self._model.set_alignment_heads(heads)
+        self._decoder = DecoderOfEncodedSound(self._model)
 
     @torch.inference_mode()
     def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
@@ -71,11 +72,11 @@ class OpenAiWhisper:
         heard: list[Heard] = []
         for first in range(0, len(pieces), _BATCH):
             batch = pieces[first : first + _BATCH]
-            spectrograms = [self._spectrogram(piece) for piece in batch]
-            results = BatchedDecoding(self._model, options).run(torch.stack(spectrograms))
+            encoded = self._model.encoder(torch.stack([self._spectrogram(piece) for piece in batch]))
+            results = BatchedDecoding(self._model, options).run(encoded)
             heard += [
-                self._heard(piece, spectrogram, result, language)
-                for piece, spectrogram, result in zip(batch, spectrograms, results, strict=True)
+                self._heard(piece, sound, result, language)
+                for piece, sound, result in zip(batch, encoded, results, strict=True)
             ]
         return heard
 
@@ -84,7 +85,7 @@ class OpenAiWhisper:
         spectrogram: torch.Tensor = whisper.log_mel_spectrogram(padded, self._model.dims.n_mels)
         return spectrogram
 
-    def _heard(self, piece: Samples, spectrogram: torch.Tensor, result: DecodingResult, language: str) -> Heard:
+    def _heard(self, piece: Samples, encoded: torch.Tensor, result: DecodingResult, language: str) -> Heard:
         tokenizer = get_tokenizer(
             self._model.is_multilingual, num_languages=self._model.num_languages, language=language, task="transcribe"
         )
@@ -92,7 +93,7 @@ class OpenAiWhisper:
         tokens, end = text_tokens(result.tokens, tokenizer.timestamp_begin, tokenizer.eot, length)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whisper warns that alignment runs without a GPU
-            words = find_alignment(self._model, tokenizer, tokens, spectrogram, len(piece) // HOP_LENGTH)
+            words = find_alignment(self._decoder, tokenizer, tokens, encoded, len(piece) // HOP_LENGTH)
         merge_punctuations(words, BEFORE_WORDS, BEHIND_WORDS)
         return Heard(
             tuple(Word(word.word, float(word.start), float(word.end)) for word in words if word.word),

@@ -1,17 +1,22 @@
 """Beam search over several pieces at once against openai-whisper's own, over one."""
 
+import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import cast
 
 import pytest
 import torch
 import whisper
+from whisper.audio import HOP_LENGTH
 from whisper.decoding import DecodingOptions, DecodingResult
+from whisper.timing import find_alignment
+from whisper.tokenizer import get_tokenizer
 
+from sourcebook.speech.engines import openai_whisper
 from sourcebook.speech.engines.openai_whisper import OpenAiWhisper
-from sourcebook.speech.engines.shared_audio import BatchedDecoding
-from tests.unit.speech.clips import needs_clips, sound
+from sourcebook.speech.engines.shared_audio import BatchedDecoding, DecoderOfEncodedSound
+from tests.unit.speech.clips import needs_clips, sound, words
 from tests.unit.speech.conftest import Load
 
 pytestmark = needs_clips
@@ -57,6 +62,36 @@ def test_each_piece_of_a_batch_gives_whisper_s_own_tokens(
         assert ours.tokens == own.tokens
         assert ours.avg_logprob == pytest.approx(own.avg_logprob, abs=1e-3)
         assert ours.no_speech_prob == pytest.approx(own.no_speech_prob, abs=1e-3)
+
+
+def test_words_of_encoded_sound_have_whisper_s_own_times(
+    model: whisper.Whisper, encoded: Callable[[str], torch.Tensor]
+) -> None:
+    """The alignment of words takes sound that is encoded, and gives what it gives for the spectrogram."""
+    samples = sound(NAMES[0])
+    tokenizer = get_tokenizer(model.is_multilingual, language="en", task="transcribe")
+    tokens, frames = tokenizer.encode(words(NAMES[0])), len(samples) // HOP_LENGTH
+    spectrogram = whisper.log_mel_spectrogram(whisper.pad_or_trim(torch.from_numpy(samples)))
+    with torch.inference_mode(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whisper warns that alignment runs without a GPU
+        own = find_alignment(model, tokenizer, tokens, spectrogram, frames)
+        ours = find_alignment(DecoderOfEncodedSound(model), tokenizer, tokens, encoded(NAMES[0]), frames)
+    assert [(word.word, word.start, word.end) for word in ours] == [(word.word, word.start, word.end) for word in own]
+
+
+def test_sound_is_encoded_once(load: Load, model: whisper.Whisper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the text of a piece and for the times of its words."""
+    monkeypatch.setattr(openai_whisper, "DecodingOptions", partial(DecodingOptions, sample_len=8))
+    calls: list[object] = []
+    counting = model.encoder.register_forward_hook(lambda *called: calls.append(called))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whisper gives NumPy the tensor of beams that are cut off
+            (heard,) = load("openai-whisper").transcribe([sound(NAMES[0])], "en")
+    finally:
+        counting.remove()
+    assert heard.words
+    assert len(calls) == 1
 
 
 def test_greedy_decoding_is_whisper_s_own_too(model: whisper.Whisper, encoded: Callable[[str], torch.Tensor]) -> None:

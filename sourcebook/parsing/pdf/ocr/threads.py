@@ -1,6 +1,6 @@
 """Number of threads for OCR in this process."""
 
-from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.cores import usable_threads
 
 _processes = 1
 
@@ -15,5 +15,5 @@ def share_cores(processes: int) -> None:
 
 
 def recognition_threads() -> int:
-    """Return this process's share of the cores, at least 1."""
-    return max(1, usable_cores() // _processes)
+    """Return this process's share of the threads, at least 1."""
+    return max(1, usable_threads() // _processes)
