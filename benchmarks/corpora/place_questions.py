@@ -3,9 +3,10 @@
     python -m benchmarks.corpora.place_questions PACKAGES DOCUMENTS     writes place_questions.jsonl beside this file
 
 PACKAGES is a folder with the unpacked packages of `debian_documentations`, DOCUMENTS that of the shared data sets.
-Half of the questions of a source are headings that no other page of it has; the others are runs of twelve words from
-the text of a section. Places are read by other means than those of the library: pages by `reference_page`, headings of
-Markdown by a pattern, pages of PDFs by PDFium. Every second question of each source is kept apart, to be reported.
+Half of the questions of a source are headings that no other page of it has, without the titles of pages; the others are
+runs of twelve words from the text of a section that stand in their document once. Places are read by other means than
+those of the library: pages by `reference_page`, headings of Markdown by a pattern, pages of PDFs by PDFium. Every other
+question of each source is kept apart, to be reported.
 """
 
 import json
@@ -92,15 +93,16 @@ def _of_documentation(rules: Documentation, folder: Path) -> list[_Made]:
         sections = [heading for heading in page.headings if heading.start in page.anchored]
         if len(sections) < 4:
             continue
+        whole = text.between(0, len(page.letters))
         path = str(file.relative_to(folder))
         seen.update({text.between(heading.start, heading.end).casefold() for heading in sections})
         for heading, following in zip(sections, [*sections[1:], None], strict=True):
             anchor = next(name for name, place in page.ids.items() if heading.start <= place < heading.end)
             title = text.between(heading.start, heading.end)
-            if len(_PLAIN_WORD.findall(title)) >= 2 and len(title) < 80:
+            if heading is not page.headings[0] and len(_PLAIN_WORD.findall(title)) >= 2 and len(title) < 80:
                 made.append((rules.name, title, path, "heading", title, anchor, None))
             end = following.start if following else len(page.letters)
-            if sentence := _sentence(text.between(heading.end, end), random):
+            if sentence := _sentence(text.between(heading.end, end), random, whole):
                 made.append((rules.name, title, path, "sentence", sentence, anchor, None))
         pages += 1
         if pages == _PAGES:
@@ -122,14 +124,16 @@ class _Places:
         return " ".join(self._text[self._characters[start] : self._characters[end - 1] + 1].split())
 
 
-def _sentence(text: str, random: Random) -> str | None:
-    """Return a run of words with few signs in it; None where the text is too short."""
+def _sentence(text: str, random: Random, whole: str) -> str | None:
+    """Return a run of words with few signs in it that stands in the whole text once; None where there is none."""
     words = text.split()
     if len(words) < _WORDS * 2:
         return None
     start = random.randrange(len(words) - _WORDS)
     run = words[start : start + _WORDS]
-    return " ".join(run) if sum(bool(_PLAIN_WORD.fullmatch(word)) for word in run) >= _WORDS * 2 // 3 else None
+    found = " ".join(run)
+    is_plain = sum(bool(_PLAIN_WORD.fullmatch(word)) for word in run) >= _WORDS * 2 // 3
+    return found if is_plain and " ".join(whole.split()).count(found) == 1 else None
 
 
 def _of_proposals(folder: Path) -> list[_Made]:
@@ -142,7 +146,7 @@ def _of_proposals(folder: Path) -> list[_Made]:
         for title, own in zip(titles, parts, strict=True):
             plain = re.fullmatch(r"[A-Za-z0-9 ]+", title) and titles.count(title) == 1
             level = len(re.search(rf"^(##+) +{re.escape(title)} *$", text, re.MULTILINE)[1])  # type: ignore[index]
-            if plain and level <= 3 and "```" not in own and (sentence := _sentence(own, random)):
+            if plain and level <= 3 and "```" not in own and (sentence := _sentence(own, random, text)):
                 anchor = title.lower().replace(" ", "-")
                 made.append(("proposals", title, file.name, "sentence", sentence, anchor, None))
     return made
@@ -156,9 +160,10 @@ def _of_pdfs(shared: Path) -> list[_Made]:
     for path in _PDFS:
         with pypdfium2.PdfDocument(shared / path) as document:
             texts = [page.get_textpage().get_text_bounded() for page in document]
+        whole = " ".join(texts)
         for number, text in enumerate(texts, 1):
             middle = "\n".join(text.splitlines()[3:-3])  # heads and feet are on every page
-            runs = {run for _ in range(8) if (run := _sentence(middle, random))}
+            runs = {run for _ in range(8) if (run := _sentence(middle, random, whole))}
             made += [("pdfs", path, path, "sentence", run, None, number) for run in sorted(runs)[:4]]
     return made
 

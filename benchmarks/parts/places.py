@@ -17,7 +17,8 @@ from benchmarks.parts.documentations import CACHE
 from sourcebook.search.results import SearchResult
 
 _LIMIT = 10
-_BARS = {"anchor": 0.97, "page": 0.99}
+_BARS = {"anchor": 97.0, "page": 99.0}
+"""Percent of the questions."""
 _SHARED = Path(__file__).resolve().parents[3] / "shared/data"
 _RULES = {rules.name: rules for rules in DOCUMENTATIONS}
 
@@ -61,16 +62,21 @@ def _original(question: PlaceQuestion, packages: Path) -> Path:
 
 
 def _outcome(question: PlaceQuestion, original: Path, results: Sequence[SearchResult]) -> str:
-    """Return whether the first result of the document cites the place: right, `wrong: …` or `not found`."""
+    """Return whether the first result of the document cites the place, and otherwise whether its passage holds it."""
     hit = next((each for each in results if unquote(each.uri).endswith(f"/{question.source}/{question.path}")), None)
     if hit is None:
         return "not found"
     if question.page:
-        return "right" if hit.page == question.page else f"wrong: page {hit.page}"
-    if question.source == "proposals":
-        return "right" if hit.anchor == question.anchor else f"wrong: #{hit.anchor}"
-    page = _page(question.source, original)
-    return "right" if page.section(hit.anchor) == page.section(question.anchor) else f"wrong: #{hit.anchor}"
+        is_right = hit.page == question.page
+        is_within = question.page in {section.page for section in hit.sections}
+        cited = f"page {hit.page}"
+    else:
+        page = None if question.source == "proposals" else _page(question.source, original)
+        place = page.section if page is not None else (lambda anchor: anchor)
+        is_right = place(hit.anchor) == place(question.anchor)
+        is_within = place(question.anchor) in {place(section.anchor) for section in hit.sections}
+        cited = f"#{hit.anchor}"
+    return "right" if is_right else f"wrong in its passage: {cited}" if is_within else f"wrong passage: {cited}"
 
 
 @lru_cache(maxsize=4)
@@ -82,6 +88,10 @@ def _rows(outcomes: dict[tuple[str, str], list[str]]) -> Iterator[Row]:
     for (kind, part), told in sorted(outcomes.items()):
         found = [outcome for outcome in told if outcome != "not found"]
         right = found.count("right")
-        note = f"{right} of {len(found)} found; {len(told) - len(found)} of {len(told)} not among the first {_LIMIT}"
+        beside = sum(outcome.startswith("wrong in") for outcome in found)
+        note = (
+            f"{right} of {len(found)}; {beside} wrong ones are of the passage that holds the place, "
+            f"{len(told) - len(found)} of {len(told)} documents not among the first {_LIMIT}"
+        )
         bar = _BARS[kind] if part == "report" else None
-        yield Row(f"{kind} exactly right, {part}", right / len(found), "", bar, note, at_least=True)
+        yield Row(f"{kind} exactly right, {part}", right * 100 / len(found), "%", bar, note, at_least=True)
