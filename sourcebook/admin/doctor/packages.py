@@ -38,6 +38,7 @@ MODULES = {
         "oxmsg",
         "pebble",
         "PIL",
+        "anydoc",
         "pillow_heif",
         "py3langid",
         "pylatexenc",
