@@ -177,8 +177,12 @@ class Background:
 
     @property
     def can_refuse(self) -> bool:
-        """Whether it tells a search that found nothing relevant; cosines of an unknown model alone do not."""
-        return self.is_known or bool(self.weights)
+        """Whether it tells a search that found nothing relevant.
+
+        Cosines of an unknown model alone do not, nor words alone: a passage with a word of a keyword search is what was
+        asked for.
+        """
+        return bool(self.cosines) and (self.is_known or bool(self.weights))
 
     @property
     def idf(self) -> float:

@@ -117,6 +117,7 @@ def test_cosines_of_another_model_are_compared_with_their_own() -> None:
     assert not Background.of(flat, ["other:1"]).can_refuse, "the best of them stands out also where none answers"
     assert Background.of(flat, MINILM).can_refuse
     assert Background.of(flat | {"keyword": LEGS["keyword"]}, ["other:1"]).can_refuse
+    assert not Background.of({"keyword": LEGS["keyword"]}, MINILM).can_refuse, "its words were asked for"
 
 
 def test_an_explanation_adds_up() -> None:
