@@ -33,11 +33,21 @@ def vectors(bench: Bench, count: int) -> tuple[Rows, Rows, str]:
         if len(sentence) > 25
     ]
     kept = np.sort(random.permutation(len(sentences))[:_MOST_SENTENCES])
-    say(f"  encoding {len(kept):,} sentences …")
-    _, real = encode([sentences[place] for place in kept], bench.folder, precision=choose_precision())
     questions = list(dict.fromkeys(known.questions.values()))[:_MOST_QUESTIONS]
-    _, asked = encode(questions, bench.folder, precision="float32", query=True)
+    real, asked = _encoded(bench, [sentences[place] for place in kept], questions)
     return _mixed(random, real, count), _unit(asked), f"{len(kept):,} SciFact sentences, mixed"
+
+
+def _encoded(bench: Bench, sentences: list[str], questions: list[str]) -> tuple[Rows, Rows]:
+    """Return the vectors of sentences and questions, which a run of the benchmarks computes once."""
+    made = bench.folder / "encoded-sentences.npz"
+    if not made.exists():
+        say(f"  encoding {len(sentences):,} sentences …")
+        _, real = encode(sentences, bench.folder, precision=choose_precision())
+        _, asked = encode(questions, bench.folder, precision="float32", query=True)
+        np.savez(made, real=real, asked=asked)
+    with np.load(made) as arrays:
+        return arrays["real"], arrays["asked"]
 
 
 def _mixed(random: np.random.Generator, real: Rows, count: int) -> Rows:
