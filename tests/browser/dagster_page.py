@@ -57,6 +57,8 @@ class DagsterPage:
     def launch(self, *collections: str, of: int, picture: str | None = None) -> str:
         """Materialize all assets of collections, as from the graph, and return the id of the run or the backfill.
 
+        The tab is empty then: a page that shows a run is drawn all the time.
+
         Args:
             collections: the partitions to choose.
             of: the number of all partitions.
@@ -73,8 +75,8 @@ class DagsterPage:
         for collection in collections:
             self.page.locator("span:visible", has_text=re.compile(f"^{collection}$")).last.click()
         self.page.keyboard.press("Escape")
-        number = len(collections)
-        expect(dialog.get_by_text(f"{number} partition{'s' if number > 1 else ''}", exact=True)).to_be_visible()
+        chosen = len(collections)
+        expect(dialog.get_by_text(f"{chosen} partition{'s' if chosen > 1 else ''}", exact=True)).to_be_visible()
         launch = dialog.get_by_role("button", name=re.compile("^Launch"))
         expect(launch).to_be_enabled(timeout=PATIENCE)
         if picture is not None:
@@ -82,7 +84,9 @@ class DagsterPage:
         launch.click()
         told = self.page.get_by_text(re.compile("(Launched run|Created backfill) ")).first
         expect(told).to_be_visible(timeout=PATIENCE)
-        return (told.text_content() or "").split()[2]
+        number = (told.text_content() or "").split()[2]
+        self.page.goto("about:blank")
+        return number
 
     def open_run(self, number: str) -> None:
         """Open the page of a run, by the first characters of its id."""
@@ -116,9 +120,12 @@ class DagsterPage:
         """Write a picture of the page of a size in pixels, where pictures are wanted."""
         if PICTURES is None:
             return
+        size = self.page.viewport_size
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.wait_for_load_state("networkidle")
         shot = self.page.screenshot(animations="disabled")
+        if size is not None:
+            self.page.set_viewport_size(size)
         Image.open(io.BytesIO(shot)).convert("RGB").save(CHECKOUT / PICTURES / f"{name}.png", optimize=True)
 
 
@@ -152,4 +159,22 @@ def wait_for_partitions(address: str, number: int) -> None:
         what="every collection is a partition",
         seconds=PATIENCE / 1000,
         every=0.2,
+    )
+
+
+def wait_for_end(address: str, number: str) -> None:
+    """Wait until a run or a backfill has ended, by the first characters of its id, without a page that shows it."""
+    query = (
+        "{runsOrError {... on Runs {results {id: runId ended: endTime}}} "
+        "partitionBackfillsOrError {... on PartitionBackfills {results {id ended: endTimestamp}}}}"
+    )
+    wait_until(
+        lambda: any(
+            each["ended"] and each["id"].startswith(number)
+            for found in ask(address, query).values()
+            for each in found["results"]
+        ),
+        what=f"{number} has ended",
+        seconds=PATIENCE / 1000,
+        every=0.5,
     )

@@ -8,6 +8,9 @@ from tests.integration.stages import Stages, html
 from tests.integration.test_site_documents import docx, pdf
 from tests.web_server import WebServer
 
+SETS_FRAGMENT = ("location.hash = '#/'", "location.replace('#/guide?id=start')")
+"""Scripts by which pages set their own fragments."""
+
 
 @pytest.fixture
 def site() -> Iterator[WebServer]:
@@ -50,20 +53,22 @@ def test_always_opens_every_page_in_the_browser(stages: Stages, site: WebServer)
     assert stages.found("barnacle") == {"tides"}
 
 
-@pytest.mark.parametrize("render", ["auto", "always"])
-@pytest.mark.parametrize("script", ["location.hash = '#/'", "location.replace('#/guide?id=start')"])
-def test_pages_that_set_their_own_fragment_are_read(stages: Stages, render: str, script: str) -> None:
+@pytest.mark.parametrize(
+    ("render", "scripts"), [("auto", SETS_FRAGMENT), ("always", SETS_FRAGMENT[::-1])], ids=["auto", "always"]
+)
+def test_pages_that_set_their_own_fragment_are_read(stages: Stages, render: str, scripts: tuple[str, str]) -> None:
     """As docsify and hash routers do, also as the start of the site: the fragment leads nowhere else."""
     fill = "fetch('README.md').then(answer => answer.text()).then(text => { app.innerHTML = `<main>${text}</main>` })"
-    shell = (
+    start, other = (
         '<!doctype html><html><head><title>Handbook</title></head><body><div id="app">Please wait...</div>'
         f"<script>window.onhashchange = () => {{ {fill} }}; {script}</script></body></html>"
+        for script in scripts
     )
-    stages.web.page("/", shell)
+    stages.web.page("/", start)
     stages.web.page(
         "/README.md", '<h1>Tides</h1><p>The barnacle line marks high water.</p><a href="/app/?b=1&a">App</a>'
     )
-    stages.web.page("/app/", shell)
+    stages.web.page("/app/", other)
     stages.web.page("/app/README.md", "<h1>Winds</h1><p>The anemometer stands on the mole.</p>")
     stages.configure_site(render=render, timeout="15s")
     report = stages.run()["crawled_pages"]

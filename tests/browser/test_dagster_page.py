@@ -7,13 +7,12 @@ import json
 import re
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
 import pytest
 from aiohttp import web
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import ViewportSize, expect, sync_playwright
 
 from benchmarks.harness.kills.processes import family
 from sourcebook import KnowledgeBase
@@ -27,6 +26,7 @@ from tests.browser.dagster_page import (
     PICTURES,
     DagsterPage,
     stop_sensors_that_start_runs,
+    wait_for_end,
     wait_for_partitions,
 )
 from tests.waiting import seconds_until_gone, until, wait_until
@@ -114,45 +114,33 @@ def address(workplace: Workplace) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The installed Chromium."""
+def tab(address: str) -> Iterator[DagsterPage]:
+    """A tab of the installed Chromium, which all tests share: another one would load Dagster's scripts again."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium())
-        yield browser
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--disable-gpu"])
+        size: ViewportSize = {"width": 1400, "height": 800}
+        page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
+        page.set_default_timeout(PATIENCE)
+        yield DagsterPage(page, address)
         browser.close()
 
 
-@contextmanager
-def _new_tab(chromium: Browser, address: str) -> Iterator[DagsterPage]:
-    with chromium.new_page(viewport={"width": 1400, "height": 800}, color_scheme="light") as page:
-        page.set_default_timeout(PATIENCE)
-        yield DagsterPage(page, address)
-
-
-@pytest.fixture
-def tab(chromium: Browser, address: str) -> Iterator[DagsterPage]:
-    """A tab of its own."""
-    with _new_tab(chromium, address) as tab:
-        yield tab
-
-
 @pytest.fixture(scope="module")
-def backfill(chromium: Browser, address: str) -> str:
+def backfill(tab: DagsterPage) -> str:
     """The id of a backfill of two collections, which was started on the page."""
-    with _new_tab(chromium, address) as tab:
-        return tab.launch("handbook", "letters", of=len(COLLECTIONS), picture="dagster-backfill-dialog")
+    return tab.launch("handbook", "letters", of=len(COLLECTIONS), picture="dagster-backfill-dialog")
 
 
 @pytest.fixture(scope="module")
-def succeeded(chromium: Browser, address: str, backfill: str) -> str:
+def succeeded(tab: DagsterPage, backfill: str) -> str:
     """The id of the backfill, once the page of runs says that it has succeeded."""
-    with _new_tab(chromium, address) as tab:
-        tab.open("/runs?view=backfills")
-        tab.sees(backfill)
-        tab.sees("2 partitions")
-        tab.sees("Success")
-        tab.take_picture("dagster-backfill", height=320)
-        return backfill
+    wait_for_end(tab.address, backfill)
+    tab.open("/runs?view=backfills")
+    tab.sees(backfill)
+    tab.sees("2 partitions")
+    tab.sees("Success")
+    tab.take_picture("dagster-backfill", height=320)
+    return backfill
 
 
 @pytest.mark.usefixtures("backfill")
@@ -160,8 +148,9 @@ def test_a_terminated_run_leaves_no_trace_and_the_next_one_goes_on(
     tab: DagsterPage, museum: Museum, workplace: Workplace
 ) -> None:
     """A crawl that waits for a page is cancelled: no process, no lock, no half-done index, no page fetched twice."""
-    tab.open_run(run := tab.launch("museum", of=len(COLLECTIONS)))
+    run = tab.launch("museum", of=len(COLLECTIONS))
     wait_until(lambda: museum.count("/vault"), what="the crawl waits for the vault", seconds=PATIENCE / 1000)
+    tab.open_run(run)
     processes = family(tab.process_of_run())
     assert processes
     dialog = tab.terminate_run()
@@ -180,7 +169,9 @@ def test_a_terminated_run_leaves_no_trace_and_the_next_one_goes_on(
     tab.take_picture("dagster-terminated-run", height=320)
 
     museum.vault.set()
-    tab.open_run(tab.launch("museum", of=len(COLLECTIONS)))
+    next_run = tab.launch("museum", of=len(COLLECTIONS))
+    wait_for_end(tab.address, next_run)
+    tab.open_run(next_run)
     tab.sees("Success")
     assert [museum.count(f"/room-{number}") for number in range(1, 4)] == [1, 1, 1]
     with KnowledgeBase.connect(home=workplace.home) as knowledge:

@@ -90,43 +90,43 @@ def test_a_generation_that_is_being_activated_is_not_deleted(built: Stages) -> N
     assert built.found("tide") == {"tide.md"}
 
 
-@pytest.mark.parametrize("statements", range(2, 13))
-def test_a_killed_retirement_is_ended_by_the_next_ingest(
-    built: Stages, monkeypatch: pytest.MonkeyPatch, statements: int
-) -> None:
+def test_a_killed_retirement_is_ended_by_the_next_ingest(built: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each statement of a retirement may be the last one of its process."""
-    configure(built, 128)
-    built.run()
-    abandoned = generations(built).building
-    assert abandoned is not None
-    configure(built, 64)
-    built.chunks()
-    execute = psycopg.Connection.execute
-    done = 0
+    active, execute = 64, psycopg.Connection.execute
+    for statements in range(2, 13):
+        done = 0
 
-    def few(connection: psycopg.Connection, *args: Any, **options: Any) -> Any:
-        nonlocal done
-        done += 1
-        if done > statements:
-            raise KilledError
-        return execute(connection, *args, **options)
+        def few(connection: psycopg.Connection, *args: Any, **options: Any) -> Any:
+            nonlocal done
+            done += 1
+            if done > statements:  # noqa: B023 - of this turn
+                raise KilledError
+            return execute(connection, *args, **options)
 
-    with built.connection() as connection:
-        monkeypatch.setattr(psycopg.Connection, "execute", few)
-        try:
-            retire(connection, abandoned.id)
-        except KilledError:
-            connection.close()
-        finally:
-            monkeypatch.undo()
-    assert built.found("tide") == {"tide.md"}
-    configure(built, 128)  # a generation whose deletion has begun is not taken up again
-    built.run()
-    built.finish()
-    assert built.generation.id > abandoned.id
-    assert built.found("tide") == {"tide.md"}
-    assert not built.rows("SELECT 1 FROM generation WHERE id = %(number)s", number=abandoned.id)
-    assert not built.pending().work
+        wanted = active + 8
+        configure(built, wanted)
+        built.run()
+        abandoned = generations(built).building
+        assert abandoned is not None
+        configure(built, active)
+        built.chunks()
+        with built.connection() as connection:
+            monkeypatch.setattr(psycopg.Connection, "execute", few)
+            try:
+                retire(connection, abandoned.id)
+            except KilledError:
+                connection.close()
+            finally:
+                monkeypatch.undo()
+        assert built.found("tide") == {"tide.md"}
+        configure(built, wanted)  # a generation whose deletion has begun is not taken up again
+        built.run()
+        built.finish()
+        assert built.generation.id > abandoned.id
+        assert built.found("tide") == {"tide.md"}
+        assert not built.rows("SELECT 1 FROM generation WHERE id = %(number)s", number=abandoned.id)
+        assert not built.pending().work
+        active = wanted
     built.assert_sound()
 
 

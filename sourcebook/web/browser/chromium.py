@@ -39,11 +39,21 @@ _PLAYWRIGHT: Final = (
     "chromium-*/chrome-mac*/*.app/Contents/MacOS/*",
 )
 
+_UNUSED_FEATURES: Final = (
+    "Translate",
+    "MediaRouter",
+    "OptimizationHints",
+    # The suggestions of a window's address bar: pages of their own, which take a second of processor time to load.
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxAimPopup",
+)
 _SWITCHES: Final = (
     "--headless=new",
     "--remote-debugging-port=0",
     "--no-first-run",
     "--no-default-browser-check",
+    "--no-startup-window",  # pages open windows of their own
     "--no-pings",
     "--mute-audio",
     "--password-store=basic",
@@ -60,7 +70,7 @@ _SWITCHES: Final = (
     "--disable-background-networking",
     "--disable-client-side-phishing-detection",
     "--disable-dev-shm-usage",
-    "--disable-features=Translate,MediaRouter,OptimizationHints",
+    f"--disable-features={','.join(_UNUSED_FEATURES)}",
     # Background pages run their timers at full speed.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
@@ -226,7 +236,7 @@ class Browser:
         ]
         _copy_certificates(folder)
         self._process = await asyncio.create_subprocess_exec(
-            *("/bin/sh", "-c", _LAUNCHER, "sh", str(folder), str(executable), *switches, "about:blank"),
+            *("/bin/sh", "-c", _LAUNCHER, "sh", str(folder), str(executable), *switches),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

@@ -100,6 +100,7 @@ def test_a_killed_run_goes_on_behind_its_last_window(stages: Stages, brief_sampl
     assert stages.rows("SELECT segments FROM transcript_window ORDER BY starts_at") == texts
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_damaged_recordings_are_named_and_made_again(stages: Stages, brief: Path) -> None:
     """The sound is transcribed again only where its transcript is not kept; the document stays the one that it was."""
     configure(stages)

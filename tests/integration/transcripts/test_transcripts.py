@@ -21,6 +21,7 @@ from tests.integration.transcripts.recordings import SETTINGS, configure, put
 from tests.sounds import NOTE, NOTE_WORD, write_sound
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_what_is_said_is_found_with_its_time(stages: Stages) -> None:
     """A word leads to the passage it is said in; its document has the recording's title, language and metadata.
 
@@ -51,6 +52,7 @@ def test_what_is_said_is_found_with_its_time(stages: Stages) -> None:
     assert not stages.pending().work
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_the_same_sound_is_transcribed_once(stages: Stages, brief_samples: Samples) -> None:
     """A new name, a copy, other tags and another collection's file cost no transcription; another sound does."""
     configure(stages)
@@ -99,6 +101,7 @@ def test_nothing_changed_costs_nothing(stages: Stages, brief: Path, monkeypatch:
     assert again["transcripts"].version == first["transcripts"].version
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_silence_is_a_document_that_says_so(stages: Stages) -> None:
     """Nobody speaks: no text is invented, and nobody has to wonder where the document is."""
     configure(stages)
@@ -113,6 +116,7 @@ def test_silence_is_a_document_that_says_so(stages: Stages) -> None:
     assert not stages.pending().work
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_one_bad_recording_fails_alone_and_is_tried_again_when_it_changes(
     stages: Stages, brief: Path, brief_samples: Samples
 ) -> None:
@@ -142,6 +146,7 @@ def test_one_bad_recording_fails_alone_and_is_tried_again_when_it_changes(
     assert stages.found(NOTE_WORD) == {"bad.mp3", "note.m4a"}
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_a_model_that_is_missing_fails_recordings_and_nothing_else(stages: Stages, brief: Path, tmp_path: Path) -> None:
     """Documents are taken in; each recording says which setting to look at, and is tried again with another model."""
     configure(stages, model=str(tmp_path / "nowhere.pt"))
@@ -155,6 +160,7 @@ def test_a_model_that_is_missing_fails_recordings_and_nothing_else(stages: Stage
     assert stages.found(NOTE_WORD) == {"note.m4a"}
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_recordings_have_limits_of_length_and_size_of_their_own(stages: Stages, brief: Path) -> None:
     """Too long a recording says which setting allows it; a higher limit takes it in.
 
@@ -177,6 +183,7 @@ def test_recordings_have_limits_of_length_and_size_of_their_own(stages: Stages, 
     assert stages.found(NOTE_WORD) == set()
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_a_removed_recording_leaves_and_comes_back_without_work(stages: Stages, brief: Path) -> None:
     """As any document; a purge forgets its transcript."""
     configure(stages)
@@ -196,6 +203,7 @@ def test_a_removed_recording_leaves_and_comes_back_without_work(stages: Stages, 
     assert stages.rows("SELECT FROM transcript") == stages.rows("SELECT FROM recording") == []
 
 
+@pytest.mark.usefixtures("shared_speech")
 def test_force_and_another_language_transcribe_anew(stages: Stages, brief_samples: Samples) -> None:
     """Forced, it gives the same words, and the document's version stays; a language that is set is the document's."""
     configure(stages)

@@ -128,21 +128,6 @@ def test_a_model_that_cannot_be_loaded_is_the_child_s_reason(tmp_path: Path, mod
                 failing.embed(["a"])
 
 
-def test_a_child_that_dies_is_an_error_and_no_hang(model: EmbeddingModel) -> None:
-    """A child killed from outside (out of memory) fails what waits, and says by what it ended."""
-    others = workers()
-    with EmbeddingProcess(model, "float32") as dying:
-        dying.embed(["ready"])
-        (child,) = workers() - others
-        future = dying.submit(mixed_texts(400))
-        wait_until_busy(child)
-        os.kill(child, signal.SIGKILL)
-        with pytest.raises(ModelError, match=r"'all-MiniLM-L6-v2' was ended by SIGKILL \(often a lack of memory"):
-            future.result(timeout=60)
-        with pytest.raises(ModelError, match="SIGKILL"):
-            dying.embed(["a"])
-
-
 @pytest.mark.parametrize("wait", [True, False], ids=["serving", "loading"])
 def test_the_child_leaves_when_its_parent_is_killed(wait: bool) -> None:
     """`kill -9` on the parent leaves nothing behind, also while the model is still loading."""
@@ -211,3 +196,19 @@ def test_what_a_library_prints_does_not_get_between_the_answers(model: Embedding
         with EmbeddingProcess(model, "float32") as chatty:
             assert chatty.embed(mixed_texts(5)).shape == (5, 384)
     assert (tmp_path / "printed").exists()
+
+
+def test_a_child_that_dies_is_an_error_and_no_hang(process: EmbeddingProcess) -> None:
+    """A child killed from outside (out of memory) fails what waits, and says by what it ended.
+
+    The process that tests share ends here, so this is the last of them.
+    """
+    process.embed(["ready"])
+    (child,) = workers()
+    future = process.submit(mixed_texts(400))
+    wait_until_busy(child)
+    os.kill(child, signal.SIGKILL)
+    with pytest.raises(ModelError, match=r"'all-MiniLM-L6-v2' was ended by SIGKILL \(often a lack of memory"):
+        future.result(timeout=60)
+    with pytest.raises(ModelError, match="SIGKILL"):
+        process.embed(["a"])
