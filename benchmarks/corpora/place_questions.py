@@ -109,7 +109,7 @@ def _of_documentation(rules: Documentation, folder: Path) -> list[_Made]:
             if heading is not page.headings[0] and len(_PLAIN_WORD.findall(title)) >= 2 and len(title) < 80:
                 made.append((rules.name, title, path, "heading", title, anchor, None, None))
             others = held[:number] + held[number + 1 :]
-            if sentence := _sentence(text.between(heading.end, end), random, others):
+            if sentence := drawn_run(text.between(heading.end, end), random, others):
                 made.append((rules.name, title, path, "sentence", sentence, anchor, None, None))
         pages.append(page.letters)
         if len(pages) == _PAGES:
@@ -129,7 +129,7 @@ class _Places:
         return self._text[self._characters[start] : self._characters[end - 1] + 1] if start < end else ""
 
 
-def _sentence(text: str, random: Random, others: Sequence[Set[str]]) -> str | None:
+def drawn_run(text: str, random: Random, others: Sequence[Set[str]]) -> str | None:
     """Return a run of words of one paragraph, with few signs in it; None where there is none.
 
     Args:
@@ -160,7 +160,7 @@ def _of_proposals(folder: Path) -> list[_Made]:
             plain = re.fullmatch(r"[A-Za-z0-9 ]+", title) and titles.count(title) == 1
             level = len(re.search(rf"^(##+) +{re.escape(title)} *$", text, re.MULTILINE)[1])  # type: ignore[index]
             others = held[:number] + held[number + 1 :]
-            if plain and level <= 3 and "```" not in own and (sentence := _sentence(own, random, others)):
+            if plain and level <= 3 and "```" not in own and (sentence := drawn_run(own, random, others)):
                 anchor = title.lower().replace(" ", "-")
                 made.append(("proposals", title, file.name, "sentence", sentence, anchor, None, None))
     return made
@@ -178,7 +178,7 @@ def _of_pdfs(shared: Path) -> list[_Made]:
         for number, text in enumerate(texts, 1):
             middle = "\n".join(text.splitlines()[3:-3])  # heads and feet are on every page
             others = held[: number - 1] + held[number:]
-            runs = {run for _ in range(8) if (run := _sentence(middle, random, others))}
+            runs = {run for _ in range(8) if (run := drawn_run(middle, random, others))}
             made += [("pdfs", path, path, "sentence", run, None, number, None) for run in sorted(runs)[:4]]
     return made
 

@@ -79,8 +79,8 @@ def _outcome(question: PlaceQuestion, original: Path, results: Sequence[SearchRe
     if hit is None:
         return "not found"
     if question.second is not None:
-        is_right = abs((hit.start_seconds or 0.0) - question.second) <= _NEAR
-        is_within = any((section.start_seconds or 0.0) - _NEAR <= question.second for section in hit.sections)
+        is_right = is_near(hit.start_seconds, question.second)
+        is_within = any(is_near(section.start_seconds, question.second) for section in hit.sections)
         cited = f"{hit.start_seconds} s"
     elif question.page:
         is_right = hit.page == question.page
@@ -93,6 +93,11 @@ def _outcome(question: PlaceQuestion, original: Path, results: Sequence[SearchRe
         is_within = place(question.anchor) in {place(section.anchor) for section in hit.sections}
         cited = f"#{hit.anchor}"
     return "right" if is_right else f"wrong in its passage: {cited}" if is_within else f"wrong passage: {cited}"
+
+
+def is_near(cited: float | None, known: float) -> bool:
+    """Return whether a cited time is right."""
+    return cited is not None and abs(cited - known) <= _NEAR
 
 
 @lru_cache(maxsize=4)

@@ -69,7 +69,12 @@ def heading_end(text: str, section: Section) -> int:
     title = members[0].heading_path[-1] if members[0].heading_path else ""
     line_end = text.find("\n", begin, stop)
     end = line_end if line_end >= 0 else stop
-    return end if title and title in text[begin:end] else begin
+    return end if title and _letters(title) in _letters(text[begin:end]) else begin
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits: a title has none of the signs that emphasise or escape its words in Markdown."""
+    return "".join(filter(str.isalnum, text))
 
 
 def _weight(text: str, section: Section, highlights: Sequence[Highlight]) -> float:
