@@ -14,7 +14,7 @@ from sourcebook.search.best_part import heading_end, sections_of
 from sourcebook.search.highlights import Highlight
 
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
-_LEAST: Final = 0.8
+LEAST_AGREEMENT: Final = 0.8
 """Share of the query's weight that stands side by side, at least; passages with less keep their order."""
 _TARGET: Final = re.compile(r"(?<=\])\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+\"[^\"\n]*\")?\)")
 """Target of a link, which no reader sees."""
@@ -78,7 +78,7 @@ def agreement(query: Query, passage: PlacedPassage) -> float:
         return 0.0
     together = max((_weight(run) for run in _runs(query, passage)), default=0.0)
     share = together / query.weight
-    if share < _LEAST:
+    if share < LEAST_AGREEMENT:
         return 0.0
     return round(share + max(_of_headings(query, passage), default=0.0), 3)
 
@@ -90,11 +90,12 @@ def _of_headings(query: Query, passage: PlacedPassage) -> Iterator[float]:
         begin = section[0]
         end = heading_end(passage.text, section)
         inside = [each for each in passage.highlights if begin <= each.start and each.end <= end]
-        if _weight(inside) < _LEAST * query.weight:
+        if _weight(inside) < LEAST_AGREEMENT * query.weight:
             continue
         words = list(_WORD.finditer(passage.text, begin, end))
         asked = sum(
-            word[0].casefold() in query.words or any(each.start < word.end() and word.start() < each.end for each in inside)
+            word[0].casefold() in query.words
+            or any(each.start < word.end() and word.start() < each.end for each in inside)
             for word in words
         )
         yield asked / len(words)

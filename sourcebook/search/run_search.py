@@ -95,7 +95,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         page, next_offset, page_notes = _page(request, ordered.candidates, everything=ranked.has_everything)
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
-        relevant = relevant_page(held.connection, scope, request, ranked, page)
+        relevant = relevant_page(held.connection, scope, request, ranked, page, settled.held)
         results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours, settled.passages)
         results = _with_snippets(held.connection, scope, terms, results, settled)
         suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
@@ -272,7 +272,9 @@ def _settled(
     """Return the candidates with the passages of each document in their order; a search by vectors keeps theirs."""
     if request.mode == "vector" or request.rerank or request.diversity or not request.query.text:
         return SettledList(candidates)
-    shown = [] if request.group_by or request.neighbours else candidates[request.offset : request.offset + request.limit]
+    shown = (
+        [] if request.group_by or request.neighbours else candidates[request.offset : request.offset + request.limit]
+    )
     return settle_places(connection, scope, request.query.text, terms, candidates, shown)
 
 

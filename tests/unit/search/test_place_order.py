@@ -76,7 +76,9 @@ def test_each_document_keeps_its_places() -> None:
     assert places_in_order(query("sick leave"), [CONTENTS, OTHER, best, SECTION]) == [3, 0, 2, 1]
 
 
-@pytest.mark.parametrize("text", ["How long may I leave when sick, and which doctor writes a certificate?", "", "of the"])
+@pytest.mark.parametrize(
+    "text", ["How long may I leave when sick, and which doctor writes a certificate?", "", "of the"]
+)
 def test_questions_on_meaning_keep_their_order(text: str) -> None:
     """Nothing says a long question word for word, and a query without known words asks for nothing."""
     assert places_in_order(query(text), [OTHER, CONTENTS, SECTION]) == [0, 1, 2]
