@@ -5,16 +5,17 @@
 PACKAGES is a folder with the unpacked packages of `debian_documentations`, DOCUMENTS that of the shared data sets.
 Half of the questions of a documentation are headings, without the titles of pages, that stand on one of its drawn pages
 alone, as headings or in the text. The others, and all of proposals and PDFs, are runs of twelve words of a paragraph
-whose words no other section, or page, of their document holds together. Questions of recordings are the words of a clip;
-`place_recordings` knows the second at which it begins. These rules are decided from the sources alone, before anything
-is searched, and by other means than those of the library: pages by `reference_page`, headings of Markdown by a pattern,
-pages of PDFs by PDFium. Every other question of each source is kept apart, to be reported.
+whose words no other section, or page, of their document holds together. Questions of recordings are the words of a
+clip; `place_recordings` knows the second at which it begins. These rules are decided from the sources alone, before
+anything is searched, and by other means than those of the library: pages by `reference_page`, headings of Markdown by a
+pattern, pages of PDFs by PDFium. Every other question of each source is kept apart, to be reported.
 """
 
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
@@ -129,7 +130,7 @@ class _Places:
         return self._text[self._characters[start] : self._characters[end - 1] + 1] if start < end else ""
 
 
-def drawn_run(text: str, random: Random, others: Sequence[Set[str]]) -> str | None:
+def drawn_run(text: str, random: Random, others: Sequence[AbstractSet[str]]) -> str | None:
     """Return a run of words of one paragraph, with few signs in it; None where there is none.
 
     Args:

@@ -1,4 +1,4 @@
-"""Recordings of known times: each clip of the shared data sets once, in a drawn order, with drawn pauses before them."""
+"""Recordings of known times: each shared clip once, in a drawn order, with drawn pauses."""
 
 import json
 from collections.abc import Iterator

@@ -88,7 +88,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
                     break
         found = time.perf_counter()
         terms = _terms(held.connection, scope, request, ranked.legs)
-        settled = _settled(held.connection, scope, request, terms, ranked.candidates)
+        settled = _settled(held.connection, scope, request, terms, ranked)
         ordered = Ordered(settled.candidates)
         if request.rerank or request.group_by or request.diversity:
             ordered = rerank_group_diversify(held, resources.reranker, scope, request, ordered.candidates, documents)
@@ -267,14 +267,14 @@ def _settled(
     scope: SearchScope,
     request: SearchRequest,
     terms: Sequence[QueryTerm],
-    candidates: list[Candidate],
+    ranked: RankedList,
 ) -> SettledList:
     """Return the candidates with the passages of each document in their order; a search by vectors keeps theirs."""
-    if request.mode == "vector" or request.rerank or request.diversity or not request.query.text:
+    candidates = ranked.candidates
+    if "keyword" not in ranked.legs or request.rerank or request.diversity:
         return SettledList(candidates)
-    shown = (
-        [] if request.group_by or request.neighbours else candidates[request.offset : request.offset + request.limit]
-    )
+    is_plain = not (request.group_by or request.neighbours)
+    shown = candidates[request.offset : request.offset + request.limit] if is_plain else []
     return settle_places(connection, scope, request.query.text, terms, candidates, shown)
 
 
