@@ -22,7 +22,7 @@ _TARGET: Final = re.compile(r"(?<=\])\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a passage that says a query word for word holds."""
+    """Words and weight of a query, which a passage may say word for word."""
 
     words: frozenset[str]
     """Its words, stop words included, case-folded."""
