@@ -100,7 +100,8 @@ def _evidence(
         "other_both": replace(both, is_known=False),
         "other_vectors": replace(both, is_known=False, weights={}),
     }
-    matched = matched_words(connection, scope, both, candidates)
+    held = matched_words(connection, scope, both.weights, candidates)
+    matched = {chunk: each.words for chunk, each in held.items()}
     return [
         {name: each.evidence(candidate, matched.get(candidate.chunk_id, ())) for name, each in backgrounds.items()}
         for candidate in candidates

@@ -1,4 +1,4 @@
-"""Exact places: whether results cite the section or the page that answers, on 300 questions of known places."""
+"""Exact places: whether results cite the section, page or second that answers, on 320 questions of known places."""
 
 import shutil
 from collections import defaultdict
@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from benchmarks.corpora.debian_documentations import DOCUMENTATIONS, NoDocumentationError, package_files, unpack
 from benchmarks.corpora.place_questions import PlaceQuestion, read_questions, reference
+from benchmarks.corpora.place_recordings import make_recordings
 from benchmarks.corpora.reference_page import ReferencePage
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import COLLECTION
@@ -17,8 +18,10 @@ from benchmarks.parts.documentations import CACHE
 from sourcebook.search.results import SearchResult
 
 _LIMIT = 10
-_BARS = {"anchor": 97.0, "page": 99.0}
+_BARS = {"anchor": 97.0, "page": 99.0, "second": 95.0}
 """Percent of the questions."""
+_NEAR = 2.0
+"""Seconds between the cited time and the known one, at most."""
 _SHARED = Path(__file__).resolve().parents[3] / "shared/data"
 _RULES = {rules.name: rules for rules in DOCUMENTATIONS}
 
@@ -34,7 +37,10 @@ def run(bench: Bench) -> list[Row]:
     except NoDocumentationError as error:
         return [Row("exact places", None, note=str(error))]
     questions = read_questions()
-    originals = {(each.source, each.path): _original(each, packages) for each in questions}
+    recordings = bench.folder / "recordings"
+    for recording in make_recordings(_SHARED / "speech"):
+        recording.write(recordings)
+    originals = {(each.source, each.path): _original(each, packages, recordings) for each in questions}
     library = bench.library("places")
     for (source, path), original in originals.items():
         target = library.files / source / path
@@ -46,14 +52,20 @@ def run(bench: Bench) -> list[Row]:
         for question in questions:
             results = knowledge.search(question.text, COLLECTION, limit=_LIMIT, literal=True)
             outcome = _outcome(question, originals[question.source, question.path], results.results)
-            outcomes["page" if question.page else "anchor", question.part].append(outcome)
+            outcomes[_kind(question), question.part].append(outcome)
             if outcome != "right" and question.part == "work":
                 say(f"  {outcome}: {question}")
     bench.drop(library)
     return list(_rows(outcomes))
 
 
-def _original(question: PlaceQuestion, packages: Path) -> Path:
+def _kind(question: PlaceQuestion) -> str:
+    return "second" if question.second is not None else "page" if question.page else "anchor"
+
+
+def _original(question: PlaceQuestion, packages: Path, recordings: Path) -> Path:
+    if question.source == "recordings":
+        return recordings / question.path
     if question.source == "pdfs":
         return _SHARED / question.path
     if question.source == "proposals":
@@ -66,7 +78,11 @@ def _outcome(question: PlaceQuestion, original: Path, results: Sequence[SearchRe
     hit = next((each for each in results if unquote(each.uri).endswith(f"/{question.source}/{question.path}")), None)
     if hit is None:
         return "not found"
-    if question.page:
+    if question.second is not None:
+        is_right = is_near(hit.start_seconds, question.second)
+        is_within = any(is_near(section.start_seconds, question.second) for section in hit.sections)
+        cited = f"{hit.start_seconds} s"
+    elif question.page:
         is_right = hit.page == question.page
         is_within = question.page in {section.page for section in hit.sections}
         cited = f"page {hit.page}"
@@ -77,6 +93,11 @@ def _outcome(question: PlaceQuestion, original: Path, results: Sequence[SearchRe
         is_within = place(question.anchor) in {place(section.anchor) for section in hit.sections}
         cited = f"#{hit.anchor}"
     return "right" if is_right else f"wrong in its passage: {cited}" if is_within else f"wrong passage: {cited}"
+
+
+def is_near(cited: float | None, known: float) -> bool:
+    """Return whether a cited time is right."""
+    return cited is not None and abs(cited - known) <= _NEAR
 
 
 @lru_cache(maxsize=4)

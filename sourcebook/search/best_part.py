@@ -36,7 +36,7 @@ def best_part(text: str, parts: Sequence[PassagePart], highlights: Sequence[High
     """
     if not parts or not highlights:
         return BestPart(snippet_span(text, highlights), None)
-    sections = list(_sections(parts, len(text)))
+    sections = list(sections_of(parts, len(text)))
     begin, stop, members = max(sections, key=lambda section: _weight(text, section, highlights))
     inside = [
         replace(each, start=each.start - begin, end=each.end - begin) for each in _within(highlights, begin, stop)
@@ -46,29 +46,46 @@ def best_part(text: str, parts: Sequence[PassagePart], highlights: Sequence[High
     return BestPart(snippet, _place(members, snippet, stop, list(_within(highlights, *snippet))))
 
 
-_Section = tuple[int, int, list[PassagePart]]
+Section = tuple[int, int, list[PassagePart]]
 """Start and end in the text, in characters, and the parts with the same headings."""
 
 
-def _sections(parts: Sequence[PassagePart], length: int) -> Iterator[_Section]:
+def sections_of(parts: Sequence[PassagePart], length: int) -> Iterator[Section]:
+    """Yield the sections of a passage.
+
+    Args:
+        parts: its parts in reading order.
+        length: characters of its text.
+    """
     found = [list(members) for _, members in groupby(parts, key=lambda part: (part.heading_path, part.anchor))]
     ends = [members[0].start for members in found[1:]]
     for members, end in zip(found, [*ends, length], strict=True):
         yield members[0].start, end, members
 
 
-def _weight(text: str, section: _Section, highlights: Sequence[Highlight]) -> float:
-    """Return the weight of the query's words in a section: each counts once, its repetitions by a tenth."""
+def heading_end(text: str, section: Section) -> int:
+    """Return the end of the line with the section's own heading; its start where it continues another passage."""
     begin, stop, members = section
     title = members[0].heading_path[-1] if members[0].heading_path else ""
     line_end = text.find("\n", begin, stop)
-    heading_end = line_end if line_end >= 0 else stop
-    has_heading = bool(title) and title in text[begin:heading_end]
+    end = line_end if line_end >= 0 else stop
+    return end if title and _letters(title) in _letters(text[begin:end]) else begin
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits: a title has none of the signs that emphasise or escape its words in Markdown."""
+    return "".join(filter(str.isalnum, text))
+
+
+def _weight(text: str, section: Section, highlights: Sequence[Highlight]) -> float:
+    """Return the weight of the query's words in a section: each counts once, its repetitions by a tenth."""
+    begin, stop, _ = section
+    end_of_heading = heading_end(text, section)
     counted: set[str] = set()
     weight = 0.0
     for each in _within(highlights, begin, stop):
-        in_heading = has_heading and each.start < heading_end
-        weight += each.weight * (REPEATED if each.token in counted else _IN_HEADING if in_heading else 1.0)
+        first = _IN_HEADING if each.start < end_of_heading else 1.0
+        weight += each.weight * (REPEATED if each.token in counted else first)
         counted.add(each.token)
     return weight
 

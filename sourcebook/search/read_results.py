@@ -19,8 +19,18 @@ _INDEX_COLUMNS = frozenset({"chunk_id", "generation_id"})
 """Columns that a result leaves out: they change whenever the collection is indexed again."""
 
 
+def read_passages(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, _Row]:
+    """Return the row of each published chunk by its id."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return _by_chunk(cursor, "passages", generations, chunks)
+
+
 def read_results(
-    connection: Connection, generations: Sequence[int], candidates: Sequence[Candidate], neighbours: int = 0
+    connection: Connection,
+    generations: Sequence[int],
+    candidates: Sequence[Candidate],
+    neighbours: int = 0,
+    known: Mapping[int, _Row] | None = None,
 ) -> tuple[SearchResult, ...]:
     """Return the results of a page, in the order of the candidates.
 
@@ -33,12 +43,15 @@ def read_results(
         generations: ids of the generations that were searched.
         candidates: of one page, best first.
         neighbours: number of passages before and after each candidate.
+        known: rows that were read a moment before; used where every statement need not see one snapshot.
     """
     if not candidates:
         return ()
     several = neighbours > 0 or any(candidate.also for candidate in candidates)
     with connection.cursor(row_factory=dict_row) as cursor, _one_snapshot(connection) if several else nullcontext():
-        rows = _by_chunk(cursor, "passages", generations, [candidate.chunk_id for candidate in candidates])
+        rows = {} if several else dict(known or {})
+        missing = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in rows]
+        rows |= _by_chunk(cursor, "passages", generations, missing) if missing else {}
         candidates = [candidate for candidate in candidates if candidate.chunk_id in rows]
         others = [other.chunk_id for candidate in candidates for other in candidate.also]
         places = _by_chunk(cursor, "passage_places", generations, others) if others else {}

@@ -1,6 +1,6 @@
 """Relevance of the candidates of a page, and whether the search found anything relevant."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from psycopg import Connection
@@ -26,8 +26,22 @@ class RelevantPage:
     """Number of candidates of the page that are not shown."""
 
 
+@dataclass(frozen=True, slots=True)
+class HeldWords:
+    """Words of the query that a passage holds."""
+
+    words: Sequence[str]
+    """Their lexemes."""
+    document_id: int
+
+
 def relevant_page(
-    connection: Connection, scope: SearchScope, request: SearchRequest, ranked: RankedList, page: Sequence[Candidate]
+    connection: Connection,
+    scope: SearchScope,
+    request: SearchRequest,
+    ranked: RankedList,
+    page: Sequence[Candidate],
+    known: Mapping[int, HeldWords],
 ) -> RelevantPage:
     """Return the candidates of a page that are relevant enough, each with its relevance.
 
@@ -40,12 +54,17 @@ def relevant_page(
         request: the search.
         ranked: candidates in the order of the fusion.
         page: candidates of the page.
+        known: words of the query that some candidates hold, by chunk id.
     """
     deciding = ranked.candidates[:DECIDING]
     judged_once = list({each.chunk_id: each for each in (*deciding, *page)}.values())
     background = Background.of(ranked.first_legs, scope.by_model())
-    matched = matched_words(connection, scope, background, judged_once)
-    evidence = {each.chunk_id: background.evidence(each, matched.get(each.chunk_id, ())) for each in judged_once}
+    missing = [each for each in judged_once if each.chunk_id not in known]
+    matched = {**known, **matched_words(connection, scope, background.weights, missing)}
+    evidence = {
+        each.chunk_id: background.evidence(each, matched[each.chunk_id].words if each.chunk_id in matched else ())
+        for each in judged_once
+    }
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
     is_demanded = bool(request.query.phrases or request.query.titles)
@@ -63,14 +82,19 @@ def relevant_page(
 
 
 def matched_words(
-    connection: Connection, scope: SearchScope, background: Background, candidates: Sequence[Candidate]
-) -> dict[int, list[str]]:
-    """Return the words of the query that each candidate holds, by chunk id."""
-    if not background.weights or not candidates:
+    connection: Connection, scope: SearchScope, tokens: Iterable[str], candidates: Sequence[Candidate]
+) -> dict[int, HeldWords]:
+    """Return the words of the query that each candidate holds, by chunk id; nothing for a query without words.
+
+    Args:
+        connection: in autocommit mode.
+        scope: the generations that are searched.
+        tokens: lexemes of the query.
+        candidates: passages that are looked at.
+    """
+    known = list(tokens)
+    if not known or not candidates:
         return {}
-    parameters = {
-        "tokens": list(background.weights),
-        "generations": scope.ids,
-        "chunks": [each.chunk_id for each in candidates],
-    }
-    return dict(connection.execute(queries["matched_words"], parameters).fetchall())
+    parameters = {"tokens": known, "generations": scope.ids, "chunks": [each.chunk_id for each in candidates]}
+    rows = connection.execute(queries["matched_words"], parameters)
+    return {chunk: HeldWords(words, document) for chunk, words, document in rows}

@@ -28,6 +28,7 @@ from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.search.search_observation import SearchObservation
 from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
+from sourcebook.search.settled_list import SettledList, settle_places
 from sourcebook.search.suggestion import suggested_query
 from sourcebook.search.vector_leg import VectorLeg
 from sourcebook.telemetry.spans import span
@@ -86,16 +87,17 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
                     request, ranked, notes = looser, beyond, [*looser_notes, note]
                     break
         found = time.perf_counter()
-        ordered = Ordered(ranked.candidates)
+        terms = _terms(held.connection, scope, request, ranked.legs)
+        settled = _settled(held.connection, scope, request, terms, ranked)
+        ordered = Ordered(settled.candidates)
         if request.rerank or request.group_by or request.diversity:
             ordered = rerank_group_diversify(held, resources.reranker, scope, request, ordered.candidates, documents)
         page, next_offset, page_notes = _page(request, ordered.candidates, everything=ranked.has_everything)
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
-        relevant = relevant_page(held.connection, scope, request, ranked, page)
-        results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours)
-        terms = _terms(held.connection, scope, request, ranked.legs)
-        results = _with_snippets(held.connection, scope, terms, results)
+        relevant = relevant_page(held.connection, scope, request, ranked, page, settled.held)
+        results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours, settled.passages)
+        results = _with_snippets(held.connection, scope, terms, results, settled)
         suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
@@ -260,12 +262,34 @@ def _terms(
     return terms
 
 
+def _settled(
+    connection: Connection,
+    scope: SearchScope,
+    request: SearchRequest,
+    terms: Sequence[QueryTerm],
+    ranked: RankedList,
+) -> SettledList:
+    """Return the candidates with the passages of each document in their order; a search by vectors keeps theirs."""
+    candidates = ranked.candidates
+    if "keyword" not in ranked.legs or request.rerank or request.diversity:
+        return SettledList(candidates)
+    is_plain = not (request.group_by or request.neighbours)
+    shown = candidates[request.offset : request.offset + request.limit] if is_plain else []
+    return settle_places(connection, scope, request.query.text, terms, candidates, shown)
+
+
 def _with_snippets(
-    connection: Connection, scope: SearchScope, terms: Sequence[QueryTerm], results: Sequence[SearchResult]
+    connection: Connection,
+    scope: SearchScope,
+    terms: Sequence[QueryTerm],
+    results: Sequence[SearchResult],
+    settled: SettledList,
 ) -> tuple[SearchResult, ...]:
     """Return the results with their highlights and snippets."""
-    highlights = find_highlights(connection, scope, terms, [result.text for result in results])
-    return tuple(result.with_snippet(marked) for result, marked in zip(results, highlights, strict=True))
+    known = {settled.passages[chunk]["text"]: marked for chunk, marked in settled.highlights.items()}
+    missing = [result.text for result in results if result.text not in known]
+    known |= zip(missing, find_highlights(connection, scope, terms, missing), strict=True)
+    return tuple(result.with_snippet(known[result.text]) for result in results)
 
 
 def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> Facets:

@@ -97,10 +97,11 @@ ORDER BY distance, chunk_id
 LIMIT %(depth)s;
 
 -- name: matched_words
--- Return which words of the query each entry of a list holds.
+-- Return which words of the query each entry of a list holds, and its document.
 SELECT entry.chunk_id,
        ARRAY(SELECT token FROM unnest(%(tokens)s::text[]) AS token
-             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS tokens
+             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS tokens,
+       entry.document_id
 FROM search_entry entry
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 

@@ -43,6 +43,15 @@ def test_the_section_of_the_answer_is_cited() -> None:
     assert POLICY[slice(*found.snippet)] == "## Sick leave\n\nStay at home and write to the office before nine."
 
 
+def test_a_heading_counts_with_the_signs_of_its_markdown() -> None:
+    """Its title has neither the backticks nor the backslashes that stand in the text."""
+    text = POLICY.replace("## Sick leave", "## *Sick* `leave\\_type`").replace("year of", "year of sick")
+    parts = [*sections(text)[:2], PassagePart(text.index("## *Sick"), ("Handbook", "Sick leave_type"), "sick")]
+    found = best_part(text, parts, marked(text, sick=2.0, leave=1.0))
+    assert found.place is not None
+    assert found.place.anchor == "sick"
+
+
 def test_words_of_the_text_lead_to_their_section() -> None:
     found = best_part(POLICY, sections(POLICY), marked(POLICY, manager=2.0, leave=1.0))
     assert found.place is not None

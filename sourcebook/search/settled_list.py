@@ -1,0 +1,100 @@
+"""First candidates of a search, those of one document in the order of `place_order`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from psycopg import Connection
+
+from sourcebook.model.passage_part import parts_of
+from sourcebook.search.fusion import Candidate
+from sourcebook.search.highlights import Highlight, find_highlights
+from sourcebook.search.place_order import LEAST_AGREEMENT, PlacedPassage, Query, places_in_order
+from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.read_results import read_passages
+from sourcebook.search.relevant_page import HeldWords, matched_words
+from sourcebook.search.search_scope import SearchScope
+
+FIRST: Final = 10
+"""Candidates among which passages of one document change places, whatever page is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettledList:
+    """Candidates in their order, and what was read of them."""
+
+    candidates: list[Candidate]
+    passages: Mapping[int, dict[str, Any]] = field(default_factory=dict)
+    """Rows of passages by chunk id."""
+    highlights: Mapping[int, list[Highlight]] = field(default_factory=dict)
+    """Highlights of their texts by chunk id."""
+    held: Mapping[int, HeldWords] = field(default_factory=dict)
+    """Words of the query that the first candidates hold, by chunk id."""
+
+
+def settle_places(
+    connection: Connection,
+    scope: SearchScope,
+    text: str,
+    terms: Sequence[QueryTerm],
+    candidates: list[Candidate],
+    shown: Sequence[Candidate],
+) -> SettledList:
+    """Return the candidates; among the first ones, those of one document by how far they say the query word for word.
+
+    Every document keeps the places that it has in the list, so that no measure by document changes.
+
+    Args:
+        connection: in autocommit mode.
+        scope: the generations that are searched.
+        text: the query without operators.
+        terms: its terms.
+        candidates: best first.
+        shown: those of the first candidates that are read in any case, whose rows and highlights are then read once.
+    """
+    first = candidates[:FIRST]
+    held = matched_words(connection, scope, [term.token for term in terms], first)
+    compared = compared_places(terms, [held.get(each.chunk_id) for each in first])
+    if not compared:
+        return SettledList(candidates, held=held)
+    read = list({*(first[place].chunk_id for place in compared), *(each.chunk_id for each in shown)})
+    rows = read_passages(connection, scope.ids, read)
+    asked, *marked = find_highlights(connection, scope, terms, [text, *(row["text"] for row in rows.values())])
+    highlights = dict(zip(rows, marked, strict=True))
+    compared = [place for place in compared if first[place].chunk_id in rows]
+    order = places_in_order(
+        Query.of(text, asked), [_placed(rows[first[place].chunk_id], highlights) for place in compared]
+    )
+    settled = list(candidates)
+    for place, better in zip(compared, (compared[number] for number in order), strict=True):
+        settled[place] = candidates[better]
+    return SettledList(settled, rows, highlights, held)
+
+
+def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]) -> list[int]:
+    """Return the places of the passages that may change them, in documents where a later one holds the query's words.
+
+    Nothing is read where no passage holds half of the query, as with most questions on meaning. A passage never holds
+    all lexemes where several languages are searched: each of them has its own lexeme of a word.
+    """
+    known = {term.token: term.weight for term in terms if term.ids and term.stands_for is None}
+    weights = [sum(known.get(word, 0.0) for word in each.words) if each else 0.0 for each in held]
+    heaviest = max(weights, default=0.0)
+    if heaviest * 2 < sum(known.values()) or not heaviest:
+        return []
+    places: dict[int, list[int]] = {}
+    for place, each in enumerate(held):
+        if each is not None:
+            places.setdefault(each.document_id, []).append(place)
+    compared: list[int] = []
+    for first, *others in places.values():
+        full = [place for place in others if weights[place] >= LEAST_AGREEMENT * heaviest]
+        compared += [first, *full] if full else []
+    return sorted(compared)
+
+
+def _placed(row: Mapping[str, Any], highlights: Mapping[int, list[Highlight]]) -> PlacedPassage:
+    sections = parts_of(row["sections"] or ())
+    return PlacedPassage(
+        row["document_id"], row["text"], tuple(row["heading_path"]), sections, highlights[row["chunk_id"]]
+    )
