@@ -11,16 +11,19 @@ from itertools import chain
 from psycopg import Connection
 
 from sourcebook.database.pool import ConnectionPool, HeldConnection
+from sourcebook.database.query_log import QueryLog
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.facets import COUNTED, Facets, count_facets
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.highlights import find_highlights
 from sourcebook.search.keyword_leg import KeywordLeg
+from sourcebook.search.nearest_sentence import nearest_sentences
 from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
 from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.read_results import read_results
+from sourcebook.search.redaction import redacted
 from sourcebook.search.relevant_page import RelevantPage, relevant_page
 from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
@@ -42,6 +45,7 @@ class SearchResources:
     """Runs the keyword leg beside the vector leg."""
     vectors: QueryVectors
     reranker: Reranker
+    query_log: QueryLog
 
 
 def run_search(resources: SearchResources, request: SearchRequest) -> SearchResults:
@@ -95,7 +99,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         relevant = relevant_page(held.connection, scope, request, ranked, page)
         results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours)
         terms = _terms(held.connection, scope, request, ranked.legs)
-        results = _with_snippets(held.connection, scope, terms, results)
+        results = _with_snippets(resources.vectors, held.connection, scope, request, terms, results)
         suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
@@ -109,6 +113,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
             )
     notes += dict.fromkeys(chain.from_iterable(leg.notes for leg in ranked.legs.values()))
     notes += [ordered.note, *page_notes] if ordered.note else page_notes
+    if scope.logged and request.logged is not None and not (request.offset or request.generations):
+        resources.query_log.add(scope.logged, redacted(request.logged), len(results))
     return SearchResults(
         results,
         round((ended - started) * 1000, 3),
@@ -261,11 +267,23 @@ def _terms(
 
 
 def _with_snippets(
-    connection: Connection, scope: SearchScope, terms: Sequence[QueryTerm], results: Sequence[SearchResult]
+    vectors: QueryVectors,
+    connection: Connection,
+    scope: SearchScope,
+    request: SearchRequest,
+    terms: Sequence[QueryTerm],
+    results: Sequence[SearchResult],
 ) -> tuple[SearchResult, ...]:
     """Return the results with their highlights and snippets."""
     highlights = find_highlights(connection, scope, terms, [result.text for result in results])
-    return tuple(result.with_snippet(marked) for result, marked in zip(results, highlights, strict=True))
+    wordless = {number: results[number] for number, marked in enumerate(highlights) if not marked}
+    nearest = {}
+    if wordless and request.snippets == "meaning" and _asks_vectors(request) and request.query.text:
+        nearest = nearest_sentences(vectors, scope, request.query.text, wordless)
+    return tuple(
+        result.with_snippet(marked, nearest.get(number))
+        for number, (result, marked) in enumerate(zip(results, highlights, strict=True))
+    )
 
 
 def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> Facets:
