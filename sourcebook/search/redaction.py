@@ -6,12 +6,12 @@ from typing import Final
 MOST_CHARACTERS: Final = 1_000
 """Characters of a query that the log keeps."""
 _REPLACED: Final = (
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/@]+@", re.IGNORECASE), r"\1[secret]@"),
-    (re.compile(r"[^\s@<>()\[\]/\"',;:]+@[\w-]+(?:\.[\w-]+)+"), "[e-mail]"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]{0,20}://)[^\s/@]+@", re.IGNORECASE), r"\1[secret]@"),
+    (re.compile(r"[^\s@<>()\[\]/\"',;:]{1,64}@[\w-]+(?:\.[\w-]+)+"), "[e-mail]"),
     (
         re.compile(
             r"\b(password|passwd|pwd|passphrase|secret|token|api[ _-]?key|access[ _-]?key|authorization)"
-            r"(\s*[:=]\s*)(?:(?:basic|bearer)\s+)?(?:\"[^\"]*\"|'[^']*'|\S+)",
+            r"(\s*[:=]\s*)(?:(?:basic|bearer)\s+)?(?:\"[^\"]{0,200}\"|'[^']{0,200}'|\S+)",
             re.IGNORECASE,
         ),
         r"\1\2[secret]",

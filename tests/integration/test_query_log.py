@@ -113,6 +113,6 @@ def test_the_command_lists_and_deletes_the_log(library: Stages, monkeypatch: pyt
     assert listed.exit_code == 0
     assert [line.split("\t")[-1] for line in listed.output.splitlines()] == ["query", "parental leave"]
     assert "Deleted 2 searches" in CliRunner().invoke(app, [*arguments, "--forget"]).output
-    assert "retention: {queries: 30d}" in CliRunner().invoke(app, arguments).output
+    assert "retention.queries" in CliRunner().invoke(app, arguments).output
     with pytest.raises(QueryError, match="no collection"):
         library.knowledge.queries("nowhere")

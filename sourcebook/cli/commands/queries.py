@@ -6,7 +6,7 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_duration, duration
-from sourcebook.cli.output import console, counted, print_json
+from sourcebook.cli.output import counted, print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
@@ -72,17 +72,14 @@ def queries(
     elif found:
         show_table(COLUMNS, [_row(each) for each in found])
     else:
-        console().print(
-            "The log has no such query. A collection keeps one where  retention: {queries: 30d}  is set.",
-            soft_wrap=True,
-        )
+        say("The log has no such query. A collection keeps a log where its setting retention.queries is 30d or so.")
 
 
 def _tell_deleted(searches: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"deleted": searches})
     else:
-        console().print(f"Deleted {counted(searches, 'search', 'searches')} from the log.", soft_wrap=True)
+        say(f"Deleted {counted(searches, 'search', 'searches')} from the log.")
 
 
 def _row(found: "LoggedQuery") -> Row:
