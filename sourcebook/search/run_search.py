@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, wait
 from contextlib import nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from psycopg import Connection
@@ -45,7 +45,7 @@ class SearchResources:
     """Runs the keyword leg beside the vector leg."""
     vectors: QueryVectors
     reranker: Reranker
-    query_log: QueryLog
+    query_log: QueryLog = field(default_factory=QueryLog)
 
 
 def run_search(resources: SearchResources, request: SearchRequest) -> SearchResults:
