@@ -10,6 +10,7 @@ from orchestration.jobs import ASSETS
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from sourcebook.admin.retention import forget_removed
+from sourcebook.database.query_log import delete_old_queries
 from sourcebook.database.stage_runs import forget_stage_runs
 from sourcebook.errors import ConfigurationError
 
@@ -37,9 +38,10 @@ def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> 
 
 @dg.op(ins={"after": dg.In(dg.Nothing)})
 def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig, knowledge: Knowledge) -> None:
-    """Delete rows that were removed long ago, unless an ingest is running."""
+    """Delete old logged queries and, unless an ingest is running, rows that were removed long ago."""
     with knowledge.database.connection() as connection:
         forget_stage_runs(connection)
+        delete_old_queries(connection)
     age = timedelta(days=config.removed_days) if config.removed_days else None
     counts = forget_removed(knowledge.database, age)
     if counts is None:

@@ -116,6 +116,8 @@ class KnowledgeBase(Contents):
         generation: int | Sequence[int] | None = None,
         facets: bool = False,
         min_relevance: float | None = None,
+        snippets: Literal["words", "meaning"] = "words",
+        log: bool = True,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
@@ -142,6 +144,9 @@ class KnowledgeBase(Contents):
                 leg.
             min_relevance: relevance of a result, 0 to 1, at least; 0 for every result. Where None, all results are
                 returned, or none where no passage is relevant: `SearchResults.nothing_relevant` says so.
+            snippets: snippet and place of a passage without a word of the query: its beginning, or with `meaning` the
+                sentence nearest in meaning, which the embedding model finds.
+            log: whether the query enters the query log of the collections that keep one (`retention.queries`).
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -171,6 +176,8 @@ class KnowledgeBase(Contents):
             generation=generation,
             facets=facets,
             min_relevance=min_relevance,
+            snippets=snippets,
+            log=log,
         )
         return run_search(self._ready(), request)
 
@@ -227,7 +234,7 @@ class KnowledgeBase(Contents):
 
         if rerank is not None:
             self._ready().reranker.prewarm(Reranking(rerank) if isinstance(rerank, str) else rerank)
-        self.search("What is there to know?", collections, limit=1, literal=True)
+        self.search("What is there to know?", collections, limit=1, literal=True, log=False)
 
     def forget_queries(self) -> None:
         """Empty the cache of query vectors: each query is embedded again. For measurements."""
@@ -268,6 +275,7 @@ class KnowledgeBase(Contents):
         with self._lock:
             if self._resources is None:
                 from sourcebook.database.measurement_writer import MeasurementWriter
+                from sourcebook.database.query_log import QueryLog
                 from sourcebook.search.query_vectors import QueryVectors
                 from sourcebook.search.reranking.reranker import Reranker
                 from sourcebook.search.run_search import SearchResources
@@ -282,8 +290,9 @@ class KnowledgeBase(Contents):
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
                     QueryVectors(self._database.location.home, self._given),
                     Reranker(),
+                    QueryLog(),
                 )
-                self._writer = MeasurementWriter(self._pool)
+                self._writer = MeasurementWriter(self._pool, self._resources.query_log)
                 self._writer.start()
             return self._resources
 

@@ -32,6 +32,7 @@ _PDFS: Final = ("documents/pdf/redp5110_sampled.pdf", "documents/pdf/multi_page.
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z]{2,}")
 
 Kind = Literal["heading", "sentence", "speech"]
+Part = Literal["work", "report"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PlaceQuestion:
     """Page of a PDF, from 1."""
     second: float | None
     """Time in a recording."""
-    part: Literal["work", "report"]
+    part: Part
 
 
 def read_questions() -> list[PlaceQuestion]:
@@ -83,10 +84,11 @@ def _divided(made: Sequence[_Made], count: int) -> Iterator[PlaceQuestion]:
     kinds = sorted({question[3] for question in made})
     for kind in kinds:
         of_kind = [question for question in made if question[3] == kind]
-        for number, (source, _, path, _, text, *place) in enumerate(
+        for number, (source, _, path, _, text, anchor, page, second) in enumerate(
             random.sample(of_kind, min(count // len(kinds), len(of_kind)))
         ):
-            yield PlaceQuestion(source, path, kind, text, *place, "report" if number % 2 else "work")
+            part: Part = "report" if number % 2 else "work"
+            yield PlaceQuestion(source, path, kind, text, anchor, page, second, part)
 
 
 def _of_documentation(rules: Documentation, folder: Path) -> list[_Made]:
@@ -145,7 +147,7 @@ def drawn_run(text: str, random: Random, others: Sequence[AbstractSet[str]]) -> 
     run = random.choice(runs)
     found = " ".join(run)
     is_plain = sum(bool(_PLAIN_WORD.fullmatch(word)) for word in run) >= _WORDS * 2 // 3
-    is_alone = not any(other.issuperset(words(found)) for other in others)
+    is_alone = not any(other >= set(words(found)) for other in others)
     return found if is_plain and is_alone else None
 
 

@@ -92,7 +92,9 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 def _record(connection: Connection, name: str, settings: CollectionSettings) -> bool:
     """Record one collection and return whether anything changed."""
     # Settings that came later are left out where unset: a new version is no change of settings.
-    unset = {name for name in ("taken", "repositories") if not getattr(settings, name)}
+    unset: dict[str, Any] = {name: True for name in ("taken", "repositories") if not getattr(settings, name)}
+    if settings.retention.queries is None:
+        unset["retention"] = {"queries"}
     written = settings.model_dump(mode="json", by_alias=True, exclude=unset)
     touched = connection.execute(queries["record_collection"], {"name": name, "settings": Jsonb(written)}).rowcount
     if touched:

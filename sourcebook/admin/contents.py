@@ -6,6 +6,7 @@ A module is imported by the first call that needs it, so that a program that onl
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from sourcebook.errors import MissingDependencyError, QueryError
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.judgments import RecordedJudgment
+    from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.planning.plan import CollectionPlan
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.database.database import Database
@@ -134,6 +136,48 @@ class Contents(ABC):
 
         with self.database.connection() as connection:
             return recorded_judgments(connection, _names(collections))
+
+    def queries(
+        self,
+        collections: Sequence[str] | str | None = None,
+        *,
+        without_results: bool = False,
+        since: timedelta | None = None,
+        limit: int | None = None,
+    ) -> "list[LoggedQuery]":
+        """Return the queries of the log, the most frequent first; searches of the last ten seconds may be missing.
+
+        Args:
+            collections: names, or one name; every collection where None.
+            without_results: only queries whose last search had no results.
+            since: only searches of this last time, such as `timedelta(days=7)`.
+            limit: the most queries; all where None.
+
+        Raises:
+            QueryError: a collection does not exist, or the limit is below 1.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.logged_queries import logged_queries
+
+        with self.database.connection() as connection:
+            return logged_queries(
+                connection, _names(collections), without_results=without_results, age=since, limit=limit
+            )
+
+    def forget_logged_queries(self, collections: Sequence[str] | str | None = None) -> int:
+        """Delete the query log; return the number of searches that it held.
+
+        Args:
+            collections: names, or one name; every collection where None.
+
+        Raises:
+            QueryError: a collection does not exist.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.logged_queries import forget_logged_queries
+
+        with self.database.connection() as connection:
+            return forget_logged_queries(connection, _names(collections))
 
     def status(self, collections: Sequence[str] | str | None = None) -> "list[CollectionStatus]":
         """Return the state of each collection: its contents, stale items, failures, damage, sources and generations.

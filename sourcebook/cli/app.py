@@ -23,6 +23,7 @@ from sourcebook.cli.commands import (
     judge,
     plan,
     purge,
+    queries,
     remove,
     search,
     show,
@@ -77,6 +78,7 @@ plan.register(app)
 search.register(app)
 similar.register(app)
 judge.register(app)
+queries.register(app)
 evaluate.register(app)
 status.register(app)
 generations.register(app)

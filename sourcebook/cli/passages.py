@@ -20,12 +20,18 @@ _PLACES = 5
 """Number of a document's other passages that are named."""
 
 
-def show_results(results: "SearchResults") -> None:
-    """Print a page of results, with notes, the explanation and the next offset below."""
+def show_results(results: "SearchResults", *, are_similar: bool = False) -> None:
+    """Print a page of results, with notes, the explanation and the next offset below.
+
+    Args:
+        results: the page.
+        are_similar: whether they answer no query, and their scores are similarities.
+    """
     if results and results.nothing_relevant:
         say(f"{NOTHING_RELEVANT} These are the nearest passages.")
     for rank, result in enumerate(results, start=results.offset + 1):
-        _show(rank, result, with_scores=results.explanation is not None)
+        score = f"similarity {result.score:.2f}" if are_similar else None
+        _show(rank, result, score or _score(result, with_scores=results.explanation is not None))
     if not results and not results.total_candidates:
         say("No passage was found. Show the collections: sourcebook status")
     elif results.withheld:
@@ -46,11 +52,13 @@ def show_results(results: "SearchResults") -> None:
 
 def _show_facets(facets: "Facets") -> None:
     """Print the values of each facet with their numbers of documents, the most frequent ones first."""
+    say(safe("Documents found:", "dim"))
     for name, values in facets.items():
         if values:
             told = ", ".join(f"{one_line(value, 60)} {number:,}" for value, number in list(values.items())[:_VALUES])
             more = f", {len(values) - _VALUES:,} more" if len(values) > _VALUES else ""
-            say(safe(f"{name.replace('_', ' ')}: {told}{more}", "dim"), hanging=_INDENT)
+            say(safe(f"{name.replace('_', ' ')}: {told}{more}", "dim"), indent=_INDENT, hanging=_INDENT)
+    say("")
 
 
 def _withheld(results: "SearchResults") -> str:
@@ -60,7 +68,7 @@ def _withheld(results: "SearchResults") -> str:
     return left_out if results else f"{NOTHING_RELEVANT} {left_out}"
 
 
-def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
+def _show(rank: int, result: "SearchResult", score: str) -> None:
     heading = safe(f"{rank}. ")
     heading.append_text(safe(one_line(result.title or result.uri, 200), "bold"))
     path = [part for part in result.heading_path if part != result.title]
@@ -71,7 +79,7 @@ def _show(rank: int, result: "SearchResult", *, with_scores: bool) -> None:
     place = f"page {result.page}, " if result.page is not None else ""
     place += f"{result.time_span}, " if result.time_span is not None else ""
     say(heading, hanging=_INDENT)
-    say(safe(f"{place}{_score(result, with_scores=with_scores)}, {result.collection}", "dim"), indent=_INDENT)
+    say(safe(f"{place}{score}, {result.collection}", "dim"), indent=_INDENT)
     say(safe(where, "cyan"), indent=_INDENT)
     if result.link is not None:
         link = f"{result.link}#{fragment}" if fragment else result.link

@@ -1,4 +1,4 @@
-"""The growth of this process's counters, added to the ledger's totals every few seconds."""
+"""The growth of this process's counters and the logged queries, added to the ledger every few seconds."""
 
 import logging
 from threading import Event, Lock, Thread
@@ -8,13 +8,14 @@ from psycopg.errors import InsufficientPrivilege, ReadOnlySqlTransaction
 
 from sourcebook.database.pool import ConnectionPool
 from sourcebook.database.queries import queries
+from sourcebook.database.query_log import QueryLog
 from sourcebook.errors import DatabaseError
 from sourcebook.telemetry.measurements import measurements
 
 _log = logging.getLogger("sourcebook.database")
 _REFUSALS = (InsufficientPrivilege, ReadOnlySqlTransaction)
 _SECONDS_BETWEEN_WRITES = 10.0
-"""Seconds between two writes: the counts that a killed process loses."""
+"""Seconds between two writes: the counts and logged queries that a killed process loses."""
 
 
 def store_measurements(connection: Connection) -> None:
@@ -39,18 +40,20 @@ def store_measurements(connection: Connection) -> None:
 
 
 class MeasurementWriter:
-    """A thread that stores the measurements of this process, and gives up for good where it may not write.
+    """A thread that stores the measurements and queries of this process, and gives up for good where it may not write.
 
     A write takes a connection that no search waits for. Thread-safe.
     """
 
-    def __init__(self, connections: ConnectionPool) -> None:
+    def __init__(self, connections: ConnectionPool, query_log: QueryLog | None = None) -> None:
         """Prepare; `start` begins.
 
         Args:
             connections: pool with limits of time, closed by the caller.
+            query_log: the queries to store; None where the process does not search.
         """
         self._connections = connections
+        self._query_log = query_log or QueryLog()
         self._lock = Lock()
         self._closed = Event()
         self._thread: Thread | None = None
@@ -80,14 +83,17 @@ class MeasurementWriter:
             self._write()
 
     def _write(self) -> None:
-        if measurements.is_stored:  # as after most ticks of a sensor: no connection is opened for nothing
+        if (
+            measurements.is_stored and self._query_log.is_stored
+        ):  # as after most ticks of a sensor: no connection is opened for nothing
             return
         try:
             with self._connections.spare_connection() as connection:
                 if connection is not None:
                     store_measurements(connection)
+                    self._query_log.store(connection)
                     self._is_reachable = True
         except (DatabaseError, OSError) as error:
             self._is_reachable = False
             self._is_allowed = not isinstance(error.__cause__, _REFUSALS)
-            _log.debug("the counters of this process stay out of the ledger for now: %s", error)
+            _log.debug("the counters and queries of this process stay out of the ledger for now: %s", error)

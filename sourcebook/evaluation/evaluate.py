@@ -164,5 +164,6 @@ def rank_documents(
         literal=True,
         generation=generation,
         min_relevance=0,
+        log=False,
     )
     return [result.document_id for result in results]

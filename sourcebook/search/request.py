@@ -13,6 +13,7 @@ from sourcebook.search.reranking.settings import Reranking
 
 Mode = Literal["hybrid", "vector", "keyword"]
 Grouping = Literal["document"]
+SnippetChoice = Literal["words", "meaning"]
 
 MOST_CHARACTERS = 10_000
 """Characters of a query, at most."""
@@ -121,6 +122,10 @@ class SearchRequest:
     """Whether the documents found are counted by facet."""
     min_relevance: float | None = None
     """Relevance 0..1 of a result, at least; where None, a page is shown whole or, without a relevant passage, not."""
+    snippets: SnippetChoice = "words"
+    """How the snippet of a passage is chosen that has no word of the query."""
+    logged: str | None = None
+    """The query as it was written, for the query log; None where it stays out of it."""
 
     @classmethod
     def checked(
@@ -143,6 +148,8 @@ class SearchRequest:
         generation: int | Sequence[int] | None = None,
         facets: bool = False,
         min_relevance: float | None = None,
+        snippets: str = "words",
+        log: bool = True,
     ) -> "SearchRequest":
         """Return the request.
 
@@ -157,12 +164,20 @@ class SearchRequest:
             raise QueryError("the query is empty: give it at least one word")
         if len(text) > MOST_CHARACTERS:
             raise QueryError(f"the query has {len(text):,} characters, at most {MOST_CHARACTERS:,} are searched")
-        for name, value in (("literal", literal), ("typos", typos), ("explain", explain), ("facets", facets)):
+        for name, value in (
+            ("literal", literal),
+            ("typos", typos),
+            ("explain", explain),
+            ("facets", facets),
+            ("log", log),
+        ):
             if not isinstance(value, bool) and not (name == "literal" and value is None):
                 allowed = "True, False or None" if name == "literal" else "True or False"
                 raise QueryError(f"{name} is {value!r}; it must be {allowed}")
         if mode not in get_args(Mode):
             raise QueryError(f"the mode is {mode!r}; it must be one of {', '.join(get_args(Mode))}")
+        if snippets not in get_args(SnippetChoice):
+            raise QueryError(f"snippets is {snippets!r}; it must be one of {', '.join(get_args(SnippetChoice))}")
         if group_by is not None and group_by not in get_args(Grouping):
             raise QueryError(f"group_by is {group_by!r}; it must be {', '.join(get_args(Grouping))}, or None")
         if not _is_number(diversity) or not 0 <= diversity <= 1:
@@ -187,6 +202,8 @@ class SearchRequest:
             _generations(generation),
             facets,
             None if min_relevance is None else float(min_relevance),
+            snippets,  # type: ignore[arg-type]
+            text if log else None,
         )
 
 

@@ -12,6 +12,7 @@ from sourcebook.search.explanation import Explanation
 from sourcebook.search.facets import Facets
 from sourcebook.search.highlights import Highlight
 from sourcebook.search.presentation import all_as_html, as_html, as_text
+from sourcebook.search.snippets import Span
 
 NOTHING_RELEVANT = "Nothing relevant was found."
 
@@ -114,9 +115,17 @@ class SearchResult:
         """The parts as one text without repetitions; the passage's own text without neighbours."""
         return merged_text(self.parts) if self.parts else self.text
 
-    def with_snippet(self, highlights: Sequence[Highlight]) -> "SearchResult":
-        """Return the result with highlights, the snippet that they make, and the place of the section that it is of."""
-        found = best_part(self.text, self.sections, highlights)
+    def with_snippet(self, highlights: Sequence[Highlight], nearest: Span | None = None) -> "SearchResult":
+        """Return the result with highlights, the snippet that they make, and the place of the section that it is of.
+
+        Args:
+            highlights: words of the query in the text, in reading order.
+            nearest: span of the sentence that the snippet begins with where there is no highlight.
+        """
+        answering = highlights
+        if nearest is not None and not highlights:
+            answering = [Highlight(nearest[0], nearest[0] + 1, 1.0, "")]
+        found = best_part(self.text, self.sections, answering)
         start, end = found.snippet
         marked = replace(
             self,

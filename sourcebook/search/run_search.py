@@ -5,22 +5,25 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, wait
 from contextlib import nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from psycopg import Connection
 
 from sourcebook.database.pool import ConnectionPool, HeldConnection
+from sourcebook.database.query_log import QueryLog
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.facets import COUNTED, Facets, count_facets
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.highlights import find_highlights
 from sourcebook.search.keyword_leg import KeywordLeg
+from sourcebook.search.nearest_sentence import nearest_sentences
 from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
 from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.read_results import read_results
+from sourcebook.search.redaction import redacted
 from sourcebook.search.relevant_page import RelevantPage, relevant_page
 from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
@@ -43,6 +46,7 @@ class SearchResources:
     """Runs the keyword leg beside the vector leg."""
     vectors: QueryVectors
     reranker: Reranker
+    query_log: QueryLog = field(default_factory=QueryLog)
 
 
 def run_search(resources: SearchResources, request: SearchRequest) -> SearchResults:
@@ -97,7 +101,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         observation.part("ordering", (reading - found) * 1000)
         relevant = relevant_page(held.connection, scope, request, ranked, page, settled.held)
         results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours, settled.passages)
-        results = _with_snippets(held.connection, scope, terms, results, settled)
+        results = _with_snippets(resources.vectors, held.connection, scope, request, terms, results, settled)
         suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
@@ -111,6 +115,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
             )
     notes += dict.fromkeys(chain.from_iterable(leg.notes for leg in ranked.legs.values()))
     notes += [ordered.note, *page_notes] if ordered.note else page_notes
+    if scope.logged and request.logged is not None and not (request.offset or request.generations):
+        resources.query_log.add(scope.logged, redacted(request.logged), len(results))
     return SearchResults(
         results,
         round((ended - started) * 1000, 3),
@@ -279,8 +285,10 @@ def _settled(
 
 
 def _with_snippets(
+    vectors: QueryVectors,
     connection: Connection,
     scope: SearchScope,
+    request: SearchRequest,
     terms: Sequence[QueryTerm],
     results: Sequence[SearchResult],
     settled: SettledList,
@@ -289,7 +297,11 @@ def _with_snippets(
     known = {settled.passages[chunk]["text"]: marked for chunk, marked in settled.highlights.items()}
     missing = [result.text for result in results if result.text not in known]
     known |= zip(missing, find_highlights(connection, scope, terms, missing), strict=True)
-    return tuple(result.with_snippet(known[result.text]) for result in results)
+    wordless = {number: result for number, result in enumerate(results) if not known[result.text]}
+    nearest = {}
+    if wordless and request.snippets == "meaning" and _asks_vectors(request) and request.query.text:
+        nearest = nearest_sentences(vectors, scope, request.query.text, wordless)
+    return tuple(result.with_snippet(known[result.text], nearest.get(number)) for number, result in enumerate(results))
 
 
 def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> Facets:

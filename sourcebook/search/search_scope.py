@@ -33,6 +33,8 @@ class SearchScope:
     generations: tuple[ScopedGeneration, ...]
     not_indexed: tuple[str, ...] = ()
     """Requested collections, or all of them, that have nothing searchable yet."""
+    logged: tuple[str, ...] = ()
+    """Collections whose searches stand in the query log."""
 
     @property
     def ids(self) -> list[int]:
@@ -83,10 +85,11 @@ def find_scope(
             ScopedGeneration(
                 name, number, model, EmbeddingSettings.model_validate(embedding), dimensions, tuple(configurations)
             )
-            for name, number, model, embedding, dimensions, configurations in rows
+            for name, number, model, embedding, dimensions, configurations, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),
+        tuple(row[0] for row in rows if row[-1]),
     )
 
 

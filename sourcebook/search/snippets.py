@@ -23,7 +23,7 @@ def snippet_span(text: str, highlights: Sequence[Highlight]) -> Span:
     and its repetitions by a tenth; the shortest of several, extended to the following sentences. A sentence that is
     longer is cut at words around its densest part. Without highlights it is the beginning of the passage.
     """
-    segments = _segments(text)
+    segments = sentence_spans(text)
     if not segments:
         return 0, 0
     first, last = _best_run(segments, highlights)
@@ -37,7 +37,7 @@ def snippet_span(text: str, highlights: Sequence[Highlight]) -> Span:
     return start, end
 
 
-def _segments(text: str) -> list[Span]:
+def sentence_spans(text: str) -> list[Span]:
     """Return the spans of the sentences and lines of a text, without the white space around them."""
     bounds = [0, *(place for found in _SEGMENT.finditer(text) for place in found.span()), len(text)]
     found = []

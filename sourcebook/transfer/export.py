@@ -21,6 +21,7 @@ from sourcebook.indexing.damage import find_every_damage
 from sourcebook.indexing.suspicion import find_suspicion
 from sourcebook.transfer.documents import DocumentsWriter, remove_empty_folders
 from sourcebook.transfer.file_names import safe_name
+from sourcebook.transfer.judgments import JUDGMENTS, write_judgments
 from sourcebook.transfer.ledger_tables import FOLDER, TABLES, write_table
 from sourcebook.transfer.manifest import (
     CHECKSUMS,
@@ -199,6 +200,9 @@ def _write_collection(
         for table in TABLES:
             write_table(connection, table, folder / table.path, collection=name, generation=row["id"])
             checksums.add(f"{folder.name}/{table.path}")
+    judgments = write_judgments(connection, name, folder / JUDGMENTS)
+    if judgments:
+        checksums.add(f"{folder.name}/{JUDGMENTS}")
     documents, originals = DocumentsWriter(connection, name, folder, checksums).write(formats)
     remove_empty_folders(folder)
     return ExportedCollection(
@@ -208,6 +212,7 @@ def _write_collection(
         generation=generation,
         documents=documents,
         passages=passages,
+        judgments=judgments,
     ), originals
 
 

@@ -26,6 +26,7 @@ from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import parts_of
 from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.transfer.column_types import JSONB
+from sourcebook.transfer.judgments import JUDGMENTS, load_judgments
 from sourcebook.transfer.ledger_import import copy_columns, load_table
 from sourcebook.transfer.ledger_tables import TABLES
 from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, inside, read_manifest
@@ -198,6 +199,8 @@ def _import(
                 "averaged_entries": exported.averaged_entries,
             },
         )
+    if collection.judgments:
+        load_judgments(connection, name, inside(folder, f"{collection.folder}/{JUDGMENTS}"))
     numbers = NewNumbers(connection, name, generation.id if generation else None)
     for table in TABLES:
         load_table(connection, table, inside(folder, f"{collection.folder}/{table.path}"), numbers)

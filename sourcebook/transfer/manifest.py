@@ -55,6 +55,8 @@ class ExportedCollection(_Part):
     generation: ExportedGeneration | None
     documents: int
     passages: int
+    judgments: int = 0
+    """Lines of its `judgments.jsonl`; without any there is no such file."""
 
 
 class Manifest(_Part):

@@ -37,6 +37,13 @@ class Grouping(StrEnum):
     document = "document"
 
 
+class Snippets(StrEnum):
+    """Choice of the snippet of a passage without a word of the query."""
+
+    words = "words"
+    meaning = "meaning"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("search")(search)
@@ -119,6 +126,15 @@ def search(
             rich_help_panel=_SHOWN,
         ),
     ] = None,
+    snippets: Annotated[
+        Snippets,
+        typer.Option(
+            "--snippets",
+            help="Of a passage without a word of the query, show the beginning (words), or the sentence nearest in "
+            "meaning.",
+            rich_help_panel=_SHOWN,
+        ),
+    ] = Snippets.words,
     facets: Annotated[
         bool,
         typer.Option(
@@ -187,6 +203,7 @@ def search(
         "typos": typos,
         "explain": explain,
         "generation": generation or None,
+        "snippets": snippets.value,
         "facets": facets,
         "min_relevance": 0.0 if everything and min_relevance is None else min_relevance,
     }

@@ -56,4 +56,4 @@ def similar(
     if as_json:
         print_json(results.as_dict())
     else:
-        show_results(results)
+        show_results(results, are_similar=True)

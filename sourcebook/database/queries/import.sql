@@ -11,6 +11,13 @@ INSERT INTO collection (name, settings) VALUES (%(collection)s, %(settings)s);
 UPDATE generation SET average_length = %(average_length)s, averaged_entries = %(averaged_entries)s
 WHERE id = %(generation)s;
 
+-- name: import_judgments
+-- Insert judgments of a collection; of several of one document and query the first.
+INSERT INTO judgment (collection, query, uri, grade, judged_at)
+SELECT %(collection)s, given.* FROM unnest(
+    %(queries)s::text[], %(uris)s::text[], %(grades)s::integer[], %(times)s::timestamptz[]) AS given
+ON CONFLICT DO NOTHING;
+
 -- name: importable_columns
 -- Return the columns of a table that are written, with the numbers of their types.
 SELECT attname, atttypid FROM pg_attribute

@@ -3,7 +3,8 @@
 -- Where none is named, these are all but those that only take documents of others.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
-             WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations
+             WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
+       collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged
 FROM collection
 LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL
@@ -17,7 +18,8 @@ ORDER BY collection.name;
 -- Where no collection is named, those of the chosen generations are meant.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
-             WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations
+             WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
+       collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged
 FROM collection
 LEFT JOIN generation chosen
     ON chosen.collection = collection.name AND chosen.id = ANY(%(generations)s) AND chosen.retired_at IS NULL

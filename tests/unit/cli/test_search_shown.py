@@ -70,6 +70,24 @@ def test_the_part_that_answers_is_shown(capsys: pytest.CaptureFixture[str]) -> N
     assert lines.spans[0].style == "bold"
 
 
+def test_documents_found_stand_below_the_results(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each property on a line of its own, the most frequent values first, set off from what follows."""
+    facets = {"kind": {"file": 1200, "page": 3}, "media_type": {}, "year": {str(year): 1 for year in range(2000, 2012)}}
+    lines = shown(capsys, RESULT, facets=facets, next_offset=1).splitlines()
+    assert lines[-5:-2] == [
+        "Documents found:",
+        "   kind: file 1,200, page 3",
+        f"   year: {', '.join(f'{year} 1' for year in range(2000, 2010))}, 2 more",
+    ]
+    assert lines[-2:] == ["", "More: the same with --offset 1"]
+
+
+def test_a_similar_document_has_a_similarity(capsys: pytest.CaptureFixture[str]) -> None:
+    """No query was asked: there is neither a relevance nor a rank in a leg."""
+    show_results(SearchResults((RESULT.with_snippet(()),), 2.5, {}), are_similar=True)
+    assert capsys.readouterr().out.splitlines()[1] == "   similarity 0.75, handbook"
+
+
 @pytest.mark.parametrize("text", ["| a | b |\n|---|---|\n| 1 | 2 |", "```\nif x:\n    y()\n```"])
 def test_tables_and_code_keep_their_lines(capsys: pytest.CaptureFixture[str], text: str) -> None:
     lines = [f"   {line}" for line in text.splitlines()]
