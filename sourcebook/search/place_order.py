@@ -27,17 +27,18 @@ class Query:
     words: frozenset[str]
     """Its words, stop words included, case-folded."""
     weight: float
-    """Weight of its different lexemes."""
+    """Weight of its different lexemes, those that no entry holds included."""
 
     @classmethod
-    def of(cls, text: str, highlights: Sequence[Highlight]) -> "Query":
+    def of(cls, text: str, highlights: Sequence[Highlight], unknown: float = 0.0) -> "Query":
         """Read a query.
 
         Args:
             text: the query.
             highlights: its own words that some entry holds.
+            unknown: weight of its lexemes that no entry holds: no passage says a query with such words word for word.
         """
-        return cls(frozenset(_WORD.findall(text.casefold())), _weight(highlights))
+        return cls(frozenset(_WORD.findall(text.casefold())), _weight(highlights) + unknown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,9 +62,8 @@ def settle_places(
     asked, *marked = find_highlights(connection, scope, terms, [text, *(row["text"] for row in rows.values())])
     highlights = dict(zip(rows, marked, strict=True))
     compared = [place for place in compared if first[place].chunk_id in rows]
-    order = places_in_order(
-        Query.of(text, asked), [_placed(rows[first[place].chunk_id], highlights) for place in compared]
-    )
+    query = Query.of(text, asked, _unknown_weight(terms))
+    order = places_in_order(query, [_placed(rows[first[place].chunk_id], highlights) for place in compared])
     settled = list(candidates)
     for place, better in zip(compared, (compared[number] for number in order), strict=True):
         settled[place] = candidates[better]
@@ -80,7 +79,7 @@ def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]
     known = {term.token: term.weight for term in terms if term.ids and term.stands_for is None}
     weights = [sum(known.get(word, 0.0) for word in each.words) if each else 0.0 for each in held]
     heaviest = max(weights, default=0.0)
-    if heaviest * 2 < sum(known.values()) or not heaviest:
+    if heaviest * 2 < sum(known.values()) + _unknown_weight(terms) or not heaviest:
         return []
     places: dict[int, list[int]] = {}
     for place, each in enumerate(held):
@@ -91,6 +90,12 @@ def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]
         full = [place for place in others if weights[place] >= LEAST_AGREEMENT * heaviest]
         compared += [first, *full] if full else []
     return sorted(compared)
+
+
+def _unknown_weight(terms: Sequence[QueryTerm]) -> float:
+    """Return the weight of the words that no entry holds, and that no other word stands in for."""
+    replaced = {term.stands_for for term in terms}
+    return sum(term.weight for term in terms if not term.ids and term.stands_for is None and term.token not in replaced)
 
 
 def _placed(row: Mapping[str, Any], highlights: Mapping[int, list[Highlight]]) -> PlacedPassage:

@@ -82,3 +82,10 @@ def test_each_document_keeps_its_places() -> None:
 def test_questions_on_meaning_keep_their_order(text: str) -> None:
     """Nothing says a long question word for word, and a query without known words asks for nothing."""
     assert places_in_order(query(text), [OTHER, CONTENTS, SECTION]) == [0, 1, 2]
+
+
+def test_a_query_with_a_word_that_no_passage_holds_is_said_by_none() -> None:
+    """The rarest word asks for more than the heading says, and the order by meaning stays."""
+    asked = Query.of("Where is the sick leave hidden?", marked("sick leave"), unknown=4.0)
+    assert agreement(asked, SECTION) == 0
+    assert places_in_order(asked, [CONTENTS, OTHER, SECTION]) == [0, 1, 2]

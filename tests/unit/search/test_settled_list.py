@@ -25,9 +25,11 @@ def test_a_later_passage_with_the_words_is_compared_with_the_first() -> None:
 
 
 def test_nothing_is_read_without_need() -> None:
-    """Documents with one passage, later passages with few of the words, questions whose words no passage holds."""
+    """Documents with one passage, later passages with few of the words, questions with words that no passage holds."""
     assert compared_places(TERMS, held((1, "sick leav"), (2, "sick leav"), (2, "leav"))) == []
     assert compared_places([*TERMS, term("holiday", 9.0)], held((1, "sick leav"), (1, "sick leav"))) == []
+    unknown = term("hidden", 9.0, known=False)
+    assert compared_places([*TERMS, unknown], held((1, "sick leav"), (1, "sick leav"))) == []
     assert compared_places([], held((1, ""), (1, ""))) == []
 
 
