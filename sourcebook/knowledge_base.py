@@ -275,7 +275,6 @@ class KnowledgeBase(Contents):
         with self._lock:
             if self._resources is None:
                 from sourcebook.database.measurement_writer import MeasurementWriter
-                from sourcebook.database.query_log import QueryLog
                 from sourcebook.search.query_vectors import QueryVectors
                 from sourcebook.search.reranking.reranker import Reranker
                 from sourcebook.search.run_search import SearchResources
@@ -290,7 +289,6 @@ class KnowledgeBase(Contents):
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
                     QueryVectors(self._database.location.home, self._given),
                     Reranker(),
-                    QueryLog(),
                 )
                 self._writer = MeasurementWriter(self._pool, self._resources.query_log)
                 self._writer.start()

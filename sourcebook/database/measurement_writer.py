@@ -83,9 +83,8 @@ class MeasurementWriter:
             self._write()
 
     def _write(self) -> None:
-        if (
-            measurements.is_stored and self._query_log.is_stored
-        ):  # as after most ticks of a sensor: no connection is opened for nothing
+        # As after most ticks of a sensor: no connection is opened for nothing.
+        if measurements.is_stored and self._query_log.is_stored:
             return
         try:
             with self._connections.spare_connection() as connection:

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.search_scope import ScopedGeneration, SearchScope
 from sourcebook.search.snippets import Span, sentence_spans
@@ -46,6 +44,8 @@ def nearest_sentences(
 def _nearest(
     vectors: QueryVectors, generation: ScopedGeneration, query: str, results: "Mapping[int, SearchResult]"
 ) -> dict[int, Span]:
+    import numpy as np  # a search by words needs none
+
     embedder, _ = vectors.open(generation)
     embed = getattr(embedder, "embed", None)
     if embed is None:  # an embedder of the program's own, which may know queries alone

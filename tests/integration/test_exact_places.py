@@ -56,3 +56,18 @@ def test_parts_follow_an_edit_that_keeps_the_passage(stages: Stages) -> None:
     assert (after["id"], after["anchor"]) == (before["id"], "sick-leave-1")
     assert stages.search("write to the office before nine")[0].anchor == "sick-leave-1"
     stages.assert_sound()
+
+
+def test_a_heading_stands_before_a_passage_that_repeats_its_words(stages: Stages) -> None:
+    """Keyword search ranks the repetitions first; the section with the query in its heading is cited first."""
+    filler = "The ferry leaves at noon and the harbour is quiet in winter. " * 40
+    text = (
+        f"# Handbook\n\n## Questions\n\nOf leave, of the sick, of leave, of the sick: leave and sick, sick and leave.\n\n"
+        f"{filler}\n\n## Sick leave\n\nWrite to the office before nine.\n\n{filler}\n"
+    )
+    stages.write("handbook.md", text)
+    stages.configure()
+    stages.run()
+    for query, anchor in (("sick leave", "sick-leave"), ("sick leave of unheardof", "questions")):
+        first, *_ = stages.search(query, mode="keyword")
+        assert first.anchor == anchor, query
