@@ -62,7 +62,7 @@ def test_a_heading_stands_before_a_passage_that_repeats_its_words(stages: Stages
     """Keyword search ranks the repetitions first; the section with the query in its heading is cited first."""
     filler = "The ferry leaves at noon and the harbour is quiet in winter. " * 40
     text = (
-        "# Handbook\n\n## Questions\n\nOf leave, of the sick, of leave, of the sick: leave and sick, sick and leave.\n\n"
+        "# Guide\n\n## Questions\n\nOf leave, of the sick, of leave, of the sick: leave and sick, sick and leave.\n\n"
         f"{filler}\n\n## Sick leave\n\nWrite to the office before nine.\n\n{filler}\n"
     )
     stages.write("handbook.md", text)
