@@ -279,7 +279,9 @@ def _identity(parser: Parser, *, ocr: bool, option: str) -> str:
     return "+".join([f"{parser.name}/{parser.revision}", *versions, *([option] if option else [])])
 
 
+@cache
 def _version(package: str) -> str:
+    """Return the version of a package, "absent" where it is not installed: its metadata are slow to read."""
     try:
         return version(package)
     except PackageNotFoundError:
