@@ -17,7 +17,6 @@ from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
 from orchestration.small_change import is_small, update
 from sourcebook.admin.collections import apply, collection_names
-from sourcebook.admin.crawl_reports import CrawlNotes, crawl_notes
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending, find_pending
@@ -30,7 +29,6 @@ from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
-from sourcebook.evaluation.configured import configured_evaluation
 from sourcebook.indexing.generation_states import generation_notes
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.model.selection import Selection
@@ -39,6 +37,7 @@ from sourcebook.stages.raw_files.repositories import fetch_repositories
 if TYPE_CHECKING:
     import dagster as dg
 
+    from sourcebook.admin.crawl_reports import CrawlNotes
     from sourcebook.embedding.embedder_pool import EmbedderPool
 
 ASSETS = (
@@ -80,7 +79,7 @@ class IngestedCollection:
     """Sites that could not be crawled completely, with the reasons."""
     generation_notes: tuple[str, ...] = ()
     """Sentences on a generation that is built beside the active one."""
-    crawl_notes: CrawlNotes | None = None
+    crawl_notes: "CrawlNotes | None" = None
     """Dead links of its sites, and what their lists left out; None where no site was crawled."""
     unmatched: tuple[str, ...] = ()
     """Folders without any file that their patterns match, as sentences."""
@@ -166,7 +165,7 @@ def ingest(
                         unmatched=reasons(connection, "unmatched_sources", name),
                         left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
                         generation_notes=tuple(generation_notes(connection, name)),
-                        crawl_notes=crawl_notes(connection, name) if any(assets["crawled_pages"].values()) else None,
+                        crawl_notes=_crawl_notes(connection, name) if any(assets["crawled_pages"].values()) else None,
                     )
         if records_beside:
             _record_leftovers(configuration, database, has_recorder=runs.has_recorder)
@@ -216,6 +215,9 @@ class _Runs:
         Raises:
             IngestError: the run failed.
         """
+        # Nothing to do needs neither this nor Dagster, and is the most frequent result.
+        from sourcebook.evaluation.configured import configured_evaluation
+
         with self._database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
@@ -309,6 +311,12 @@ class _Runs:
             self._embedders = EmbedderPool()
             self._stack.callback(self._embedders.close)
         return self._embedders
+
+
+def _crawl_notes(connection: Connection, name: str) -> "CrawlNotes":
+    from sourcebook.admin.crawl_reports import crawl_notes  # imports the crawler, which few runs need
+
+    return crawl_notes(connection, name)
 
 
 def _record_leftovers(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:

@@ -1,7 +1,5 @@
 """The chunker: passages that follow the structure of a document and fit the embedding model."""
 
-import hashlib
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +17,7 @@ from sourcebook.chunking.sections import Heading, sections
 from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
-from sourcebook.model import revisions
 from sourcebook.model.document import Block, ParsedDocument
-from sourcebook.model.generation import Generation
 
 _COUNTED_AT_ONCE = 256
 """Passages whose tokens are counted in one call of the tokenizer."""
@@ -29,12 +25,6 @@ _ROOM_OF_NAMES = 8
 """Divisor of a passage's tokens: an eighth is reserved for the names of the enclosing definitions."""
 _SPACES = frozenset(" \t\n\r")
 """Characters that every tokenizer treats as spaces; BERT's drops others, such as U+0085, and joins two words."""
-
-
-def chunking_config_hash(generation: Generation) -> str:
-    """Return the `config_hash` of a generation's chunks: a digest of settings, tokenizer and chunker version."""
-    settings = json.dumps([generation.chunking, generation.model, revisions.CHUNKER], sort_keys=True)
-    return hashlib.sha256(settings.encode()).hexdigest()[:16]
 
 
 def chunk_document(
