@@ -55,12 +55,13 @@ def find_highlights(
     if not weights or not texts:
         return [[] for _ in texts]
     beginnings = {_folded(token)[:_BEGINNING] for token in weights}
-    candidates = [[span for span in _spans(text) if _can_be(text[slice(*span)], beginnings)] for text in texts]
-    words = {text[start:end] for text, spans in zip(texts, candidates, strict=True) for start, end in spans}
+    found = [list(_words(text)) for text in texts]
+    possible = {word for word in {word for words in found for word, _ in words} if _can_be(word, beginnings)}
+    candidates = [[span for word, span in words if word in possible] for words in found]
     rows = connection.execute(
         queries["words_with_lexemes"],
         {
-            "words": sorted(words)[:_MOST_WORDS],
+            "words": sorted(possible)[:_MOST_WORDS],
             "tokens": list(weights),
             "configurations": list(scope.configurations),
         },
@@ -77,10 +78,10 @@ def find_highlights(
     ]
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _words(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     for pattern in (_COMPOUND, _WORD):
         for found in pattern.finditer(text):
-            yield found.span()
+            yield found[0], found.span()
 
 
 def _can_be(word: str, beginnings: set[str]) -> bool:
@@ -119,5 +120,7 @@ def _without_overlaps(highlights: Iterator[Highlight]) -> list[Highlight]:
 
 def _folded(word: str) -> str:
     """Return a word in lower case without accents."""
+    if word.isascii():
+        return word.lower()
     lowered = unicodedata.normalize("NFKD", word.lower())
     return lowered if lowered.isascii() else "".join(one for one in lowered if not unicodedata.combining(one))
