@@ -13,6 +13,7 @@ from benchmarks.corpora.judged_sets import RetrievalSet, read_retrieval_sets
 from benchmarks.corpora.markdown_files import write_corpus
 from benchmarks.harness.library import COLLECTION, Ingest, Library
 from benchmarks.harness.report import say
+from sourcebook.embedding.weights import BUNDLED_NAME
 
 GROWING = "growing"
 """Name of the collection that is ingested while the judged ones are searched."""
@@ -82,9 +83,16 @@ class Bench:
             library.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def library(self, name: str, *, precision: str = "auto", collections: Sequence[str] = (COLLECTION,)) -> Library:
+    def library(
+        self,
+        name: str,
+        *,
+        precision: str = "auto",
+        collections: Sequence[str] = (COLLECTION,),
+        model: str = BUNDLED_NAME,
+    ) -> Library:
         """Make an empty library."""
-        library = Library.make(self.folder / name, precision=precision, collections=collections)
+        library = Library.make(self.folder / name, precision=precision, collections=collections, model=model)
         self._libraries.append(library)
         return library
 

@@ -15,6 +15,7 @@ from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.embedder import QueryEmbedder
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.knowledge_base import KnowledgeBase
 
 COLLECTION = "benchmark"
@@ -59,7 +60,14 @@ class Library:
     folder: Path
 
     @classmethod
-    def make(cls, folder: Path, *, precision: str = "auto", collections: Sequence[str] = (COLLECTION,)) -> "Library":
+    def make(
+        cls,
+        folder: Path,
+        *,
+        precision: str = "auto",
+        collections: Sequence[str] = (COLLECTION,),
+        model: str = BUNDLED_NAME,
+    ) -> "Library":
         """Make an empty one."""
         library = cls(folder)
         lines = ["collections:"]
@@ -68,7 +76,7 @@ class Library:
             lines += [
                 f"  {name}:",
                 f"    files: [{{root: ./{library.files_of(name).relative_to(folder)}}}]",
-                f"    embedding: {{model: all-MiniLM-L6-v2, precision: {precision}}}",
+                f"    embedding: {{model: {model}, precision: {precision}}}",
             ]
         library.configuration_path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return library

@@ -81,14 +81,14 @@ def _judge(knowledge: KnowledgeBase, name: str, known: RetrievalSet) -> Judged:
     rankings: dict[str, dict[str, list[str]]] = {way: {} for way in WAYS}
     for question, text in known.questions.items():  # in every way, while its vector is remembered
         for way, options in WAYS.items():
-            rankings[way][question] = _documents(knowledge, name, text, options)
+            rankings[way][question] = documents_found(knowledge, name, text, options)
     values = {way: ndcg(known, found) for way, found in rankings.items()}
     estimates = dict(zip(WAYS, estimate_means(np.transpose(list(values.values()))), strict=True))
     say(f"  {name}: {', '.join(f'{way} {estimate.mean:.4f}' for way, estimate in estimates.items())}")
     return Judged(values, estimates)
 
 
-def _documents(knowledge: KnowledgeBase, name: str, text: str, options: Mapping[str, object]) -> list[str]:
+def documents_found(knowledge: KnowledgeBase, name: str, text: str, options: Mapping[str, object]) -> list[str]:
     everything = {"group_by": "document", "literal": True, "min_relevance": 0, **options}
     hits = knowledge.search(text, name, DEPTH, **everything)  # type: ignore[arg-type]
     return [hit.uri.rpartition("/")[2].removesuffix(".md") for hit in hits]

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from sourcebook.embedding import multilingual_e5
 from sourcebook.embedding.description import Description, describe
 from sourcebook.embedding.hub import find_snapshot
+from sourcebook.embedding.unpacked_folder import MAX_TOKENS
 from sourcebook.embedding.weights import (
     BUNDLED_DIMENSIONS,
     BUNDLED_MAX_TOKENS,
@@ -19,6 +21,8 @@ from sourcebook.errors import ModelError
 
 _DIGEST_LENGTH: Final = 12
 _BUNDLED_IDENTITY: Final = f"{BUNDLED_NAME}:{BUNDLED_SHA256[:_DIGEST_LENGTH]}"
+_MULTILINGUAL_IDENTITY: Final = f"{multilingual_e5.NAME}:{multilingual_e5.SHA256[:_DIGEST_LENGTH]}"
+_MULTILINGUAL_ON_THE_HUB: Final = f"intfloat/{multilingual_e5.NAME}"
 
 
 @dataclass(frozen=True)
@@ -45,17 +49,21 @@ def find_model(name: str) -> EmbeddingModel:
     """Find an embedding model by name, without importing torch if its files describe it.
 
     Args:
-        name: `all-MiniLM-L6-v2` (the bundled weights), the path of a sentence-transformers folder, or a name on the
-            Hugging Face hub (the local cache first, then a download unless offline).
+        name: `all-MiniLM-L6-v2` or `multilingual-e5-small` (the weights of their packages), the path of a
+            sentence-transformers folder, or a name on the Hugging Face hub (the local cache first, then a download
+            unless offline).
 
     Returns:
-        The model. The bundled weights are not read here: `verify` does that where they are loaded.
+        The model. The weights of packages are not read here: `verify` does that where they are loaded. Those of
+        `multilingual-e5-small` are unpacked at the first use, which takes seconds.
 
     Raises:
         ModelError: No such model was found; says what was tried and what to do.
     """
     if name.removeprefix("sentence-transformers/") == BUNDLED_NAME and (bundled := bundled_folder()) is not None:
         return EmbeddingModel(BUNDLED_NAME, bundled, _BUNDLED_IDENTITY, BUNDLED_DIMENSIONS, BUNDLED_MAX_TOKENS)
+    if name == multilingual_e5.NAME and not Path(name).is_dir():
+        return _find_multilingual()
     folder = Path(name).expanduser()
     if folder.is_dir():
         folder = folder.resolve()
@@ -68,6 +76,23 @@ def find_model(name: str) -> EmbeddingModel:
     else:
         folder = find_snapshot(name)
         short_name = name.rpartition("/")[2]
+    return _in_folder(name, folder, short_name)
+
+
+def _find_multilingual() -> EmbeddingModel:
+    """Return the weights of the package, or else the original ones from the hub, which are another model."""
+    packed = multilingual_e5.packed_file()
+    if packed is None:
+        try:
+            folder = find_snapshot(_MULTILINGUAL_ON_THE_HUB)
+        except ModelError as error:
+            raise ModelError(f"{error} {multilingual_e5.missing_package()}") from error
+        return _in_folder(multilingual_e5.NAME, folder, multilingual_e5.NAME)
+    folder = multilingual_e5.unpacked_folder(packed)
+    return EmbeddingModel(multilingual_e5.NAME, folder, _MULTILINGUAL_IDENTITY, multilingual_e5.DIMENSIONS, MAX_TOKENS)
+
+
+def _in_folder(name: str, folder: Path, short_name: str) -> EmbeddingModel:
     digest = weights_sha256(folder)
     description = describe(folder) or _describe_by_loading(name, folder)
     identity = f"{short_name}:{digest[:_DIGEST_LENGTH]}"
@@ -96,6 +121,8 @@ def verify(model: EmbeddingModel, expected: str | None = None) -> Path:
     found = weights_sha256(model.folder)
     if not found.startswith(expected):
         remedy = BUNDLED_REMEDY if bundled else "restore them, or start again so that they get an identity of their own"
+        if model.identity == _MULTILINGUAL_IDENTITY:
+            remedy = f"delete the folder {model.folder}, which is written again from its package"
         raise ModelError(
             f"The weights of the embedding model {model.name!r} in {model.folder} are damaged or have been changed: "
             f"their sha256 is {found}, not {expected}; {remedy}."

@@ -2,9 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,6 +11,8 @@ import numpy as np
 import pytest
 
 from sourcebook.embedding.embedder_pool import EmbedderPool
+from sourcebook.embedding.model import find_model
+from sourcebook.embedding.multilingual_e5 import NAME as MULTILINGUAL
 from sourcebook.indexing.generation_states import activate_generation
 from sourcebook.indexing.generations import ensure_generations, find_generations
 from sourcebook.knowledge_base import KnowledgeBase
@@ -23,13 +22,9 @@ from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.generations import finish_generations, in_each_generation
 from sourcebook.stages.search_index import publish
-from tests.checkout import SHARED_DATA
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
-TOOL = SHARED_DATA.parent / "tools" / "multilingual_e5.py"
-FOLDER = Path(tempfile.gettempdir()) / "sourcebook-multilingual-e5-small"
-"""The model's folder, which test runs share: writing it takes a download."""
 TEXT = """\
 collections:
   handbook:
@@ -44,18 +39,6 @@ DOCUMENTS = {
     "train.md": "# Train\n\nThe locomotive pulls eleven waggons through the tunnel every morning.",
 }
 GERMAN = "Wie oft liest jemand die Höhe des Meeres ab?"
-
-
-@pytest.fixture
-def multilingual() -> Path:
-    """The folder of multilingual-e5-small."""
-    if not (FOLDER / "model.safetensors").exists():
-        if not TOOL.exists():
-            pytest.skip("../shared/tools/multilingual_e5.py is absent")
-        done = subprocess.run([sys.executable, str(TOOL), str(FOLDER)], capture_output=True, check=False, text=True)
-        if done.returncode:
-            pytest.skip(f"the model cannot be written: {done.stderr.strip()[-200:]}")
-    return FOLDER
 
 
 @pytest.fixture
@@ -98,7 +81,7 @@ def vectors(stages: Stages, model: str) -> dict[str, np.ndarray]:
 
 
 def test_a_collection_changes_its_model_while_it_is_searched(
-    stages: Stages, multilingual: Path, pool: EmbedderPool, exported_model: Path
+    stages: Stages, pool: EmbedderPool, exported_model: Path
 ) -> None:
     """Passages and questions get the prompts of their generation's model, searches go on, and the way back is free."""
     models = stages.database.location.home / "models"
@@ -112,7 +95,7 @@ def test_a_collection_changes_its_model_while_it_is_searched(
     first = stages.generation
     with KnowledgeBase(stages.database) as knowledge:  # questions are embedded by the model of each generation
         knowledge.search(GERMAN)
-        stages.configure(TEXT.format(tokens=500, model=multilingual))
+        stages.configure(TEXT.format(tokens=500, model=MULTILINGUAL))
         over = threading.Event()
         failures: list[str] = []
         seen: defaultdict[int, int] = defaultdict(int)
@@ -141,14 +124,14 @@ def test_a_collection_changes_its_model_while_it_is_searched(
             thread.join()
         assert not failures, failures[:3]
         assert reports["embeddings"].extra["computed"] == len(DOCUMENTS)
-        assert second.model.startswith(f"{multilingual.name}:")
+        assert second.model.startswith(f"{MULTILINGUAL}:")
         assert (first.id, second.id) == (1, 2)
         assert seen[first.id], "searches went on during the build"
 
         from sentence_transformers import SentenceTransformer
 
-        model = SentenceTransformer(str(multilingual), device="cpu", local_files_only=True)
-        stored = vectors(stages, multilingual.name)
+        model = SentenceTransformer(str(find_model(MULTILINGUAL).folder), device="cpu", local_files_only=True)
+        stored = vectors(stages, MULTILINGUAL)
         passages = model.encode([f"passage: {text}" for text in stored], prompt="", normalize_embeddings=True)
         for vector, expected in zip(stored.values(), passages, strict=True):
             assert float(vector @ expected) > 0.999, "passages have the prompt of passages"

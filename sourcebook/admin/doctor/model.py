@@ -1,9 +1,11 @@
 """Checks of the embedding models: presence and hash of their weights."""
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
+from sourcebook.embedding import multilingual_e5
 from sourcebook.embedding.weights import BUNDLED_NAME, BUNDLED_REMEDY, BUNDLED_SHA256, bundled_folder, weights_sha256
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
@@ -24,6 +26,8 @@ def _check(model: str) -> Check:
     if model.removeprefix("sentence-transformers/") == BUNDLED_NAME:
         return _check_bundled(name)
     folder = Path(model).expanduser()
+    if model == multilingual_e5.NAME and not folder.is_dir():
+        return _check_multilingual(name)
     if not folder.is_dir():
         return warn(name, "it comes from the model hub or its cache", f"use {BUNDLED_NAME} where no hub can be reached")
     try:
@@ -43,3 +47,16 @@ def _check_bundled(name: str) -> Check:
     if found != BUNDLED_SHA256:
         return fail(name, f"the weights in {folder} are damaged: sha256 {found[:12]}…", BUNDLED_REMEDY)
     return ok(name, f"the published weights, sha256 {found[:12]}…")
+
+
+def _check_multilingual(name: str) -> Check:
+    packed = multilingual_e5.packed_file()
+    if packed is None:
+        return warn(name, "its package is not installed", install_command("multilingual-e5"))
+    try:
+        found = hashlib.sha256(packed.read_bytes()).hexdigest()
+    except OSError as error:
+        return fail(name, f"{packed} cannot be read: {error.strerror}", multilingual_e5.REMEDY)
+    if found != multilingual_e5.PACKED_SHA256:
+        return fail(name, f"the weights in {packed} are damaged: sha256 {found[:12]}…", multilingual_e5.REMEDY)
+    return ok(name, f"the weights of the package {multilingual_e5.PACKAGE}, sha256 {found[:12]}…")

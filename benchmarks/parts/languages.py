@@ -1,0 +1,67 @@
+"""Search in several languages with the multilingual model: XQuAD in each language, and from one language to another."""
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+
+import numpy as np
+
+from benchmarks.corpora.judged_sets import RetrievalSet
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.report import Row, say
+from benchmarks.parts.quality import DEPTH, documents_found, ndcg
+from sourcebook.embedding.multilingual_e5 import NAME
+from sourcebook.evaluation.intervals import estimate_means
+from sourcebook.knowledge_base import KnowledgeBase
+
+_PREFIX = "xquad-"
+_BARS = {
+    "hybrid": {"en": 0.982, "de": 0.974, "es": 0.978, "ru": 0.979},
+    "vector": {"en": 0.965, "de": 0.955, "es": 0.955, "ru": 0.97},
+}
+"""nDCG@10 to reach, by mode of search and language."""
+_ACROSS = 0.85
+"""Mean nDCG@10 to reach over the pairs of languages, by vectors."""
+
+
+def run(bench: Bench) -> list[Row]:
+    """Score every question of the sets, and every fifth one in the other languages."""
+    sets = {name: known for name, known in bench.retrieval_sets.items() if name.startswith(_PREFIX)}
+    if not sets:
+        return [Row("nDCG@10 in several languages", None, note="run with --retrieval FOLDER, which holds xquad/")]
+    library = bench.library("languages", collections=list(sets), model=NAME)
+    for name, known in sets.items():
+        known.write(library.files_of(name))
+    say(f"  first ingest of {', '.join(sets)} with {NAME} …")
+    say(f"    {library.ingest().measurement.seconds:.0f} s")
+    with library.knowledge() as knowledge:
+        return [*_in_each(knowledge, sets), *_across(knowledge, sets)]
+
+
+def _in_each(knowledge: KnowledgeBase, sets: Mapping[str, RetrievalSet]) -> Iterator[Row]:
+    for name, known in sets.items():
+        language = name.removeprefix(_PREFIX)
+        rankings: dict[str, dict[str, list[str]]] = {mode: {} for mode in _BARS}
+        for question, text in known.questions.items():  # in every mode, while its vector is remembered
+            for mode in _BARS:
+                rankings[mode][question] = documents_found(knowledge, name, text, {"mode": mode})
+        for mode, bars in _BARS.items():
+            (estimate,) = estimate_means(np.array(ndcg(known, rankings[mode]))[:, None])
+            note = f"95 %: {estimate.low:.3f} to {estimate.high:.3f}"
+            yield Row(f"nDCG@10, {name}, {mode}", estimate.mean, "nDCG", bars.get(language), note, at_least=True)
+
+
+def _across(knowledge: KnowledgeBase, sets: Mapping[str, RetrievalSet]) -> Iterator[Row]:
+    """Ask in one language for the paragraphs of another: the sets are translations, with the same ids."""
+    means = {}
+    for asked, searched in permutations(sets, 2):
+        texts = dict(list(sets[asked].questions.items())[::5])
+        known = RetrievalSet({}, texts, {question: sets[searched].relevant[question] for question in texts})
+        rankings = {
+            question: documents_found(knowledge, searched, text, {"mode": "vector"}) for question, text in texts.items()
+        }
+        means[asked, searched] = float(np.mean(ndcg(known, rankings)))
+        say(f"  {asked} → {searched}: {means[asked, searched]:.3f}")
+    lowest = min(means, key=lambda pair: means[pair])
+    note = f"{len(means)} pairs, the lowest {lowest[0]} → {lowest[1]} with {means[lowest]:.3f}; {DEPTH} hits"
+    mean = float(np.mean(list(means.values())))
+    yield Row("nDCG@10 across languages, vector", mean, "nDCG", _ACROSS, note, at_least=True)
