@@ -12,10 +12,10 @@ from orchestration.partitions import collection_partitions
 from resources.finished import finished_checks
 from resources.knowledge import Knowledge
 from resources.selection import RunSelection
-from sourcebook.admin.checks import CheckOutcome, run_checks
+from sourcebook.admin.checks import KNOWN_LANGUAGES, CheckOutcome, run_checks
 from sourcebook.cli.output import counted
 
-_SEVERITY = dict.fromkeys(("no_failed_items", "little_text_is_left_out"), dg.AssetCheckSeverity.WARN)
+_SEVERITY = dict.fromkeys(("no_failed_items", "little_text_is_left_out", KNOWN_LANGUAGES), dg.AssetCheckSeverity.WARN)
 _VIOLATIONS = {
     "no_failed_items": ("failed item", "failed items"),
     "little_text_is_left_out": (
@@ -27,6 +27,10 @@ _VIOLATIONS = {
         "documents with text outside of passages",
     ),
     "every_live_document_is_searchable": ("document that is not searchable", "documents that are not searchable"),
+    KNOWN_LANGUAGES: (
+        "document in a language that the embedding model does not know (set embedding.model)",
+        "documents in languages that the embedding model does not know (set embedding.model)",
+    ),
     "nothing_is_damaged": ("damaged item", "damaged items"),
     "no_orphan_or_null_vector": ("entry without chunk or vector", "entries without chunk or vector"),
 }
@@ -53,6 +57,11 @@ _SPECS = [
         "every_character_is_in_a_passage",
         "chunks",
         "The passages of every document together hold all of its content.",
+    ),
+    _spec(
+        KNOWN_LANGUAGES,
+        "embeddings",
+        "The embedding model knows the languages of the documents; sourcebook status names the remedy.",
     ),
     _spec(
         "every_live_document_is_searchable",

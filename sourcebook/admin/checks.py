@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from psycopg import Connection
 
+from sourcebook.admin.model_languages import unknown_languages
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
 from sourcebook.indexing.damage import find_every_damage
@@ -21,6 +22,8 @@ OF_INDEX = ("every_live_document_is_searchable", "no_orphan_or_null_vector")
 """Checks that look at each document; a run checks the documents that changed since the last checks."""
 NOT_DAMAGED = "nothing_is_damaged"
 """Check that compares rows with their seals and sums, where there are signs of foreign changes or at night."""
+KNOWN_LANGUAGES = "model_knows_the_languages"
+"""Check that counts the documents in languages that the embedding model does not know."""
 _MOST_EXAMPLES = 10
 _MOST_DOCUMENTS = 20_000
 """Documents above which all documents are checked: a list of so many keys costs more than it saves."""
@@ -58,6 +61,9 @@ def run_checks(connection: Connection, collection: str, *, thorough: bool = True
         row = connection.execute(query, scope).fetchone()
         violations, examples = row or (0, [])
         outcomes.append(CheckOutcome(name, violations, tuple(examples or ())))
+    languages = unknown_languages(connection, collection)
+    examples = tuple(f"{code}: {number:,}" for code, number in languages.items())
+    outcomes.append(CheckOutcome(KNOWN_LANGUAGES, sum(languages.values()), examples))
     damage = find_every_damage(connection, collection) if is_suspicious else []
     outcomes.append(CheckOutcome(NOT_DAMAGED, len(damage), tuple(map(str, damage[:_MOST_EXAMPLES]))))
     is_sound = not any(outcome.violations for outcome in outcomes if outcome.name in OF_INDEX)

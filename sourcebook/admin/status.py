@@ -1,7 +1,7 @@
 """The state of each collection: counts, failures, sources and stale items."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections
+from sourcebook.admin.model_languages import unknown_languages
 from sourcebook.admin.processing import ProcessingItem, processing_items
 from sourcebook.database.queries import queries
 from sourcebook.indexing.damage import Finding
@@ -96,6 +97,8 @@ class CollectionStatus:
     """Reason why no generation by the applied settings can be begun."""
     damage: tuple[Finding, ...] = ()
     """Damaged items with the reasons; the next ingest mends them."""
+    unknown_languages: dict[str, int] = field(default_factory=dict)
+    """Numbers of documents by language, for languages that the embedding model does not know."""
     processing: tuple[ProcessingItem, ...] = ()
     """Items that a process works on now."""
 
@@ -143,6 +146,7 @@ def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> li
                 unlisted=pending.unlisted,
                 building=None if generations.building is None else _building(connection, generations.building),
                 generation_error=generations.error,
+                unknown_languages=unknown_languages(connection, row["name"]),
                 processing=tuple(mark for mark in marks if mark.collection == row["name"]),
             )
         )

@@ -113,6 +113,7 @@ def _show(found: "list[CollectionStatus]") -> None:
         _show_repositories(collection)
         _show_taken(collection)
         _show_generated_indexes(collection)
+        _show_unknown_languages(collection)
         _show_problems(collection)
         _show_damage(collection)
     stale = sum(collection.stale for collection in found)
@@ -185,6 +186,18 @@ def _show_generated_indexes(collection: "CollectionStatus") -> None:
         passages = counted(collection.passages_without_vector, "passage")
         line = f"{collection.name}: {what} with {passages} left out of the vectors, searched by keywords alone"
         say(safe(f"{line} (embedding.generated_indexes)"))
+
+
+def _show_unknown_languages(collection: "CollectionStatus") -> None:
+    from sourcebook.embedding.languages import remedy
+
+    if collection.unknown_languages and collection.embedding_model is not None:
+        languages = ", ".join(f"{number:,} in {code}" for code, number in collection.unknown_languages.items())
+        line = (
+            f"{collection.name}: {collection.embedding_model} does not know the languages of some documents "
+            f"({languages}), which vector search finds poorly: {remedy(collection.embedding_model)}"
+        )
+        say(safe(line, "yellow"))
 
 
 def _show_damage(collection: "CollectionStatus") -> None:

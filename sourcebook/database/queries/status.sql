@@ -20,6 +20,27 @@ CROSS JOIN LATERAL (
 WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
 ORDER BY collection.name;
 
+-- name: active_model
+-- Return the active generation of a collection, the name of its embedding model, and the kept number of documents.
+SELECT generation.id, generation.embedding ->> 'model',
+       (SELECT coalesce(sum(items), 0)::bigint FROM tally WHERE tally.collection = collection.name AND kind = 'documents')
+FROM collection JOIN generation ON generation.id = collection.active_generation_id
+WHERE collection.name = %(collection)s;
+
+-- name: other_languages
+-- Return the languages of a generation that are not in a list, with the numbers of their documents, the most first.
+-- Documents are counted only where a text-search configuration says that there may be another language.
+SELECT indexed.published_language, count(*) AS documents
+FROM indexed_document indexed
+WHERE indexed.generation_id = %(generation)s AND indexed.published_language <> ALL(%(known)s::text[])
+  AND EXISTS (
+      SELECT FROM text_configuration used
+      WHERE used.generation_id = %(generation)s AND used.entries > 0
+        AND used.name <> ALL(ARRAY(
+            SELECT text_search_configuration(language)::text FROM unnest(%(known)s::text[]) language
+            WHERE text_search_configuration(language)::text <> 'simple')))
+GROUP BY 1 ORDER BY 2 DESC, 1;
+
 -- name: problem_uris
 -- Return the URIs of a collection that may have failed or been skipped, from the indexes of failures and reasons.
 SELECT uri FROM document WHERE collection = %(collection)s AND failure IS NOT NULL

@@ -1,0 +1,18 @@
+"""Languages of the models of the box."""
+
+from sourcebook.embedding.languages import known_languages, remedy
+
+
+def test_the_languages_of_the_models() -> None:
+    """Both written forms of Norwegian count as Norwegian; nothing is said about other models."""
+    assert known_languages("all-MiniLM-L6-v2") == known_languages("sentence-transformers/all-MiniLM-L6-v2") == {"en"}
+    multilingual = known_languages("multilingual-e5-small")
+    assert multilingual is not None
+    assert {"de", "ru", "hi", "zh", "no", "nb", "nn"} <= multilingual
+    assert not {"ar-EG", "", "tlh"} & multilingual
+    assert known_languages("/models/mine") is None
+
+
+def test_the_remedy_is_another_model_where_there_is_one() -> None:
+    assert "multilingual-e5-small" in remedy("all-MiniLM-L6-v2")
+    assert remedy("multilingual-e5-small").startswith("no model in the box knows them")
