@@ -31,6 +31,7 @@ from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
 from sourcebook.indexing.generation_states import generation_notes
 from sourcebook.indexing.generations import wanted_embedding
+from sourcebook.indexing.model_choice import ModelChoice, model_choice
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files.repositories import fetch_repositories
 
@@ -138,7 +139,7 @@ def ingest(
         for name in in_order(collections or names, configuration.givers):
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
-                    before = failures(connection, name)
+                    before, chosen = failures(connection, name), model_choice(connection, name)
                     fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
@@ -164,7 +165,10 @@ def ingest(
                         reasons(connection, "unread_sites", name),
                         unmatched=reasons(connection, "unmatched_sources", name),
                         left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
-                        generation_notes=tuple(generation_notes(connection, name)),
+                        generation_notes=(
+                            *_choice_notes(connection, name, chosen),
+                            *generation_notes(connection, name),
+                        ),
                         crawl_notes=_crawl_notes(connection, name) if any(assets["crawled_pages"].values()) else None,
                     )
         if records_beside:
@@ -311,6 +315,12 @@ class _Runs:
             self._embedders = EmbedderPool()
             self._stack.callback(self._embedders.close)
         return self._embedders
+
+
+def _choice_notes(connection: Connection, name: str, before: ModelChoice | None) -> tuple[str, ...]:
+    """Return the sentence on the choice of the embedding model, where this run has made it."""
+    chosen = model_choice(connection, name)
+    return () if chosen is None or chosen == before else (str(chosen),)
 
 
 def _crawl_notes(connection: Connection, name: str) -> "CrawlNotes":

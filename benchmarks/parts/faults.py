@@ -14,10 +14,10 @@ from benchmarks.harness.faults.random_fault import FaultMaker
 from benchmarks.harness.library import COLLECTION, Library
 from benchmarks.harness.report import Row, middle, say
 from sourcebook.admin.pending import find_pending
-from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.database.database import Database
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.indexing.damage import find_damage
 from sourcebook.indexing.generations import ensure_generation
 from sourcebook.indexing.suspicion import find_suspicion
@@ -52,7 +52,7 @@ def run(bench: Bench) -> list[Row]:
         library.database() as database,
         database.connection() as connection,
         ParserPool() as parsers,
-        EmbeddingProcess(find_model(EmbeddingSettings().model)) as embedder,
+        EmbeddingProcess(find_model(BUNDLED_NAME)) as embedder,
     ):
         _bring_up_to_date(database, parsers, embedder)
         fresh = index_state(connection, COLLECTION)

@@ -3,7 +3,7 @@
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -73,11 +73,15 @@ class ChunkingSettings(Settings):
         return overlap
 
 
+AUTO_MODEL: Final = "auto"
+"""Name for the model that the languages of the first documents decide."""
+
+
 class EmbeddingSettings(Settings):
     """The embedding model, and whether generated indexes have vectors. A change builds a new generation."""
 
     model: Text = Field(
-        default="all-MiniLM-L6-v2", description="the name or the folder of a sentence-transformers model"
+        default=AUTO_MODEL, description="auto, or the name or the folder of a sentence-transformers model"
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
     generated_indexes: bool = Field(

@@ -21,7 +21,8 @@ CREATE TABLE collection (
     checked_at timestamptz,            -- start of the last checks without a violation
     building_generation_id bigint,     -- generation that is built beside the active one, by the settings as applied
     overruled_settings jsonb,          -- applied chunking and embedding that nobody builds: a person activated others
-    generation_error text              -- reason why no generation by the applied settings can be begun
+    generation_error text,             -- reason why no generation by the applied settings can be begun
+    model_choice jsonb                 -- embedding model that was chosen where the settings name none, and why
 );
 
 -- One folder, store or site that a collection reads, or another collection whose documents it takes by their tags.

@@ -9,13 +9,15 @@ from psycopg import Connection, sql
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import AUTO_MODEL, ChunkingSettings, EmbeddingSettings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.database.queries import queries
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.errors import ConfigurationError, ModelError
 from sourcebook.indexing.judged_state import judged_state
+from sourcebook.indexing.model_choice import choose_model
 from sourcebook.model.generation import PARTITIONED, Generation, plain_settings
 
 PlainSettings = dict[str, dict[str, Any]]
@@ -27,7 +29,7 @@ class Generations:
 
     collection: str
     wanted: PlainSettings
-    """Applied chunking and embedding settings."""
+    """Applied chunking and embedding settings, with the name of the model that was chosen."""
     rules: GenerationSettings
     active: Generation | None
     building: Generation | None
@@ -48,6 +50,8 @@ class Generations:
     """Comparison of the generation being built with the active one on judged questions."""
     retired: tuple[int, ...] = ()
     """Ids of generations whose deletion has begun."""
+    awaits_choice: bool = False
+    """Whether the settings leave the model to the languages of the documents, which have not decided yet."""
 
     @property
     def step(self) -> Literal["none", "build", "drop"]:
@@ -101,9 +105,14 @@ def find_generations(connection: Connection, collection: str) -> Generations:
     active, building = row["active_generation_id"], row["building_generation_id"]
     known = [Generation(**values, is_active=values["id"] == active) for values in row["generations"]]
     overruled = row["overruled_settings"]
+    embedding = dict(EmbeddingSettings.model_validate(row["embedding"]).model_dump(mode="json"))
+    is_chosen = embedding["model"] == AUTO_MODEL
+    settled = row["chosen_model"] or next((each.embedding["model"] for each in known if each.is_active), None)
+    if is_chosen:
+        embedding["model"] = settled or BUNDLED_NAME
     return Generations(
         collection=collection,
-        wanted=plain_settings(row["chunking"], row["embedding"]),
+        wanted=plain_settings(row["chunking"], embedding),
         rules=GenerationSettings.model_validate(row["rules"] or {}),
         active=next((generation for generation in known if generation.id == active), None),
         building=next((generation for generation in known if generation.id == building), None),
@@ -115,6 +124,7 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         evaluation=row["evaluation"] or {},
         verdict=row["verdict"],
         retired=tuple(row["retired"]),
+        awaits_choice=is_chosen and settled is None,
     )
 
 
@@ -179,6 +189,9 @@ def ensure_generations(connection: Connection, collection: str) -> list[Generati
         ModelError: the embedding model cannot be found, and there is no active generation.
     """
     found = find_generations(connection, collection)
+    if found.awaits_choice:
+        choose_model(connection, collection)
+        found = find_generations(connection, collection)
     scope = {"collection": collection}
     if found.overruled is not None and found.overruled != found.wanted:
         connection.execute(queries["forget_overruled_settings"], scope)

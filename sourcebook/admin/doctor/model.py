@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
+from sourcebook.config.collection import AUTO_MODEL
 from sourcebook.embedding import multilingual_e5
 from sourcebook.embedding.weights import BUNDLED_NAME, BUNDLED_REMEDY, BUNDLED_SHA256, bundled_folder, weights_sha256
 from sourcebook.errors import ModelError
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 def check_models(configuration: "Configuration | None") -> list[Check]:
     """Check the models of every collection, or the default model without a configuration."""
     settings = configuration.collections.values() if configuration else ()
-    names = list(dict.fromkeys(each.embedding.model for each in settings)) or [BUNDLED_NAME]
+    names = list(dict.fromkeys(each.embedding.model for each in settings)) or [AUTO_MODEL]
+    if AUTO_MODEL in names:
+        names = list(dict.fromkeys([*(BUNDLED_NAME, multilingual_e5.NAME), *(set(names) - {AUTO_MODEL})]))
     return [_check(name) for name in names]
 
 

@@ -9,7 +9,7 @@ WHERE collection.name = %(collection)s;
 -- Return the applied settings of a collection that decide its generation, and all of its generations.
 SELECT collection.settings -> 'chunking' AS chunking, collection.settings -> 'embedding' AS embedding,
        collection.settings -> 'generations' AS rules, collection.settings -> 'evaluation' AS evaluation, collection.active_generation_id, collection.building_generation_id,
-       collection.overruled_settings, collection.generation_error,
+       collection.overruled_settings, collection.generation_error, collection.model_choice ->> 'model' AS chosen_model,
        (SELECT verdict FROM generation WHERE id = collection.building_generation_id) AS verdict,
        (SELECT max(activated_at) FROM activation WHERE activation.collection = collection.name) AS activated_at,
        ARRAY(
@@ -26,6 +26,20 @@ SELECT collection.settings -> 'chunking' AS chunking, collection.settings -> 'em
            SELECT DISTINCT generation_id FROM activation WHERE activation.collection = collection.name) AS activated
 FROM collection
 WHERE name = %(collection)s AND removed_at IS NULL;
+
+-- name: document_languages
+-- Return the languages of the live documents of a collection, with their numbers, the most first.
+SELECT language, count(*) FROM document
+WHERE collection = %(collection)s AND removed_at IS NULL AND content_hash IS NOT NULL AND language IS NOT NULL
+GROUP BY 1 ORDER BY 2 DESC, 1;
+
+-- name: record_model_choice
+-- Record the embedding model that was chosen for a collection.
+UPDATE collection SET model_choice = %(choice)s WHERE name = %(collection)s;
+
+-- name: model_choice
+-- Return the recorded choice of a collection's embedding model.
+SELECT model_choice FROM collection WHERE name = %(collection)s;
 
 -- name: other_generations
 -- Return the generations of a collection except for one.

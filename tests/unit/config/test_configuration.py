@@ -59,7 +59,7 @@ class TestDefaults:
         assert files.max_bytes == 100_000_000
         assert files.location == str(tmp_path / "docs")
         assert (handbook.chunking.tokens, handbook.chunking.overlap) == (256, 0)
-        assert (handbook.embedding.model, handbook.embedding.precision) == ("all-MiniLM-L6-v2", "auto")
+        assert (handbook.embedding.model, handbook.embedding.precision) == ("auto", "auto")
 
     def test_every_setting_is_read(self) -> None:
         """What the file says is what the settings hold."""

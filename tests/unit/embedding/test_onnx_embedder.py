@@ -57,7 +57,9 @@ def test_no_texts_give_no_rows_and_a_closed_one_says_so(minilm: Export) -> None:
 
 def test_questions_go_to_the_export_of_the_generation_s_weights(minilm_home: Path, model: EmbeddingModel) -> None:
     """No reason is given, as nothing is amiss."""
-    embedder, reason = open_query_embedder(minilm_home, f"{model.identity}/bfloat16", EmbeddingSettings())
+    embedder, reason = open_query_embedder(
+        minilm_home, f"{model.identity}/bfloat16", EmbeddingSettings(model=model.name)
+    )
     assert isinstance(embedder, OnnxEmbedder)
     assert reason is None
     embedder.close()
