@@ -180,9 +180,10 @@ class Background:
         """Whether it tells a search that found nothing relevant.
 
         Cosines of an unknown model alone do not, nor words alone: a passage with a word of a keyword search is what was
-        asked for.
+        asked for. Where no passage holds a word of the query, as with a question in another language, the cosines of an
+        unknown model are alone.
         """
-        return bool(self.cosines) and (self.is_known or bool(self.weights))
+        return bool(self.cosines) and (self.is_known or bool(self.scores))
 
     @property
     def idf(self) -> float:

@@ -117,6 +117,8 @@ def test_cosines_of_another_model_are_compared_with_their_own() -> None:
     assert not Background.of(flat, ["other:1"]).can_refuse, "the best of them stands out also where none answers"
     assert Background.of(flat, MINILM).can_refuse
     assert Background.of(flat | {"keyword": LEGS["keyword"]}, ["other:1"]).can_refuse
+    unheld = replace(LEGS["keyword"], ranking=[])
+    assert not Background.of(flat | {"keyword": unheld}, ["other:1"]).can_refuse, "a question in another language"
     assert not Background.of({"keyword": LEGS["keyword"]}, MINILM).can_refuse, "its words were asked for"
 
 
