@@ -44,8 +44,8 @@ collections:
   # The name is yours; a search can name it: sourcebook search "a question" -c {name}
   {name}:
 {sources}\
-    # The model that turns passages into vectors; a change embeds every passage again
-    # embedding: {{model: all-MiniLM-L6-v2}}
+    # The model that turns passages into vectors; without this line the languages of the first documents choose it
+    # embedding: {{model: multilingual-e5-small}}
 """
 
 
