@@ -58,11 +58,16 @@ def relevant_page(
     """
     deciding = ranked.candidates[:DECIDING]
     judged_once = list({each.chunk_id: each for each in (*deciding, *page)}.values())
-    background = Background.of(ranked.first_legs, scope.by_model())
+    legs = {each.chunk_id: ranked.legs_of(each) for each in judged_once}
+    models = scope.by_model()
+    made = {id(found): Background.of(found, models) for found in (ranked.first_legs, *legs.values())}
+    background = made[id(ranked.first_legs)]
     missing = [each for each in judged_once if each.chunk_id not in known]
     matched = {**known, **matched_words(connection, scope, background.weights, missing)}
     evidence = {
-        each.chunk_id: background.evidence(each, matched[each.chunk_id].words if each.chunk_id in matched else ())
+        each.chunk_id: made[id(legs[each.chunk_id])].evidence(
+            each, matched[each.chunk_id].words if each.chunk_id in matched else ()
+        )
         for each in judged_once
     }
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
