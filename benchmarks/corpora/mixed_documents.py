@@ -117,7 +117,8 @@ def _catalogue(library: MixedLibrary, random: Random) -> None:
                 for part in page_parts
             ]
             title = f"{kind.capitalize()}s, sheet {page_number}"
-            text = f"# Parts catalogue: {title}\n\nDrawings on request.\n\n{_table('part number, description, material, weight', rows)}\n"
+            table = _table("part number, description, material, weight", rows)
+            text = f"# Parts catalogue: {title}\n\nDrawings on request.\n\n{table}\n"
             library.documents[page_parts[0].catalogue] = text
             for year in (2023, 2024):
                 costs = [
@@ -125,9 +126,10 @@ def _catalogue(library: MixedLibrary, random: Random) -> None:
                     for part in page_parts
                 ]
                 path = f"prices/{year}-{page_parts[0].catalogue.rpartition('/')[2]}"
+                validity = ", no longer valid" if year == 2023 else ""
                 library.documents[path] = (
-                    f"# Price list {year}: {title}\n\nPrices per piece in euros, without tax"
-                    f"{', no longer valid' if year == 2023 else ''}.\n\n{_table('part number, price, lead time', costs)}\n"
+                    f"# Price list {year}: {title}\n\nPrices per piece in euros, without tax{validity}.\n\n"
+                    f"{_table('part number, price, lead time', costs)}\n"
                 )
 
 
@@ -148,13 +150,15 @@ def _manuals(library: MixedLibrary, random: Random) -> None:
             path = f"manuals/{family.lower()}-{size}.md"
             spare = random.sample(library.parts, 6)
             library.manuals.append(Manual(path, name, model, codes))
+            degrees = random.randint(50, 95)
             library.documents[path] = "\n\n".join([
                 f"# Operating manual {name} ({model})",
-                f"The {name} moves clean water of up to {random.randint(50, 95)} degrees. Keep this manual beside the machine.",
+                f"The {name} moves clean water of up to {degrees} degrees. Keep this manual beside the machine.",
                 "## Technical data",
                 _table("quantity, value", [
                     ("maximum head", f"{random.randint(12, 98)} m"), ("flow", f"{size * 2} m³/h"),
-                    ("power consumption", f"{random.randint(11, 220) / 10} kW"), ("speed", f"{random.choice([1450, 2900])} rpm"),
+                    ("power consumption", f"{random.randint(11, 220) / 10} kW"),
+                    ("speed", f"{random.choice([1450, 2900])} rpm"),
                 ]),
                 "## Error codes",
                 _table("code, meaning, remedy", [(code, *said) for code, said in codes.items()]),
@@ -199,9 +203,11 @@ def _api(library: MixedLibrary, random: Random) -> None:
         parts = [f"# {module}.{page}", f"Functions of the {page} of {module}."]
         for name in own:
             kind, error = random.choice(words.TYPES), random.choice(words.EXCEPTIONS)
+            argument, wait = random.choice(words.NOUNS), random.randint(1, 30)
+            returned = random.choice(words.TYPES)
             parts += [
                 f"## {name}",
-                f"```python\n{name}(channel: int, {random.choice(words.NOUNS)}: {kind}, *, timeout: float = {random.randint(1, 30)}) -> {random.choice(words.TYPES)}\n```",
+                f"```python\n{name}(channel: int, {argument}: {kind}, *, timeout: float = {wait}) -> {returned}\n```",
                 f"Raises `{error}` where the {random.choice(words.NOUNS)} is out of range.",
             ]
         setting = f"{module}.{page}.{random.choice(words.SETTINGS)}"
@@ -217,10 +223,7 @@ def _api(library: MixedLibrary, random: Random) -> None:
 def _release_notes(library: MixedLibrary, random: Random) -> None:
     functions, settings = list(library.functions), list(library.settings)
     for number in range(20):
-        lines = [
-            f"- `{random.choice(functions)}` {random.choice(['is faster', 'no longer leaks a handle', 'accepts None', 'is deprecated'])}."
-            for _ in range(5)
-        ]
+        lines = [f"- `{random.choice(functions)}` {random.choice(words.CHANGES)}." for _ in range(5)]
         lines.append(f"- `{random.choice(settings)}` is read again after a restart.")
         version = f"{3 + number // 8}.{number % 8}"
         library.documents[f"releases/{version}.md"] = f"# Release {version}\n\n" + "\n".join(lines) + "\n"

@@ -2,10 +2,10 @@
 
     python -m benchmarks.corpora.mixed_library FOLDER     writes the documents, and mixed_queries.jsonl beside this file
 
-Documents are made by a seeded generator from lists of words, but for those of `mixed_rules/`, which are written by hand:
-manuals with error codes and spare parts, a parts catalogue and price lists as tables, service bulletins, pages of an
-API, release notes, lists of staff, minutes of meetings, stock counts as CSV. As in a real company, a part number stands
-in several documents, and most have near neighbours: other variants of a part, other products with the same code.
+Documents are made by a seeded generator from lists of words, but for those of `mixed_rules/`, which are written by
+hand: manuals with error codes and spare parts, a parts catalogue and price lists as tables, service bulletins, pages of
+an API, release notes, lists of staff, minutes of meetings, stock counts as CSV. As in a real company, a part number
+stands in several documents, and most have near neighbours: other variants of a part, other products with the same code.
 
 The answer of a query is the document that the generator made it from (grade 2); a document that holds the whole code or
 name without being the answer has grade 1. Nothing is searched to make them. Every second query of a kind is kept apart,

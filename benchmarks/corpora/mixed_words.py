@@ -55,6 +55,7 @@ NOUNS: Final = ("limit", "value", "block", "channel", "window", "state", "batch"
 EXCEPTIONS: Final = ("ValueError", "TimeoutError", "BusBusyError", "PermissionDenied", "UnknownChannel")
 TYPES: Final = ("int", "float", "str", "bool", "bytes", "datetime")
 SETTINGS: Final = ("interval_seconds", "max_retries", "buffer_size", "log_level", "timeout_ms", "endpoint")
+CHANGES: Final = ("is faster", "no longer leaks a handle", "accepts None", "is deprecated")
 GIVEN: Final = (
     "Ingrid", "Jonas", "Astrid", "Marit", "Erik", "Sofie", "Henrik", "Lena", "Olav", "Karin", "Nils", "Tuva",
     "Anders", "Berit", "Magnus", "Ragnhild", "Petter", "Solveig", "Torunn", "Einar", "Hilde", "Sverre", "Kjersti",

@@ -18,7 +18,7 @@ Kind = Literal["fixed", "code", "file name", "quoted", "several parts", "questio
 
 WORDS_FIRST: Final = 0.3
 """Factor on the weight of the vector leg where the query names a thing."""
-CLOSE: Final = 0.1
+CLOSE: Final = 0.3
 """Share of the first score by which the second is lower, at most, where the two are close."""
 _MOST_OTHERS, _MOST_OTHERS_ASKING = 5, 8
 """Words beside codes and file names, at most, and in a question: a longer text is prose that mentions one."""

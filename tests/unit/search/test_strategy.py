@@ -102,7 +102,7 @@ def test_a_model_reads_close_first_results_alone() -> None:
     clear = strategy.with_reranking([Candidate(1, 1.00, 100), Candidate(2, 0.50, 100)])
     assert (close.reranks, clear.reranks, strategy.with_reranking([]).reranks) == (True, False, False)
     assert str(close).endswith("; reranked: the second result is 5% behind the first")
-    assert str(clear).endswith("; not reranked: the second result is 50% behind the first, more than 10%")
+    assert str(clear).endswith("; not reranked: the second result is 50% behind the first, more than 30%")
 
 
 def test_the_strategy_is_one_of_two() -> None:
