@@ -62,12 +62,15 @@ class CandidateSearch:
         documents: dict[int, int] = {}
         both = asks_vectors(request) and asks_words(request) and not self.in_turn
         with self.connections.spare_connection() if both else nullcontext() as spare:
-            ranked, *others = [
-                RankedList(self._legs(request, text, of_part, spare), request.fusion)
-                for text, of_part in [(request.query.text, condition), *_parts(request, condition, strategy)]
-            ]
-            if others:
-                ranked = MergedList(ranked, others)
+
+            def listed(text: str, condition: EntryCondition | None) -> RankedList:
+                return RankedList(self._legs(request, text, condition, spare), request.fusion)
+
+            ranked = listed(request.query.text, condition)
+            parts = [listed(part, condition) for part in strategy.parts]
+            files = [listed(request.query.text, each) for each in _named_files(request, strategy)]
+            if parts or files:
+                ranked = MergedList(ranked, parts, files)
             while self.scope.generations:
                 known = len(ranked.candidates)
                 ranked.extend()
@@ -110,12 +113,8 @@ class CandidateSearch:
         return find
 
 
-def _parts(
-    request: SearchRequest, condition: EntryCondition | None, strategy: Strategy
-) -> Iterator[tuple[str, EntryCondition | None]]:
-    """Yield (text, condition) of each search beside that of the whole query."""
-    for part in strategy.parts:
-        yield part, condition
+def _named_files(request: SearchRequest, strategy: Strategy) -> Iterator[EntryCondition | None]:
+    """Yield the condition on passages of the files that the query names, unless the filters name some already."""
     filters = request.filters or Filters()
     if strategy.files and filters.documents is None:
-        yield request.query.text, replace(filters, documents=strategy.files).condition()
+        yield replace(filters, documents=strategy.files).condition()

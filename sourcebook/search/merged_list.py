@@ -16,15 +16,17 @@ _WHOLE: Final = 0.5
 class MergedList(RankedList):
     """Candidates of several ranked lists in one order, each once, by reciprocal rank fusion."""
 
-    def __init__(self, whole: RankedList, parts: Sequence[RankedList]) -> None:
+    def __init__(self, whole: RankedList, parts: Sequence[RankedList], files: Sequence[RankedList] = ()) -> None:
         """Make an empty list; nothing is searched yet.
 
         Args:
             whole: the list of the whole query, whose legs are this list's.
             parts: the lists of its parts.
+            files: lists of the passages of files that the query names.
         """
         self._whole = whole
-        self._lists = (whole, *parts)
+        self._files = files
+        self._lists = (whole, *parts, *files)
         self._origins: dict[int, RankedList] = {}
         self.candidates = []
         self.legs = {}
@@ -40,6 +42,11 @@ class MergedList(RankedList):
     def is_final(self) -> bool:
         """Whether no list can be extended."""
         return all(each.is_final for each in self._lists)
+
+    @property
+    def has_named_files(self) -> bool:
+        """Whether it has passages of files that the query names."""
+        return any(each.candidates for each in self._files)
 
     def legs_of(self, candidate: Candidate) -> Mapping[str, LegResult]:
         """Return the first results of the legs of the list in which a candidate is highest."""

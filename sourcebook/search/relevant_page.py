@@ -46,7 +46,7 @@ def relevant_page(
     """Return the candidates of a page that are relevant enough, each with its relevance.
 
     The first candidates of the ranked list decide whether anything is relevant, so that all pages say the same. A
-    passage that fulfils a required phrase or title is what was asked for, whatever its relevance.
+    passage of a named file, or one that fulfils a required phrase or title, is what was asked for, whatever its relevance.
 
     Args:
         connection: in autocommit mode.
@@ -72,7 +72,7 @@ def relevant_page(
     }
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
-    is_demanded = bool(request.query.phrases or request.query.titles)
+    is_demanded = bool(request.query.phrases or request.query.titles) or ranked.has_named_files
     nothing_relevant = best < RELEVANT_FROM and background.can_refuse and not is_demanded
     if request.min_relevance is not None:
         shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]

@@ -52,6 +52,8 @@ def names(filled: Stages, query: str, **options: Any) -> list[str]:
 def test_a_file_is_found_by_its_name(filled: Stages) -> None:
     """Not only the documents that mention it; with filters and pages, too."""
     query = "where is FRM-310_fault.md"
+    asked = filled.search(query, strategy="auto", min_relevance=None)
+    assert not asked.nothing_relevant, "a file that is named is what was asked for"
     assert names(filled, query)[0] == "minutes.md"
     found = names(filled, query, strategy="auto")
     assert found[0] == "FRM-310_fault.md"
