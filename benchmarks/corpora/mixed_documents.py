@@ -1,7 +1,7 @@
 """Documents of an invented pump maker, made by a seeded generator."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -90,7 +90,7 @@ def make_library() -> MixedLibrary:
     return library
 
 
-def _table(heads: str, rows: Iterator[tuple[object, ...]] | list[tuple[object, ...]]) -> str:
+def _table(heads: str, rows: Sequence[Sequence[object]]) -> str:
     columns = heads.split(", ")
     lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])

@@ -218,7 +218,8 @@ def _several_parts(library: MixedLibrary, random: Random) -> list[_Made]:
         first, second = random.sample([code_asked, part_asked, person_asked], 2)
         link = random.choice([", and {}?", " and {}?", "? {}?", "; {}?"])
         asked = f"{first[0][0].upper()}{first[0][1:]}" + link.format(second[0])
-        made.append((asked, (first[1], second[1]), *first[2:], *second[2:]))
+        codes: tuple[str, ...] = (*first[2:], *second[2:])
+        made.append((asked, (first[1], second[1]), *codes))
     return made
 
 

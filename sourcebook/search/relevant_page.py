@@ -46,7 +46,8 @@ def relevant_page(
     """Return the candidates of a page that are relevant enough, each with its relevance.
 
     The first candidates of the ranked list decide whether anything is relevant, so that all pages say the same. A
-    passage of a named file, or one that fulfils a required phrase or title, is what was asked for, whatever its relevance.
+    passage of a named file, or one that fulfils a required phrase or title, is what was asked for, whatever its
+    relevance.
 
     Args:
         connection: in autocommit mode.
