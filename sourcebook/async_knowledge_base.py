@@ -11,6 +11,8 @@ from sourcebook.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document, Item
+    from sourcebook.admin.judgments import RecordedJudgment
+    from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.planning.plan import CollectionPlan
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.embedding.embedder import QueryEmbedder
@@ -72,6 +74,22 @@ class AsyncKnowledgeBase:
     async def similar(self, *args: Any, **options: Any) -> "SearchResults":
         """Return the documents most similar to one; see `KnowledgeBase.similar`."""
         return await self._run(partial(self._knowledge.similar, *args, **options))
+
+    async def judge(self, *args: Any, **options: Any) -> None:
+        """Record how well a document answers a query; see `KnowledgeBase.judge`."""
+        await self._run(partial(self._knowledge.judge, *args, **options))
+
+    async def judgments(self, *args: Any, **options: Any) -> "list[RecordedJudgment]":
+        """Return the recorded judgments; see `KnowledgeBase.judgments`."""
+        return await self._run(partial(self._knowledge.judgments, *args, **options))
+
+    async def queries(self, *args: Any, **options: Any) -> "list[LoggedQuery]":
+        """Return the queries of the query log; see `KnowledgeBase.queries`."""
+        return await self._run(partial(self._knowledge.queries, *args, **options))
+
+    async def forget_logged_queries(self, *args: Any, **options: Any) -> int:
+        """Delete queries from the query log; see `KnowledgeBase.forget_logged_queries`."""
+        return await self._run(partial(self._knowledge.forget_logged_queries, *args, **options))
 
     async def documents(self, *args: Any, **options: Any) -> "list[Item]":
         """Return documents with their states; see `KnowledgeBase.documents`."""

@@ -106,6 +106,7 @@ class KnowledgeBase(Contents):
         offset: int = 0,
         filters: "Filters | Mapping[str, Any] | None" = None,
         fusion: 'Fusion | Literal["weighted", "rrf"] | None' = None,
+        strategy: Literal["fixed", "auto"] = "fixed",
         neighbours: int = 0,
         group_by: Literal["document"] | None = None,
         diversity: float = 0.0,
@@ -130,6 +131,8 @@ class KnowledgeBase(Contents):
             offset: number of passages before this page, 0 to 10,000; see `SearchResults.next_offset`.
             filters: conditions on the documents: `Filters`, or a mapping such as `{"tags": ["policy"]}`.
             fusion: `Fusion`, or the name of its method; a weighted sum of scores where None.
+            strategy: `auto` lets the form of the query decide: codes, file names and quoted text lean on words, several
+                questions are searched one by one and merged, `rerank` reads close first results alone.
             neighbours: number of passages before and after each result that come with it, 0 to 20.
             group_by: `document` for one result a document; limit and offset then count documents.
             diversity: weight of the difference between results, 0 to 1 (maximal marginal relevance).
@@ -166,6 +169,7 @@ class KnowledgeBase(Contents):
             offset=offset,
             filters=filters,
             fusion=fusion,
+            strategy=strategy,
             neighbours=neighbours,
             group_by=group_by,
             diversity=diversity,

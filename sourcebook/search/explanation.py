@@ -49,6 +49,8 @@ class Explanation:
     """Milliseconds that reading the page's passages took, neighbours included."""
     relevance: tuple[str, ...] = ()
     """The relevance of each passage of the page, also of those that are withheld, and what each quantity adds."""
+    strategy: str | None = None
+    """Kind of the query, the reason, and what follows from it; None with the fixed strategy."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -59,6 +61,7 @@ class Explanation:
         weights = ", ".join(f"{leg} {weight:g}" for leg, weight in self.weights.items())
         lines = [
             f"query      {self.query}",
+            *([f"strategy   {self.strategy}"] if self.strategy else []),
             f"fusion     {self.fusion}{f' ({weights})' if weights else ''}, depth {self.depth:,}",
         ]
         for leg in self.legs:

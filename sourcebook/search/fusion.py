@@ -180,6 +180,15 @@ class RankedList:
         """Whether the list cannot be extended: it has everything, or has reached the last depth."""
         return self.has_everything or self.depth >= self._deepest
 
+    @property
+    def has_named_files(self) -> bool:
+        """Whether it has passages of files that the query names; false where these are not searched for."""
+        return False
+
+    def legs_of(self, candidate: Candidate) -> Mapping[str, LegResult]:
+        """Return the results of the legs at the first depth, by which a candidate of this list is judged."""
+        return self.first_legs
+
     def extend(self) -> None:
         """Ask both legs at the next depth, and append the candidates that are new.
 

@@ -46,7 +46,8 @@ def relevant_page(
     """Return the candidates of a page that are relevant enough, each with its relevance.
 
     The first candidates of the ranked list decide whether anything is relevant, so that all pages say the same. A
-    passage that fulfils a required phrase or title is what was asked for, whatever its relevance.
+    passage of a named file, or one that fulfils a required phrase or title, is what was asked for, whatever its
+    relevance.
 
     Args:
         connection: in autocommit mode.
@@ -58,16 +59,21 @@ def relevant_page(
     """
     deciding = ranked.candidates[:DECIDING]
     judged_once = list({each.chunk_id: each for each in (*deciding, *page)}.values())
-    background = Background.of(ranked.first_legs, scope.by_model())
+    legs = {each.chunk_id: ranked.legs_of(each) for each in judged_once}
+    models = scope.by_model()
+    made = {id(found): Background.of(found, models) for found in (ranked.first_legs, *legs.values())}
+    background = made[id(ranked.first_legs)]
     missing = [each for each in judged_once if each.chunk_id not in known]
     matched = {**known, **matched_words(connection, scope, background.weights, missing)}
     evidence = {
-        each.chunk_id: background.evidence(each, matched[each.chunk_id].words if each.chunk_id in matched else ())
+        each.chunk_id: made[id(legs[each.chunk_id])].evidence(
+            each, matched[each.chunk_id].words if each.chunk_id in matched else ()
+        )
         for each in judged_once
     }
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
-    is_demanded = bool(request.query.phrases or request.query.titles)
+    is_demanded = bool(request.query.phrases or request.query.titles) or ranked.has_named_files
     nothing_relevant = best < RELEVANT_FROM and background.can_refuse and not is_demanded
     if request.min_relevance is not None:
         shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]

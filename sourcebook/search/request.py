@@ -14,6 +14,7 @@ from sourcebook.search.reranking.settings import Reranking
 Mode = Literal["hybrid", "vector", "keyword"]
 Grouping = Literal["document"]
 SnippetChoice = Literal["words", "meaning"]
+StrategyChoice = Literal["fixed", "auto"]
 
 MOST_CHARACTERS = 10_000
 """Characters of a query, at most."""
@@ -124,6 +125,8 @@ class SearchRequest:
     """Relevance 0..1 of a result, at least; where None, a page is shown whole or, without a relevant passage, not."""
     snippets: SnippetChoice = "words"
     """How the snippet of a passage is chosen that has no word of the query."""
+    strategy: StrategyChoice = "fixed"
+    """Whether the form of the query decides on weights, parts and reranking."""
     logged: str | None = None
     """The query as it was written, for the query log; None where it stays out of it."""
 
@@ -138,6 +141,7 @@ class SearchRequest:
         offset: int = 0,
         filters: Filters | Mapping[str, Any] | None = None,
         fusion: Fusion | str | None = None,
+        strategy: str = "fixed",
         neighbours: int = 0,
         group_by: str | None = None,
         diversity: float = 0.0,
@@ -178,6 +182,8 @@ class SearchRequest:
             raise QueryError(f"the mode is {mode!r}; it must be one of {', '.join(get_args(Mode))}")
         if snippets not in get_args(SnippetChoice):
             raise QueryError(f"snippets is {snippets!r}; it must be one of {', '.join(get_args(SnippetChoice))}")
+        if strategy not in get_args(StrategyChoice):
+            raise QueryError(f"the strategy is {strategy!r}; it must be one of {', '.join(get_args(StrategyChoice))}")
         if group_by is not None and group_by not in get_args(Grouping):
             raise QueryError(f"group_by is {group_by!r}; it must be {', '.join(get_args(Grouping))}, or None")
         if not _is_number(diversity) or not 0 <= diversity <= 1:
@@ -203,6 +209,7 @@ class SearchRequest:
             facets,
             None if min_relevance is None else float(min_relevance),
             snippets,  # type: ignore[arg-type]
+            strategy,  # type: ignore[arg-type]
             text if log else None,
         )
 

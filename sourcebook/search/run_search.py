@@ -1,10 +1,8 @@
 """A search from the checked request to its page of results."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, wait
-from contextlib import nullcontext
-from contextvars import copy_context
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -14,10 +12,10 @@ from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.database.query_log import QueryLog
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.explanation import Explanation
-from sourcebook.search.facets import COUNTED, Facets, count_facets
+from sourcebook.search.facets import Facets, count_facets
+from sourcebook.search.find_candidates import CandidateSearch, asks_vectors
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.highlights import find_highlights
-from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.nearest_sentence import nearest_sentences
 from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
 from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
@@ -32,9 +30,8 @@ from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.search.search_observation import SearchObservation
 from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
 from sourcebook.search.settled_list import SettledList, settle_places
+from sourcebook.search.strategy import FIXED, Strategy, strategy_of
 from sourcebook.search.suggestion import suggested_query
-from sourcebook.search.vector_leg import VectorLeg
-from sourcebook.telemetry.spans import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +74,28 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
             # Another generation may have become active in the meantime.
             scope = find_scope(held.connection, request.collections, request.generations)
         condition, notes = _condition(held.connection, scope, request)
-        ranked, documents = _find(
-            resources, held.connection, scope, request, condition, observation, in_turn=has_loaded
+        asked, (request, strategy) = request, _with_strategy(request)
+        search = CandidateSearch(
+            resources.connections,
+            resources.executor,
+            resources.vectors,
+            held.connection,
+            scope,
+            observation,
+            has_loaded,
         )
+        ranked, documents = search.find(request, condition, strategy)
         if request.query.has_operators and not (ranked.candidates or request.keeps_conditions):
             for query, note in request.query.relaxed():
-                looser = replace(request, query=query)
+                looser, other_strategy = _with_strategy(replace(asked, query=query))
                 condition, looser_notes = _condition(held.connection, scope, looser)
-                beyond, documents = _find(
-                    resources, held.connection, scope, looser, condition, observation, in_turn=has_loaded
-                )
+                beyond, documents = search.find(looser, condition, other_strategy)
                 if beyond.candidates:
-                    request, ranked, notes = looser, beyond, [*looser_notes, note]
+                    request, strategy, ranked, notes = looser, other_strategy, beyond, [*looser_notes, note]
                     break
+        if request.rerank and request.strategy == "auto":
+            strategy = strategy.with_reranking(ranked.candidates)
+            request = request if strategy.reranks else replace(request, rerank=None)
         found = time.perf_counter()
         terms = _terms(held.connection, scope, request, ranked.legs)
         settled = _settled(held.connection, scope, request, terms, ranked)
@@ -111,7 +117,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         explanation = None
         if request.explain:
             explanation = _explain(
-                held.connection, request, ranked, relevant, ordered.rerank_ms, (ended - reading) * 1000
+                held.connection, request, strategy, ranked, relevant, ordered.rerank_ms, (ended - reading) * 1000
             )
     notes += dict.fromkeys(chain.from_iterable(leg.notes for leg in ranked.legs.values()))
     notes += [ordered.note, *page_notes] if ordered.note else page_notes
@@ -134,9 +140,17 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
     )
 
 
+def _with_strategy(request: SearchRequest) -> tuple[SearchRequest, Strategy]:
+    """Return a request with the weights of its strategy, and the strategy."""
+    if request.strategy == "fixed":
+        return request, FIXED
+    strategy = strategy_of(request.query)
+    return replace(request, fusion=strategy.weighted(request.fusion)), strategy
+
+
 def _load_models(held: HeldConnection, vectors: QueryVectors, scope: SearchScope, request: SearchRequest) -> bool:
     """Load the embedding models of a search that are not loaded yet; return whether there were any."""
-    if not _asks_vectors(request) or not request.query.text:
+    if not asks_vectors(request) or not request.query.text:
         return False
     missing = [generations[0] for generations in scope.by_model().values() if not vectors.is_open(generations[0])]
     if missing:
@@ -144,10 +158,6 @@ def _load_models(held: HeldConnection, vectors: QueryVectors, scope: SearchScope
             for generation in missing:
                 vectors.open(generation)
     return bool(missing)
-
-
-def _asks_vectors(request: SearchRequest) -> bool:
-    return request.mode == "vector" or (request.mode == "hybrid" and request.fusion.vector > 0)
 
 
 def _condition(
@@ -165,74 +175,6 @@ def _condition(
         f"the collection {name} has nothing searchable yet; run  sourcebook ingest {name}" for name in scope.not_indexed
     ]
     return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes
-
-
-def _find(
-    resources: SearchResources,
-    connection: Connection,
-    scope: SearchScope,
-    request: SearchRequest,
-    condition: EntryCondition | None,
-    observation: SearchObservation,
-    *,
-    in_turn: bool,
-) -> tuple[RankedList, dict[int, int]]:
-    """Return a ranked list that is long enough for the page, and the document ids of its candidates where grouped.
-
-    The legs run in turn, on one connection, where `in_turn` is true.
-    """
-    vector = keyword = None
-    if _asks_vectors(request):
-        vector = VectorLeg(resources.vectors, scope, request.query.text, condition)
-    if request.mode == "keyword" or (request.mode == "hybrid" and request.fusion.keyword > 0):
-        keyword = KeywordLeg(scope, request.query.text, condition, typos=request.typos)
-    shown = request.offset + request.limit + 1  # one more tells whether there is a next page
-    least = max(shown, request.rerank.top if request.rerank else 0, COUNTED if request.facets else 0)
-    documents: dict[int, int] = {}
-    with resources.connections.spare_connection() if vector and keyword and not in_turn else nullcontext() as spare:
-        ranked = RankedList(_legs(resources.executor, connection, spare, vector, keyword, observation), request.fusion)
-        while scope.generations:
-            known = len(ranked.candidates)
-            ranked.extend()
-            if request.group_by:
-                new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
-                documents |= read_documents(connection, scope.ids, new)
-            enough = len(ranked.candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
-            if enough or ranked.is_final:
-                break
-    return ranked, documents
-
-
-def _legs(
-    executor: Executor,
-    connection: Connection,
-    spare: Connection | None,
-    vector: VectorLeg | None,
-    keyword: KeywordLeg | None,
-    observation: SearchObservation,
-) -> Callable[[int], dict[str, LegResult]]:
-    """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
-
-    def ask(name: str, leg: VectorLeg | KeywordLeg, connection: Connection, depth: int) -> LegResult:
-        with span(f"search.{name}_leg", {"depth": depth}, is_confidential=True):
-            return observation.leg(name, leg.find(connection, depth))
-
-    def find(depth: int) -> dict[str, LegResult]:
-        found = {}
-        beside = None
-        if keyword and spare:
-            beside = executor.submit(copy_context().run, ask, "keyword", keyword, spare, depth)
-        try:
-            if vector:
-                found["vector"] = ask("vector", vector, connection, depth)
-        finally:
-            if beside:
-                wait([beside])  # after an error, too: the spare connection is in use until then
-        if keyword:
-            found["keyword"] = beside.result() if beside else ask("keyword", keyword, connection, depth)
-        return found
-
-    return find
 
 
 def _page(
@@ -299,7 +241,7 @@ def _with_snippets(
     known |= zip(missing, find_highlights(connection, scope, terms, missing), strict=True)
     wordless = {number: result for number, result in enumerate(results) if not known[result.text]}
     nearest = {}
-    if wordless and request.snippets == "meaning" and _asks_vectors(request) and request.query.text:
+    if wordless and request.snippets == "meaning" and asks_vectors(request) and request.query.text:
         nearest = nearest_sentences(vectors, scope, request.query.text, wordless)
     return tuple(result.with_snippet(known[result.text], nearest.get(number)) for number, result in enumerate(results))
 
@@ -312,6 +254,7 @@ def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> F
 def _explain(
     connection: Connection,
     request: SearchRequest,
+    strategy: Strategy,
     ranked: RankedList,
     relevant: RelevantPage,
     rerank_ms: float | None,
@@ -332,4 +275,5 @@ def _explain(
         rerank_ms=rerank_ms,
         reading_ms=round(reading_ms, 3),
         relevance=relevant.explanations,
+        strategy=str(strategy) if request.strategy == "auto" else None,
     )

@@ -46,6 +46,10 @@ def test_one_question_asked_in_many_ways(workplace: Workplace) -> None:
             assert only["uri"] == workplace.uri("docs/notes.txt"), query
         assert workplace.uri("docs/notes.txt") not in workplace.run("search", "harbour -nobody", "-n", "50")
 
+        asked = workplace.json("search", "where is power.md", "--strategy", "auto", "--explain")
+        assert asked["results"][0]["uri"] == workplace.uri("docs/power.md"), "no passage has the name of its file"
+        assert asked["explanation"]["strategy"].startswith("file name: power.md is the name of a file; ")
+
         shown = workplace.run("search", '"day 4"', "--mode", "keyword", "--neighbours", "1")
         assert " > At the harbour on day 4." in shown
         assert "day 5" in shown

@@ -90,3 +90,19 @@ def test_closing_waits_for_searches_that_run(url: str) -> None:
             await knowledge.search("tide", mode="keyword")
 
     asyncio.run(run())
+
+
+def test_judgments_and_logged_queries_are_awaited(url: str) -> None:
+    """What is judged is recorded; the log of a collection that keeps none is empty."""
+
+    async def run(knowledge: AsyncKnowledgeBase) -> None:
+        (hit,) = await knowledge.search("number7", limit=1, mode="keyword")
+        await knowledge.judge("which tide?", hit.uri, 2)
+        (judged,) = await knowledge.judgments()
+        assert (judged.query, judged.grade) == ("which tide?", 2)
+        await knowledge.judge("which tide?", hit.uri, None)
+        assert await knowledge.judgments() == []
+        assert await knowledge.queries(without_results=True) == []
+        assert await knowledge.forget_logged_queries() == 0
+
+    opened(url, run)

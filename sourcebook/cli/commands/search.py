@@ -31,6 +31,13 @@ class FusionMethod(StrEnum):
     rrf = "rrf"
 
 
+class SearchStrategy(StrEnum):
+    """Choice of weights and parts: the same for every query, or by its form."""
+
+    fixed = "fixed"
+    auto = "auto"
+
+
 class Grouping(StrEnum):
     """Unit of a result: a passage or a document."""
 
@@ -91,6 +98,14 @@ def search(
             "--fusion", help="Join both searches by their scores, or by ranks alone.", rich_help_panel=_RANKING
         ),
     ] = FusionMethod.weighted,
+    strategy: Annotated[
+        SearchStrategy,
+        typer.Option(
+            "--strategy",
+            help="auto: codes, file names and quotes lean on words, several questions are searched one by one.",
+            rich_help_panel=_RANKING,
+        ),
+    ] = SearchStrategy.fixed,
     rerank: Annotated[
         str | None,
         typer.Option(
@@ -195,6 +210,7 @@ def search(
         "offset": offset,
         "filters": parse_filters(as_text(text) for text in filters or ()),
         "fusion": fusion.value,
+        "strategy": strategy.value,
         "neighbours": neighbours,
         "group_by": group_by.value if group_by is not None else None,
         "diversity": diversity,
