@@ -33,8 +33,9 @@ _CODE: Final = re.compile(
     | \d{5,} | \d+(?:[-/.]\d+){2,}                       # 440217, 10.2.4
     | \w*[^\W_]_+[^\W_]\w*                               # set_limit, MAX_SIZE
     | \w*[a-z][A-Z]\w*                                   # FlowController
-    | [^\W\d_]{2,}\w*(?:(?:\.|::|->|/)[^\W\d_]{2,}\w*)+  # telemetry.export, Flow::reset, docs/guide
-    | \w+\(\)? | --[\w-]{2,} | \$\w+                        # reset(), --strict, $HOME
+    | [^\W\d_]{2,}\w*(?:(?:\.|::|->)[^\W\d_]{2,}\w*)+    # telemetry.export, Flow::reset
+    | \w+\(\) | --[\w-]{2,} | \$\w+                       # reset(), --strict, $HOME
+    | \.{0,2}/[\w./-]+ | (?:[\w.-]+/){2,}[\w.-]*           # /etc/hosts, docs/guide/start
     | [\w.+-]+@[\w-]+(?:\.[\w-]+)+                       # e-mail address
     """,
     re.VERBOSE,
@@ -132,7 +133,7 @@ def strategy_of(query: ParsedQuery) -> Strategy:
         return Strategy("quoted", f"a passage must hold {required!r}", WORDS_FIRST)
     if parts := parts_of(query.text):
         return Strategy("several parts", f"{len(parts)} questions", parts=parts)
-    words = [word for word in (each.strip(_AROUND) for each in query.text.split()) if word]
+    words = [word for word in map(_bare, query.text.split()) if word]
     files = [word for word in words if _is_file_name(word)]
     codes = [word for word in words if is_code(word)]
     named = {*files, *codes}
@@ -160,6 +161,12 @@ def parts_of(text: str) -> tuple[str, ...]:
     if any(len(part.split()) < _SHORTEST_PART or _REFERRING.search(part) for part in parts):
         return ()
     return parts
+
+
+def _bare(word: str) -> str:
+    """Return a word without the signs around it; the parentheses of a call are of it."""
+    bare = word.strip(_AROUND)
+    return f"{bare}()" if bare and f"{bare}()" in word else bare
 
 
 def _asks(text: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.search.reranking.settings import Reranking
 from sourcebook.search.strategy import WORDS_FIRST
 from tests.integration.stages import Stages
 from tests.integration.word_corpus import word_database
@@ -112,7 +113,8 @@ def test_an_operator_that_is_given_up_gives_up_its_strategy(filled: Stages) -> N
 
 def test_a_model_reranks_close_first_results_alone(filled: Stages, tmp_path: Path) -> None:
     """A clear first result costs no reading."""
-    model = str(build_cross_encoder(tmp_path / "cross-encoder", ["the", "batteries", "leave", "contracts"]))
+    folder = build_cross_encoder(tmp_path / "cross-encoder", ["the", "batteries", "leave", "contracts"])
+    model = Reranking(str(folder), timeout=None)
 
     def search(query: str) -> tuple[bool, str]:
         results = filled.search(query, strategy="auto", rerank=model, explain=True)

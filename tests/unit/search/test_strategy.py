@@ -21,7 +21,9 @@ from sourcebook.search.strategy import WORDS_FIRST, is_code, parts_of, strategy_
         "FlowController",
         "telemetry.export",
         "Flow::reset",
-        "reset(",
+        "reset()",
+        "/etc/hosts",
+        "docs/guide/start",
         "--strict",
         "$HOME",
         "ann@example.org",
@@ -32,7 +34,8 @@ def test_codes(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["pump", "well-known", "U.S", "1999", "19th", "1990s", "3.5", "don't", "NASA", "e.g", "Überlingen"]
+    "word",
+    ["pump", "well-known", "U.S", "1999", "19th", "1990s", "3.5", "don't", "NASA", "e.g", "Überlingen", "and/or"],
 )
 def test_words_of_a_language(word: str) -> None:
     assert not is_code(word)
@@ -44,6 +47,8 @@ def test_words_of_a_language(word: str) -> None:
         ("HV-4402-17B", "code"),
         ("what does E117 mean on the Nordal 40?", "code"),
         ("how do I use set_limit()", "code"),
+        ("reset() returns", "code"),
+        ("(E117)", "code"),
         ("where is stock_2024-03_bergen.csv", "file name"),
         ("open handbook.pdf", "file name"),
         ('"power cut" winter', "quoted"),
