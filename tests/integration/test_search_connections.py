@@ -95,6 +95,15 @@ def test_a_search_checks_out_at_most_three_connections(
     assert resources.connections.check_outs - before <= most
 
 
+def test_parts_of_a_query_take_no_further_connection(resources: SearchResources) -> None:
+    before = resources.connections.check_outs
+    request = SearchRequest.checked("Where is the tide? Where is the harbour?", strategy="auto", explain=True)
+    results = run_search(resources, request)
+    assert results.explanation is not None
+    assert (results.explanation.strategy or "").startswith("several parts: 2 questions")
+    assert resources.connections.check_outs - before <= 2
+
+
 def test_the_legs_run_at_the_same_time(resources: SearchResources) -> None:
     """The keyword leg ends while the vector leg still embeds the query."""
     ended = Event()

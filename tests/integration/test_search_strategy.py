@@ -75,13 +75,6 @@ def test_each_part_of_a_question_has_its_answer_first(filled: Stages) -> None:
     assert len(grouped) == len(DOCUMENTS)
 
 
-def test_a_search_of_parts_takes_no_further_connection(filled: Stages) -> None:
-    pool = filled.knowledge._ready().connections
-    before = pool.check_outs
-    filled.search(TWO, strategy="auto")
-    assert pool.check_outs - before <= 2
-
-
 def test_it_is_explained(filled: Stages) -> None:
     """The kind of the query, the reason and the weights."""
 
