@@ -1,5 +1,7 @@
 """Blocks written as Markdown."""
 
+from itertools import pairwise
+
 from markdown_it import MarkdownIt
 
 from sourcebook.parsing.text.markdown_writing import Piece, write_pieces
@@ -16,7 +18,7 @@ def test_a_paragraph_that_begins_with_a_number_sign_is_no_heading() -> None:
         ]
     )
     tokens = MarkdownIt("commonmark").parse(written.markdown)
-    headings = [after.content for token, after in zip(tokens, tokens[1:], strict=False) if token.type == "heading_open"]
+    headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
     assert headings == ["Special parameters"]
     assert [written.markdown[block.start : block.end] for block in written.blocks] == [
         "## Special parameters",
