@@ -26,7 +26,7 @@ _INDENT = 1.5
 _DISTANCE = 1.7
 """Largest distance from the top of a term's line to the top of its definition, in font sizes."""
 _FARTHEST = 2.5
-"""The same distance where the running text is not indented."""
+"""Largest such distance where the running text is not indented, in font sizes."""
 _LARGER = 1.12
 """Smallest size of a title, in font sizes of the running text, that many sections may have."""
 _MOST_SECTIONS = 2
