@@ -22,7 +22,12 @@ from pypdfium2 import raw
 
 from benchmarks.harness.document_scores import headings_by_level, table_cells
 
-_NUMBER = re.compile(r"\A(?:(?:appendix|chapter|part|section)\s+)?(?:(?:\d+|[a-z])(?:\.\d+)*|[ivxlc]+)[.:)]?\s+(?=\w)")
+_NUMBER = re.compile(
+    r"\A(?:(?:appendix|chapter|part|section|anhang|kapitel|teil|abschnitt|annexe|chapitre|partie|capítulo|capitolo)\s+)?"
+    r"(?:(?:\d+|[a-z])(?:\.\d+)*|[ivxlc]+)[.:)]?\s+(?=\w)"
+)
+_LONE_LETTER = re.compile(r"\A(?:[a-z]|[ivxlc]+)[.:)]?\s+(?=\w)")
+"""Letter that may be a number or a word: `A simple example` in an outline is `4.1 A simple example` on its page."""
 _HEADING = re.compile(r"H[1-6]?|Title")
 _CELL = frozenset({"TD", "TH"})
 _DEEPEST = 40
@@ -95,7 +100,8 @@ def without_outline(content: bytes) -> bytes:
 
 def plain_title(title: str) -> str:
     """Return the letters and digits of a title without its number, in lower case."""
-    return _letters(_NUMBER.sub("", title.casefold().strip(), count=1))
+    without_number = _NUMBER.sub("", title.casefold().strip(), count=1)
+    return _letters(_LONE_LETTER.sub("", without_number, count=1))
 
 
 def _letters(text: str) -> str:

@@ -110,6 +110,8 @@ _MAILBOX = re.compile(rb"From \S{1,200} +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\r\
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b\x08\x00") + b"\x7f"
 _STRAY_NULS = 2
 """NUL characters that do not make a short text binary."""
+_SHORT = 64
+"""Bytes of a text up to which one letter may be most of it."""
 _UTF_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
@@ -155,8 +157,13 @@ def looks_like_text(head: bytes) -> bool:
     except UnicodeDecodeError as error:
         if error.start >= len(head) - 3:  # cut within a character
             return True
-        return control == 0 and head.count(0) == 0
+        return control == 0 and head.count(0) == 0 and not _is_filled(head)
     return True
+
+
+def _is_filled(head: bytes) -> bool:
+    """Tell whether one byte beyond ASCII is more than half of the head, as in empty parts of pictures."""
+    return 2 * max((head.count(byte) for byte in set(head) if byte > 0x7F), default=0) > max(len(head), _SHORT)
 
 
 def _of_signature(head: bytes, name: str, named: str | None) -> str | None:

@@ -3,9 +3,9 @@
 The boxes of one line then differ in height and base line, so that its words seem to stand on several lines.
 """
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 
 from sourcebook.parsing.pdf.words import Word
 
@@ -30,6 +30,8 @@ _NEAR = 0.2
 
 @dataclass(slots=True)
 class _Measures:
+    """Heights of a font's words, in order."""
+
     tall: list[float] = field(default_factory=list)
     low: list[float] = field(default_factory=list)
     tall_and_deep: list[float] = field(default_factory=list)
@@ -38,11 +40,11 @@ class _Measures:
         """Add a word's height to those of words with letters of its shape."""
         letters, height = set(word.text), word.bottom - word.top
         if letters & _DEEP and letters & _TALL:
-            self.tall_and_deep.append(height)
+            insort(self.tall_and_deep, height)
         elif letters & _TALL:
-            self.tall.append(height)
+            insort(self.tall, height)
         elif not letters & (_DEEP | _MIDDLE):
-            self.low.append(height)
+            insort(self.low, height)
 
 
 class TightBoxes:
@@ -64,11 +66,17 @@ class TightBoxes:
         measures = self._fonts.get(font)
         if measures is None or min(len(measures.tall), len(measures.low), len(measures.tall_and_deep)) < _FEWEST:
             return None
-        tall, low = median(measures.tall), median(measures.low)
+        tall, low = _middle(measures.tall), _middle(measures.low)
+        if low >= _LOWER * tall or _middle(measures.tall_and_deep) <= _HIGHER * tall:
+            return None
         # A font that is used in two sizes has words of both shapes in both heights.
         mixed = max(_share_near(measures.low, tall), _share_near(measures.tall, low))
-        tight = low < _LOWER * tall and median(measures.tall_and_deep) > _HIGHER * tall and mixed < _MOST_MIXED
-        return tall / _ASCENT if tight else None
+        return tall / _ASCENT if mixed < _MOST_MIXED else None
+
+
+def _middle(ordered: Sequence[float]) -> float:
+    """Return the median of heights in order."""
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def _share_near(heights: Sequence[float], height: float) -> float:

@@ -79,13 +79,14 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
     if not all(map(isfinite, corners)):
         return None
     x, y = corners[0::2], corners[1::2]
-    height = hypot(x[3] - x[0], y[3] - y[0])
+    level = y[0] == y[1] and x[0] == x[3] and x[1] >= x[0]  # most words are: their sides need no roots and angles
+    height = abs(y[3] - y[0]) if level else hypot(x[3] - x[0], y[3] - y[0])
     if height < _SMALLEST:
         return None
     text, unmapped = readable(cell.text)
     if not text:
         return None
-    length = hypot(x[1] - x[0], y[1] - y[0])
+    length = x[1] - x[0] if level else hypot(x[1] - x[0], y[1] - y[0])
     # A name of many letters in the width of one letter is the name of a glyph without a Unicode character.
     if length < 0.16 * height * len(text) and _GLYPH_NAME.fullmatch(text):
         text, unmapped = UNKNOWN, True
@@ -99,7 +100,7 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
         bold=is_bold(font),
         italic=is_italic(font),
         monospaced=monospaced,
-        angle=round(degrees(atan2(y[1] - y[0], x[1] - x[0])) / 90) % 4 * 90,
+        angle=0 if level else round(degrees(atan2(y[1] - y[0], x[1] - x[0])) / 90) % 4 * 90,
         unmapped=unmapped,
         font=font,
     )
@@ -139,7 +140,11 @@ def _once(words: Iterable[Word]) -> Iterator[Word]:
     """Yield the words without repetitions at one place, which make a shadow or a heavier weight."""
     seen: dict[str, list[tuple[float, float]]] = {}
     for word in words:
-        places = seen.setdefault(word.text, [])
+        places = seen.get(word.text)
+        if places is None:
+            seen[word.text] = [(word.left, word.top)]
+            yield word
+            continue
         near = 0.15 * word.size
         # Repetitions follow each other; a search further back would be quadratic.
         if any(abs(word.left - left) < near and abs(word.top - top) < near for left, top in places[-4:]):
@@ -196,8 +201,9 @@ def _usual_sizes(words: Sequence[Word]) -> dict[tuple[float, bool], float]:
     """Return the usual font size of letters of that width, by stated font size."""
     widths: dict[tuple[float, bool], tuple[float, int]] = {}
     for word in words:
-        length, letters = widths.get(_alike(word), (0.0, 0))
-        widths[_alike(word)] = (length + word.length, letters + _letter_widths(word.text))
+        size = _alike(word)
+        length, letters = widths.get(size, (0.0, 0))
+        widths[size] = (length + word.length, letters + _letter_widths(word.text))
     return {size: 1.8 * length / letters for size, (length, letters) in widths.items()}
 
 

@@ -11,6 +11,8 @@ from sourcebook.parsing.text.titles import plain_title
 LONGEST_REPEATED = 200
 """Characters up to which the text of a merged cell is repeated at every position it covers."""
 _HEADING = re.compile(r"(#{1,6}) ")
+_LIKE_HEADING = re.compile(r"^(?=#{1,6}(?:[ \t]|$))", re.MULTILINE)
+_ITEM_LIKE_HEADING = re.compile(r"^([ \t]*(?:[-*+]|\d+[.)])[ \t]+)(?=#{1,6}(?:[ \t]|$))", re.MULTILINE)
 _MOST_FILLED = 8
 """Cells of the filled table per cell of the rows, above which short rows are not filled."""
 _SMALL = 10_000
@@ -44,7 +46,7 @@ def write_pieces(pieces: Iterable[Piece]) -> WrittenDocument:
     blocks: list[Block] = []
     length = 0
     for piece in pieces:
-        text = clean(piece.text).strip()
+        text = _without_false_heading(piece.kind, clean(piece.text).strip())
         if not text:
             continue
         heading = _HEADING.match(text) if piece.kind == "heading" else None
@@ -56,6 +58,17 @@ def write_pieces(pieces: Iterable[Piece]) -> WrittenDocument:
         length += len(text) + 2
     markdown = "\n\n".join(texts)
     return WrittenDocument(f"{markdown}\n" if markdown else "", tuple(blocks))
+
+
+def _without_false_heading(kind: BlockKind, text: str) -> str:
+    """Return the Markdown of a block, with an escape before the number sign with which a paragraph or item begins."""
+    match kind:
+        case "paragraph":
+            return _LIKE_HEADING.sub(r"\\", text)
+        case "list":
+            return _ITEM_LIKE_HEADING.sub(r"\1\\", text)
+        case _:
+            return text
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:

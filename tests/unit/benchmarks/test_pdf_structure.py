@@ -44,8 +44,14 @@ def test_tags_tell_headings_and_cells() -> None:
 
 def test_numbers_of_titles() -> None:
     """Numbers, letters and Roman numbers before a title are no part of it."""
-    titles = ["3.2.1 Sizes", "A.1 Sizes", "Chapter 4. Sizes", "IV. Sizes", "Sizes"]
+    titles = ["3.2.1 Sizes", "A.1 Sizes", "Chapter 4. Sizes", "Kapitel 4 Sizes", "IV. Sizes", "Sizes"]
     assert {plain_title(title) for title in titles} == {"sizes"}
+
+
+def test_a_title_that_begins_with_a_letter_is_the_same_with_its_number() -> None:
+    """Outlines may leave the number out, and then the letter looks like one."""
+    assert plain_title("4.1 A simple example") == plain_title("A simple example")
+    assert plain_title("Chapter 3. R packages") == plain_title("R packages")
 
 
 def test_shares_over_the_documents_of_a_part() -> None:

@@ -12,6 +12,8 @@ FILES = Path(__file__).with_name("files")
 FOLDERS = (FILES, EXAMPLES / "library", EXAMPLES / "site", SHARED_DATA / "documents")
 PICTURES = (".png", ".jpg", ".tif", ".gif", ".webp", ".bmp", ".avif", ".heic")
 _MOST_BYTES = 2_000_000
+MOST_FLIPPED = 20
+"""Bits that are flipped in one file, each in another letter at most; larger shares are damaged as blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def _flip_one(content: bytes, chance: random.Random) -> bytes:
 
 
 def _flip_some(content: bytes, chance: random.Random) -> bytes:
-    return _flip(content, chance, count=20)
+    return _flip(content, chance, count=MOST_FLIPPED)
 
 
 def _flip_many(content: bytes, chance: random.Random) -> bytes:

@@ -13,6 +13,7 @@ from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Ta
 from sourcebook.parsing.pdf.layout.false_headings import without_false_headings
 from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
 from sourcebook.parsing.pdf.layout.headings import plain, with_levels
+from sourcebook.parsing.pdf.layout.italic_headings import with_italic_headings
 from sourcebook.parsing.pdf.layout.line_joining import hyphenated_words
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_monospaced_throughout
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
@@ -77,7 +78,7 @@ def build_document(
         )
     ]
     joined = join_across_columns(with_continued_tables(with_captions(placed)), context.hyphenated)
-    true = with_joined_labels(without_false_headings(joined, context.outline))
+    true = with_joined_labels(without_false_headings(with_italic_headings(joined), context.outline))
     return assemble(with_levels(true, outline), pages, name=name)
 
 

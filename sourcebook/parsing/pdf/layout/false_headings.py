@@ -1,32 +1,16 @@
-"""Text that looks like a heading and is none: terms, warnings, lists of names, words in figures."""
+"""Text that looks like a heading and is none: labels, parts of sentences, lists of names, words in figures."""
 
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
+from sourcebook.parsing.pdf.layout.heading_labels import labels, of_many_sections
 from sourcebook.parsing.pdf.layout.heading_surroundings import below_titles, in_sentences, repeated
 from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 
-_CALLOUT = re.compile(
-    r"(?:note|tip|hint|warning|caution|danger|important|attention|achtung|hinweis|warnung|vorsicht|wichtig|tipp"
-    r"|remarque|avertissement|nota|aviso|advertencia|внимание|примечание)\s?[:!]?",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(
-    r"(?:(?:important |technical |historical )?(?:note|remark)s?|example|proof|definition|theorem|lemma|corollary"
-    r"|proposition|conjecture|exercise|caveat|beispiel|bemerkung|beweis|satz|korollar|exemple|remarque|preuve"
-    r"|théorème|lemme|ejemplo|teorema|lema)"
-    r"(?: \d+(?:\.\d+)*)?(?: \([^()]*\))?[.:]?",
-    re.IGNORECASE,
-)
-"""Label of a remark, an example or a theorem, with its number and name."""
-_INDENT = 1.5
-"""Smallest indent of a definition below its term, in font sizes."""
-_DISTANCE = 1.7
-"""Largest distance from the top of a term's line to the top of its definition, in font sizes."""
 _BOLD_LIST = 3
 """Consecutive headings of one style that are a list."""
 _NUMBERED_LIST = 5
@@ -48,7 +32,8 @@ def without_false_headings(
         outline: Plain titles of the file's outline, which are always headings.
     """
     false = {
-        *_terms(found),
+        *labels(found),
+        *of_many_sections(found),
         *_in_lists(found),
         *_in_figures(found),
         *in_sentences(found),
@@ -61,27 +46,6 @@ def without_false_headings(
         else one
         for place, one in enumerate(found)
     ]
-
-
-def _terms(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
-    """Yield the indices of bold terms above their indented definition, and of labels of warnings and remarks."""
-    for place, (one, following) in enumerate(pairwise(found)):
-        if isinstance(one, Element) and (_CALLOUT.fullmatch(one.text) or _is_label(one)):
-            yield place
-        elif isinstance(one, Element) and isinstance(following, Element) and following.kind == "paragraph":
-            size = one.first.size
-            close = 0 < following.first.top - one.last.top < _DISTANCE * max(size, one.last.height)
-            indented = following.places[0].left > one.places[0].left + _INDENT * size
-            alike = abs(following.first.size - size) < 0.05 * size
-            on_page = following.places[0].page == one.places[0].page
-            if close and indented and alike and on_page:
-                yield place
-
-
-def _is_label(one: Element) -> bool:
-    """Tell whether a text is the label of a remark or theorem; without number and full stop it may be a section."""
-    labelled = _LABEL.fullmatch(one.text) is not None
-    return labelled and (one.text[-1] in ".:)" or one.text[-1].isdigit())
 
 
 def _in_lists(found: Sequence[Element | PlacedTable]) -> Iterator[int]:

@@ -12,8 +12,9 @@ from sourcebook.parsing.pdf.layout.list_marks import list_mark
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry
 from sourcebook.parsing.pdf.layout.rows import direction
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.unlikely_titles import is_no_title
 
-_LARGER = 1.12
+_LARGER = 1.1
 """Smallest size of a heading, in font sizes of the running text."""
 _LARGE = 1.6
 """Smallest size of a heading on a page without running text, in font sizes of the running text."""
@@ -46,9 +47,6 @@ _CHAPTER = re.compile(
     re.IGNORECASE,
 )
 _NO_HEADING_END = re.compile(r"[.,;:]$")
-_OPERATOR = re.compile(r"[=<>\u2190-\u22ff\u2a00-\u2aff±×÷∝]")
-"""Signs of formulas."""
-_WORD = re.compile(r"[^\W\d_]{3,}")
 _LEADERS = re.compile(r"(?:[.·…]\s?){5,}")
 
 
@@ -87,7 +85,7 @@ def is_heading(
         return False
     size = min(line.size for line in lines)
     letters = sum(letter.isalpha() for letter in text)
-    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_formula(text) or not _is_balanced(text):
+    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_no_title(lines, text, style):
         return False
     if cover and size < _LARGE * style.size:
         return len(lines) == 1 and is_section_title(lines[0], column)
@@ -96,23 +94,17 @@ def is_heading(
         return not _NO_HEADING_END.search(text) or len(text) < 60
     bold = lines[0].bold and not style.bold
     if bold and size > 0.88 * style.size:
-        return not _NO_HEADING_END.search(text) and len(lines) <= 3
+        numbered = len(lines) == 1 and text[-1] in ".:" and _is_numbered_within(text)
+        return (numbered or not _NO_HEADING_END.search(text)) and len(lines) <= 3
     if len(lines) > 1 or size <= 0.95 * style.size:
         return False
     chapter = _CHAPTER.fullmatch(text) is not None and _is_short(lines[0], column)
     return chapter or is_section_title(lines[0], column)
 
 
-def is_formula(text: str) -> bool:
-    """Tell whether a text has a sign of formulas, and less than half of its letters in words."""
-    if _OPERATOR.search(text) is None:
-        return False
-    return 2 * sum(map(len, _WORD.findall(text))) < sum(map(str.isalnum, text))
-
-
-def _is_balanced(text: str) -> bool:
-    """Tell whether a text closes as many round brackets as it opens; a part of a sentence or a formula may not."""
-    return text.count("(") == text.count(")")
+def is_set_apart(line: Line, style: TextStyle) -> bool:
+    """Tell whether a line is larger than the running text, or bold where that is not."""
+    return line.size > _LARGER * style.size or (line.bold and not style.bold)
 
 
 def extends_number(line: str, above: str) -> bool:
@@ -123,9 +115,14 @@ def extends_number(line: str, above: str) -> bool:
 
 def is_section_title(line: Line, column: tuple[float, float]) -> bool:
     """Tell whether a line is a heading by its number alone: 3.2.1 and a few words, the first with a capital."""
-    number = _NUMBERED.match(line.text)
-    title = line.text[number.end() :] if number and "." in (number["decimal"] or number["letter"]) else ""
-    return title[:1].isupper() and _is_short(line, column)
+    return _is_numbered_within(line.text) and _is_short(line, column)
+
+
+def _is_numbered_within(text: str) -> bool:
+    """Tell whether a text begins with the number of a section within another, and a capital."""
+    number = _NUMBERED.match(text)
+    within = number is not None and "." in (number["decimal"] or number["letter"])
+    return number is not None and within and text[number.end() :][:1].isupper()
 
 
 def _is_short(line: Line, column: tuple[float, float]) -> bool:

@@ -8,7 +8,14 @@ from itertools import pairwise
 from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
-from sourcebook.parsing.pdf.layout.headings import extends_number, is_caption, is_heading, is_section_title
+from sourcebook.parsing.pdf.layout.headings import (
+    extends_number,
+    is_caption,
+    is_heading,
+    is_numbered,
+    is_section_title,
+    is_set_apart,
+)
 from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
@@ -22,6 +29,10 @@ _WIDEST_IN_HEADING = 8.0
 """Largest gap between the parts of a heading, such as number and title, in font sizes."""
 _WIDER_SPACE = 1.3
 """Distance between lines that begins a paragraph, in usual distances."""
+_MOST_TITLE_LINES = 3
+"""Most lines of a numbered title that may be indented to its text."""
+_SHORT_TITLE = 0.25
+"""White space behind a line of a title that ends it, as a share of the column's width."""
 _WIDEST_INDENT = 80
 """Most characters by which a line of code is indented."""
 
@@ -128,6 +139,10 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
         return True
     if extends_number(line.text, first.text) and _ends_short(last, line, edge):
         return True
+    titled = is_set_apart(first, context.style) and is_numbered(first.text) and not is_numbered(line.text)
+    if titled and len(group.rows) < _MOST_TITLE_LINES:
+        # The lines of a numbered title are full, and may be indented to its text.
+        return line.left < last.left + 0.7 * line.size and last.right + _SHORT_TITLE * (edge - first.left) < edge
     return _indented(group, line, following) or (
         _SENTENCE_END.search(last.text) is not None and _ends_short(last, line, edge)
     )

@@ -112,6 +112,8 @@ def _is_mark(lower: Line) -> bool:
 def in_order(row: Sequence[Line]) -> list[Line]:
     """Return runs in reading order: from the right where most letters are Hebrew or Arabic."""
     ordered = sorted(row, key=lambda line: line.left)
+    if all(line.text.isascii() for line in ordered):
+        return ordered
     balance = sum(direction(line.text) for line in ordered)
     if balance >= 0:
         return ordered
@@ -142,21 +144,33 @@ def joined(runs: Sequence[Line]) -> Line:
     """Return runs side by side as one line; monospaced runs keep their distance."""
     if len(runs) == 1:
         return runs[0]
-    letters = sum(len(run.text) for run in runs) or 1
-    monospaced = sum(len(run.text) for run in runs if run.monospaced) > 0.8 * letters
+    left = top = inf
+    right = bottom = -inf
+    order = runs[0].order
+    letters = bold = italic = fixed = 0
+    for run in runs:  # one pass: each line of a page is joined so
+        count = len(run.text)
+        letters += count
+        bold += count if run.bold else 0
+        italic += count if run.italic else 0
+        fixed += count if run.monospaced else 0
+        left, right = min(left, run.left), max(right, run.right)
+        top, bottom = min(top, run.top), max(bottom, run.bottom)
+        order = min(order, run.order)
+    most = 0.8 * (letters or 1)
     main = _main(runs)
     return Line(
-        text=_spaced(runs) if monospaced else " ".join(run.text for run in runs),
-        left=min(run.left for run in runs),
-        right=max(run.right for run in runs),
-        top=min(run.top for run in runs),
-        bottom=max(run.bottom for run in runs),
+        text=_spaced(runs) if fixed > most else " ".join([run.text for run in runs]),
+        left=left,
+        right=right,
+        top=top,
+        bottom=bottom,
         size=main.size,
-        bold=sum(len(run.text) for run in runs if run.bold) > 0.8 * letters,
-        italic=sum(len(run.text) for run in runs if run.italic) > 0.8 * letters,
-        monospaced=monospaced,
+        bold=bold > most,
+        italic=italic > most,
+        monospaced=fixed > most,
         turned=main.turned,
-        order=min(run.order for run in runs),
+        order=order,
     )
 
 
