@@ -34,6 +34,9 @@ _PUBLISHED = (
     r"(?:first\s+|originally\s+)?(?:published|posted)|(?:date\s+)?created|date"
     r"|veröffentlicht|publié|publicado|pubblicato"
 )
+_DIGIT = re.compile(r"\d")
+_WORDS_OF_AGO = ("ago", "now", "day", "vor", " y a", "hace")
+"""A part of each form of `_AGO`, in lower case."""
 _DECORATION = r"[*_\s()\[\]|·•–—-]*"
 _LINE = re.compile(
     rf"{_DECORATION}(?:(?:(?P<modified>{_MODIFIED})|(?P<published>{_PUBLISHED}))(?:\s+(?:on|at|le|am|el|em|il|op))?\s*:?{_DECORATION})?"
@@ -73,7 +76,8 @@ def split_date_lines(markdown: str) -> tuple[str, dict[str, str]]:
         if _COPYRIGHT.fullmatch(text):
             rights.append(candidate.span())
             continue
-        line = _LINE.fullmatch(text.replace("\\", "").rstrip()) if len(text) <= _LONGEST else None
+        may_be = len(text) <= _LONGEST and _may_hold_date(text)
+        line = _LINE.fullmatch(text.replace("\\", "").rstrip()) if may_be else None
         if line is None:
             continue
         kind = "modified" if line["modified"] else "published" if line["published"] else None
@@ -120,6 +124,14 @@ def iso_date(text: str) -> str | None:
         return parsedate_to_datetime(text).isoformat()
     except (ValueError, TypeError, IndexError):
         return None
+
+
+def _may_hold_date(text: str) -> bool:
+    """Whether a line has a digit, or a word of the times that are written without one; few lines have."""
+    if _DIGIT.search(text):
+        return True
+    lowered = text.lower()
+    return any(word in lowered for word in _WORDS_OF_AGO)
 
 
 def _goes_on(markdown: str, candidate: re.Match[str]) -> bool:

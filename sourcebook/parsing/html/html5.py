@@ -2,11 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
 _FORMATTING = re.compile(r"<(?=(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/>])", re.IGNORECASE)
+_FORMAT = r"(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)"
+_CROSSED = re.compile(
+    rf"<{_FORMAT}><{_FORMAT}>(?:[^<]++|<a\s[^<>]*+>[^<]*+</a>|<br\s*/?>)*+</\1></\2>", re.IGNORECASE
+)
+_LINE_BREAK_END = re.compile(r"</br\s*>", re.IGNORECASE)
 # A tag that surely ends where this says, so that equal texts are equal tags.
 _PLAIN_TAG = re.compile(
     r"""<\w+(?:\s+[\w:-]{1,40}(?:=(?:"[^"<>]{0,200}"|'[^'<>]{0,200}'|[\w.#/-]{1,200}))?){0,20}\s*/?>"""
@@ -44,6 +49,29 @@ def is_misread(tree: Node) -> bool:
         or any(len(link) and _holds(link, ("a",)) for link in tree.iter("a"))
         or any(child.tag not in _PARTS_OF_TABLES for part in tree.iter("table", "tr") for child in part)
     )
+
+
+def are_crossed_ends(faults: Sequence[str], text: str) -> bool:
+    """Whether all faults of a page are end tags in the wrong order, as in `<small><i>…</small></i>`.
+
+    Browsers end both elements at the first of these tags and ignore the second, and so does libxml2.
+
+    Args:
+        faults: messages of libxml2 about end tags, at least one.
+        text: the page.
+    """
+    expected: Counter[str] = Counter()
+    for crossed in _CROSSED.finditer(text):
+        outer, inner = crossed[1].lower(), crossed[2].lower()
+        if outer != inner:
+            expected[f"Opening and ending tag mismatch: {outer} and {inner}"] += 1
+            expected[f"Unexpected end tag : {inner}"] += 1
+    return expected == Counter(faults)
+
+
+def with_line_breaks(text: str) -> str:
+    """Return HTML with `<br>` in place of `</br>`, which browsers read so, and libxml2 ignores."""
+    return _LINE_BREAK_END.sub("<br>", text) if "</br" in text or "</BR" in text else text
 
 
 def as_browsers_read(text: str) -> str | None:

@@ -11,6 +11,7 @@ from sourcebook.model.document import Block, BlockKind, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.front_matter import read_front_matter
+from sourcebook.parsing.text.plain_blocks import after_empty_lines, end_of_other, plain_block
 from sourcebook.parsing.text.single_line import single_line
 from sourcebook.parsing.text.spans import cover, trimmed
 from sourcebook.parsing.text.titles import document_title, plain_title
@@ -85,6 +86,20 @@ def _sections(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
 
 
 def _section_blocks(text: str, begin: int, end: int) -> Iterator[Block]:
+    while (begin := after_empty_lines(text, begin, end)) < end:
+        plain = plain_block(text, begin, end)
+        if plain is None:
+            after = end_of_other(text, begin, end)
+            yield from _parsed_blocks(text, begin, after)
+            begin = after
+            continue
+        start, after = trimmed(text, plain.start, plain.end)
+        title = plain_title(plain.title) if plain.kind == "heading" else ""
+        yield Block(plain.kind, start, after, level=plain.level, title=title)
+        begin = plain.end
+
+
+def _parsed_blocks(text: str, begin: int, end: int) -> Iterator[Block]:
     section = text[begin:end]
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(section)), len(section)]
     tokens = _parser().parse(section)
