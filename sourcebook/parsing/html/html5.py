@@ -8,9 +8,7 @@ from typing import Protocol
 
 _FORMATTING = re.compile(r"<(?=(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/>])", re.IGNORECASE)
 _FORMAT = r"(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)"
-_CROSSED = re.compile(
-    rf"<{_FORMAT}><{_FORMAT}>(?:[^<]++|<a\s[^<>]*+>[^<]*+</a>|<br\s*/?>)*+</\1></\2>", re.IGNORECASE
-)
+_CROSSED = re.compile(rf"<{_FORMAT}><{_FORMAT}>(?:[^<]++|<a\s[^<>]*+>[^<]*+</a>|<br\s*/?>)*+</\1></\2>", re.IGNORECASE)
 _LINE_BREAK_END = re.compile(r"</br\s*>", re.IGNORECASE)
 # A tag that surely ends where this says, so that equal texts are equal tags.
 _PLAIN_TAG = re.compile(

@@ -91,7 +91,7 @@ def parse_page(text: str, *, xml: bool = False) -> Element | None:
     text = _PAGE_END.sub("", _without_doctype(_UNWANTED_REFERENCE.sub("", _without_unwanted(text))))
     if len(text) > _LONG_PAGE:
         text = _with_fewer_attributes(text)
-    text = with_line_breaks(text)
+    text = text if xml else with_line_breaks(text)
     tree, complete, has_errors = _parse(text)
     if complete and tree is not None and not xml and (has_errors or is_misread(tree)):
         least = _MOST_OF_THE_TEXT * _readable(tree)

@@ -13,7 +13,7 @@ from sourcebook.model.document import BlockKind
 
 _END: Final = r"(?:\n|\Z)"
 _TEXT: Final = r"(?:[^\s\-+*0-9_=:>|`~<\[\#]|\*\w|\*\*[^\s*]|`[^`\n])[^\n]*+"
-"""A line that begins no list item, rule, fence, quotation part of a table or definition of a link's target."""
+"""A line that begins no list item, rule, fence, quotation, part of a table or definition of a link's target."""
 _ITEM: Final = rf"(?=\S)[^\n]*+{_END}"
 _PLAIN_BLOCK: Final = re.compile(
     rf"""
@@ -31,8 +31,8 @@ _PLAIN_BLOCK: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""The lines of a list that begin no item are indented as far as the text of their item; an empty line and one without an
-indent follow it."""
+"""The lines of a list that begin no item are indented as far as the text of their item. An empty line and one without
+an indent follow the list."""
 _FENCE_END: Final = re.compile(r"^[ ]{0,3}(`{3,})[ \t]*$", re.MULTILINE)
 _EMPTY_LINES: Final = re.compile(r"(?:[ \t]*+\n)*+(?:[ \t]*+\Z)?")
 _UNESCAPED_BAR: Final = re.compile(r"(?<!\\)\|")
@@ -40,7 +40,9 @@ _MOST_CELLS: Final = 60_000
 """Cells of a table beyond which markdown-it may end it."""
 _NEXT_BLOCK: Final = re.compile(r"\n[ \t]*\n(?=[^\s\-+*0-9]|\*\*)")
 """An empty line and a line that begins no list item and is not indented: lists, quotations and paragraphs end there."""
-_REACHES_FAR: Final = re.compile(r"^[ ]{0,3}(?:```|~~~|<(?:[!?]|script|pre|style|textarea))", re.MULTILINE | re.IGNORECASE)
+_REACHES_FAR: Final = re.compile(
+    r"^[ ]{0,3}(?:```|~~~|<(?:[!?]|script|pre|style|textarea))", re.MULTILINE | re.IGNORECASE
+)
 """A line that begins a block which may hold empty lines."""
 
 
@@ -81,7 +83,8 @@ def plain_block(text: str, start: int, end: int) -> PlainBlock | None:
         return PlainBlock("code", start, end if closing is None else closing.end())
     columns = found["rule"].count("|") - 1
     is_table = (
-        columns == len(_UNESCAPED_BAR.findall(found["header"])) - 1 and columns * found["rows"].count("\n") < _MOST_CELLS
+        columns == len(_UNESCAPED_BAR.findall(found["header"])) - 1
+        and columns * found["rows"].count("\n") < _MOST_CELLS
     )
     return PlainBlock("table", start, found.end()) if is_table else None
 

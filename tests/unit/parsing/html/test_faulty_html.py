@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from sourcebook.parsing.html import tree
 from sourcebook.parsing.html.cleaner import clean_page, readable_body
 from sourcebook.parsing.html.tree import Element, plain_text
 
@@ -29,6 +30,19 @@ def markdown(body: str) -> str:
 )
 def test_faulty_html_is_read_as_browsers_read_it(body: str, expected: str) -> None:
     assert markdown(body) == expected
+
+
+def test_faults_that_libxml2_reads_as_browsers_do_need_no_second_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End tags of formatting in the wrong order, and `</br>`; with another fault, the page is read by lexbor."""
+    crossed = "<h1>A</h1><p>x<br></br>y</p><p><small><i>Seen <a href=/z>today</a>.</small></i> End.</p>"
+    by_lexbor, browsers = markdown(f"{crossed}</h2>"), tree.as_browsers_read
+    asked: list[str] = []
+    monkeypatch.setattr(tree, "as_browsers_read", lambda text: asked.append(text) or browsers(text))
+    assert markdown(crossed) == by_lexbor
+    assert not asked
+    markdown(f"{crossed}</h2>")
+    markdown(f"{crossed}<p><i>x</small></i>")
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(
