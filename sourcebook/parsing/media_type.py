@@ -172,7 +172,7 @@ def _of_signature(head: bytes, name: str, named: str | None) -> str | None:
         return frame if named in {frame, None} else None
     if head[4:8] == b"ftyp" and head[8:12] in _BRANDS:
         return _BRANDS[head[8:12]]
-    guessed = None if _MARKUP.match(head) else filetype.guess_mime(head)
+    guessed = "" if _MARKUP.match(head) else filetype.guess_mime(head)
     if guessed in _NEVER_TEXT and looks_like_text(head):
         guessed = None
     found = _RENAMED.get(guessed, guessed) or next(

@@ -33,6 +33,8 @@ _PLAIN_BLOCK: Final = re.compile(
 )
 """The lines of a list that begin no item are indented as far as the text of their item. An empty line and one without
 an indent follow the list."""
+_WHOLE_MATCHES: Final[dict[str | None, BlockKind]] = {"paragraph": "paragraph", "list": "list", "quote": "quote"}
+"""Kinds of blocks that are all that the pattern matched, by its groups."""
 _FENCE_END: Final = re.compile(r"^[ ]{0,3}(`{3,})[ \t]*$", re.MULTILINE)
 _EMPTY_LINES: Final = re.compile(r"(?:[ \t]*+\n)*+(?:[ \t]*+\Z)?")
 _UNESCAPED_BAR: Final = re.compile(r"(?<!\\)\|")
@@ -75,8 +77,8 @@ def plain_block(text: str, start: int, end: int) -> PlainBlock | None:
     kind = found.lastgroup
     if kind == "heading":
         return PlainBlock("heading", start, found.end("heading"), len(found["level"]), found["title"])
-    if kind == "paragraph" or kind == "list" or kind == "quote":
-        return PlainBlock(kind, start, found.end())
+    if kind in _WHOLE_MATCHES:
+        return PlainBlock(_WHOLE_MATCHES[kind], start, found.end())
     if kind == "code":
         closings = _FENCE_END.finditer(text, found.end(), end)
         closing = next((each for each in closings if len(each[1]) >= len(found["fence"])), None)
