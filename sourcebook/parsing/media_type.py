@@ -105,6 +105,8 @@ _PACKED = "application/x-packed"
 _OFFICE_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
 _OPENDOCUMENT = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet))")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
+_MARKUP = re.compile(rb"\s*<[!?a-z]", re.IGNORECASE)
+"""Beginning of HTML and XML, which no signature has; filetype tries some eighty."""
 _MAILBOX = re.compile(rb"From \S{1,200} +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\r\n]{8,100}\r?\n[A-Za-z-]{2,40}: ")
 """Line with a sender and a date before the first header; mail programs give mailboxes names without an ending."""
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b\x08\x00") + b"\x7f"
@@ -177,7 +179,7 @@ def _of_signature(head: bytes, name: str, named: str | None) -> str | None:
         return frame if named in {frame, None} else None
     if head[4:8] == b"ftyp" and head[8:12] in _BRANDS:
         return _BRANDS[head[8:12]]
-    guessed = filetype.guess_mime(head)
+    guessed = "" if _MARKUP.match(head) else filetype.guess_mime(head)
     if guessed in _NEVER_TEXT and looks_like_text(head):
         guessed = None
     found = _RENAMED.get(guessed, guessed) or next(

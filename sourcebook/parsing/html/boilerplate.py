@@ -113,9 +113,12 @@ def prune(root: Element) -> None:
             # The button of a collapsible section is its heading.
             (drop if next(element.iterancestors(*HEADINGS), None) is None else unwrap)(element)
             continue
-        attributes = dict(element.items())
-        if not attributes and element.tag not in _JUDGED_BY_TAG:
-            continue
+        items = element.items()
+        if element.tag not in _JUDGED_BY_TAG and (
+            not items or (len(items) == 1 and items[0][0] == "class" and meaning(items[0][1]) is None)
+        ):
+            continue  # most elements: nothing but a class, which says nothing
+        attributes = dict(items)
         verdict = _verdict(element, attributes, within_body=within_body)
         if verdict == "contents":
             contents.append(element)
@@ -290,9 +293,7 @@ def _holds_more(element: Element, most: int) -> bool:
 
 def _prose(element: Element) -> int:
     """Count the characters of text outside links."""
-    links = list(element.iter("a"))
-    if any(len(link) for link in links) or next(element.iterancestors("a"), None) is not None:
-        links = [link for link in links if next(link.iterancestors("a"), None) is None]
+    links = _outer_links()(element)
     linked = sum(len("".join(link.itertext())) if len(link) else len(link.text or "") for link in links)
     return int(_length()(element)) - linked
 
@@ -337,4 +338,13 @@ def _length() -> Callable[[Element], float]:
     from lxml import etree
 
     path: Callable[[Element], float] = etree.XPath("string-length(normalize-space(.))")
+    return path
+
+
+@cache
+def _outer_links() -> Callable[[Element], list[Element]]:
+    """Return the function that lists the links of an element, itself included, without those within another link."""
+    from lxml import etree
+
+    path: Callable[[Element], list[Element]] = etree.XPath("descendant-or-self::a[not(ancestor::a)]")
     return path

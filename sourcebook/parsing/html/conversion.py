@@ -105,16 +105,36 @@ def _with_escaped_tags(markdown: str) -> str:
 
 @cache
 def _options() -> "ConversionOptions":
-    from html_to_markdown import ConversionOptions, PreprocessingOptions
+    """Return the options of the conversion.
 
-    return ConversionOptions(
+    Those that are choices are named even where they are the default: html-to-markdown would look each of them up by its
+    name for every page.
+    """
+    import html_to_markdown as library
+
+    return library.ConversionOptions(
         extract_metadata=False,
         skip_images=True,
         compact_tables=True,
-        highlight_style="none",
+        highlight_style=library.HighlightStyle.NONE,
         expand_abbreviations=False,
         include_blockquote_citations=False,
-        hidden_content="reachable",
+        hidden_content=library.HiddenContent.REACHABLE,
         bullets="-",
-        preprocessing=PreprocessingOptions(enabled=False, remove_navigation=False, remove_forms=False),
+        heading_style=library.HeadingStyle.ATX,
+        list_indent_type=library.ListIndentType.SPACES,
+        whitespace_mode=library.WhitespaceMode.NORMALIZED,
+        newline_style=library.NewlineStyle.SPACES,
+        code_block_style=library.CodeBlockStyle.BACKTICKS,
+        inline_data_media=library.InlineDataMedia.KEEP,
+        url_escape_style=library.UrlEscapeStyle.ANGLE,
+        link_style=library.LinkStyle.INLINE,
+        output_format=library.OutputFormat.MARKDOWN,
+        tier_strategy=library.TierStrategy.AUTO,
+        preprocessing=library.PreprocessingOptions(
+            enabled=False,
+            preset=library.PreprocessingPreset.STANDARD,
+            remove_navigation=False,
+            remove_forms=False,
+        ),
     )

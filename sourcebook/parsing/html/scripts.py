@@ -14,6 +14,8 @@ _PLACEHOLDER = re.compile(
     r"(?:loading|please wait|one moment|just a moment|redirecting)\b.{0,40}|.{0,80}\bjavascript\b.{0,160}",
     re.IGNORECASE,
 )
+_MANY_WORDS = 400
+"""Words that are more than `_LITTLE` text, and more than any placeholder has."""
 _LITTLE = 200
 """Characters of text beside an empty mount point, such as a menu and a footer, that still do not make a page."""
 
@@ -31,7 +33,10 @@ def lacks_text(body: Element, text: str) -> bool:
         text: its main content. Any text makes a page, except a notice about loading or JavaScript, and except a few
             words beside the empty mount point of an application.
     """
-    text = " ".join(text.split())
+    words = text.split(maxsplit=_MANY_WORDS)
+    if len(words) > _MANY_WORDS:
+        return not any(letter.isalnum() for letter in text)
+    text = " ".join(words)
     if not any(letter.isalnum() for letter in text) or _PLACEHOLDER.fullmatch(text):
         return True
     return len(text) <= _LITTLE and any(_is_empty_mount_point(element) for element in body.iter())

@@ -98,6 +98,13 @@ def test_detects(name: str, head: bytes, expected: str) -> None:
     assert detect_media_type(name, head) == expected
 
 
+def test_markup_is_compared_with_no_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of pages of a crawl would each be compared with eighty."""
+    monkeypatch.setattr("filetype.guess_mime", lambda _: pytest.fail("the head is compared"))
+    assert detect_media_type("", b"\n<!DOCTYPE html><html><body>Ducks.") == "text/html"
+    assert detect_media_type("feed.xml", b"<?xml version='1.0'?><rss/>") == media_type_of_name("feed.xml")
+
+
 def test_recordings_are_taken_and_no_parser_reads_them() -> None:
     """Whatever its name or its bytes say is sound or video is transcribed."""
     for name in ("a.mp3", "a.m4b", "a.aac", "a.mka", "a.wma", "a.aif", "a.amr", "a.caf", "a.3gp", "a.mpeg", "a.wmv"):
