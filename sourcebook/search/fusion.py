@@ -105,6 +105,8 @@ class LegResult:
     """Reads PostgreSQL's plan of the leg's statement."""
     terms: tuple[QueryTerm, ...] | None = None
     """Terms of the query, stand-ins included; None of the vector leg."""
+    model_weight: float = 1.0
+    """Factor on the leg's weight in the fusion; see `query_vectors.MODEL_WEIGHTS`."""
 
     def explain(self, connection: Connection, name: str) -> LegExplanation:
         """Return the explanation of the leg, with PostgreSQL's plan of its statement."""
@@ -230,7 +232,7 @@ def fuse(legs: Mapping[str, LegResult], fusion: Fusion) -> LegRanking:
         if weight == 0:
             continue
         if fusion.by_language and len(legs) > 1:
-            weight *= leg.language_weight
+            weight *= leg.language_weight * leg.model_weight
         gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _scaled(leg.ranking)
         for (chunk, _), gain in zip(leg.ranking, gains, strict=True):
             scores[chunk] = scores.get(chunk, 0.0) + weight * gain

@@ -267,7 +267,7 @@ def _explain(
         legs=tuple(leg.explain(connection, name) for name, leg in legs.items()),
         fusion=fusion.describe() if len(legs) > 1 else "none: one leg alone",
         weights={
-            name: round(fusion.weight(name) * (leg.language_weight if fusion.by_language else 1), 3)
+            name: round(fusion.weight(name) * (leg.language_weight * leg.model_weight if fusion.by_language else 1), 3)
             for name, leg in legs.items()
         },
         depth=ranked.depth,

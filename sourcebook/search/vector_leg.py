@@ -49,6 +49,7 @@ class VectorLeg:
         plans: list[tuple[list[ScopedGeneration], VectorRanking]] = []
         embedding = in_database = 0.0
         exact, weight = True, 1.0
+        model_weights: list[float] = []
         for generations in self.scope.by_model().values():
             started = time.perf_counter()
             query = self.vectors.embed(generations[0], self.text)
@@ -61,6 +62,7 @@ class VectorLeg:
             if ranking.cut_off and self.condition is not None:
                 notes.append("the filters left too few of the nearest passages: an exact scan found the rest")
             weight = min(weight, query.language_weight)
+            model_weights.append(query.model_weight)
             exact = exact and ranking.is_exact
             plans.append((generations, ranking))
         ranking_of_all = sorted(found, key=lambda pair: (-pair[1], pair[0]))[:depth]
@@ -77,6 +79,7 @@ class VectorLeg:
             lambda connection: "\n".join(
                 _plan(connection, generations, ranking, depth, self.condition) for generations, ranking in plans
             ),
+            model_weight=min(model_weights, default=1.0),
         )
 
 
