@@ -34,7 +34,7 @@ def test_a_multilingual_model_weighs_more_in_every_language(
     """The tokens of its vocabulary are no sign that it has not learnt a language."""
     generation = ScopedGeneration("handbook", 1, model, EmbeddingSettings(), 2, ("simple",))
     found = QueryVectors(tmp_path, _Embedder()).embed(generation, "прилив")
-    assert (found.language_weight, found.model_weight) == (pytest.approx(language), weight)
+    assert (found.language_weight, found.model_weight) == pytest.approx((language, weight))
 
 
 def test_the_weight_decides_between_the_legs() -> None:
