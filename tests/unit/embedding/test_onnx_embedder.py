@@ -15,6 +15,7 @@ from sourcebook.embedding.onnx.open import find_export, needs_export, open_expor
 from sourcebook.embedding.onnx.record import Export
 from sourcebook.embedding.opening import open_query_embedder
 from sourcebook.embedding.process import EmbeddingProcess
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.errors import ModelError
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
@@ -93,7 +94,7 @@ def test_weights_that_are_not_the_generation_s_are_refused(tmp_path: Path) -> No
 
 def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel) -> None:
     """An edited file's texts are embedded in this process with the export; many, or texts without one, are not."""
-    settings = EmbeddingSettings(precision="float32")
+    settings = EmbeddingSettings(model=BUNDLED_NAME, precision="float32")
     with EmbedderPool() as pool:
         pool.start_early(settings, minilm_home, items=1)
         embedder = pool.for_texts(settings, minilm_home, texts=20)
@@ -113,7 +114,8 @@ def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel)
 
 def test_one_model_is_in_memory_at_a_time(tmp_path: Path) -> None:
     """Collections of other settings follow one another; a child that died, as during an export, is replaced."""
-    first, second = EmbeddingSettings(precision="float32"), EmbeddingSettings(precision="bfloat16")
+    first = EmbeddingSettings(model=BUNDLED_NAME, precision="float32")
+    second = first.model_copy(update={"precision": "bfloat16"})
     with EmbedderPool() as pool:
         former = pool.for_texts(first, tmp_path, texts=1)
         assert isinstance(former, EmbeddingProcess)
