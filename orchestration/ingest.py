@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import Connection
 
-from orchestration.leftovers import failures_since, left_out, reasons
+from orchestration.leftovers import failures_since, left_out, notes_of_crawls, notes_on_generations, reasons
 from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
 from orchestration.small_change import is_small, update
@@ -29,9 +29,8 @@ from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
-from sourcebook.indexing.generation_states import generation_notes
 from sourcebook.indexing.generations import wanted_embedding
-from sourcebook.indexing.model_choice import ModelChoice, model_choice
+from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files.repositories import fetch_repositories
 
@@ -165,11 +164,10 @@ def ingest(
                         reasons(connection, "unread_sites", name),
                         unmatched=reasons(connection, "unmatched_sources", name),
                         left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
-                        generation_notes=(
-                            *_choice_notes(connection, name, chosen),
-                            *generation_notes(connection, name),
-                        ),
-                        crawl_notes=_crawl_notes(connection, name) if any(assets["crawled_pages"].values()) else None,
+                        generation_notes=notes_on_generations(connection, name, chosen),
+                        crawl_notes=notes_of_crawls(connection, name)
+                        if any(assets["crawled_pages"].values())
+                        else None,
                     )
         if records_beside:
             _record_leftovers(configuration, database, has_recorder=runs.has_recorder)
@@ -219,8 +217,7 @@ class _Runs:
         Raises:
             IngestError: the run failed.
         """
-        # Nothing to do needs neither this nor Dagster, and is the most frequent result.
-        from sourcebook.evaluation.configured import configured_evaluation
+        from sourcebook.evaluation.configured import configured_evaluation  # most ingests have nothing to do
 
         with self._database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
@@ -315,18 +312,6 @@ class _Runs:
             self._embedders = EmbedderPool()
             self._stack.callback(self._embedders.close)
         return self._embedders
-
-
-def _choice_notes(connection: Connection, name: str, before: ModelChoice | None) -> tuple[str, ...]:
-    """Return the sentence on the choice of the embedding model, where this run has made it."""
-    chosen = model_choice(connection, name)
-    return () if chosen is None or chosen == before else (str(chosen),)
-
-
-def _crawl_notes(connection: Connection, name: str) -> "CrawlNotes":
-    from sourcebook.admin.crawl_reports import crawl_notes  # imports the crawler, which few runs need
-
-    return crawl_notes(connection, name)
 
 
 def _record_leftovers(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:

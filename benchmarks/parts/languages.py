@@ -9,7 +9,7 @@ from benchmarks.corpora.judged_sets import RetrievalSet
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, say
 from benchmarks.parts.quality import DEPTH, documents_found, ndcg
-from sourcebook.embedding.multilingual_e5 import NAME
+from sourcebook.embedding.weights import MULTILINGUAL_NAME
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.knowledge_base import KnowledgeBase
 
@@ -28,10 +28,10 @@ def run(bench: Bench) -> list[Row]:
     sets = {name: known for name, known in bench.retrieval_sets.items() if name.startswith(_PREFIX)}
     if not sets:
         return [Row("nDCG@10 in several languages", None, note="run with --retrieval FOLDER, which holds xquad/")]
-    library = bench.library("languages", collections=list(sets), model=NAME)
+    library = bench.library("languages", collections=list(sets), model=MULTILINGUAL_NAME)
     for name, known in sets.items():
         known.write(library.files_of(name))
-    say(f"  first ingest of {', '.join(sets)} with {NAME} …")
+    say(f"  first ingest of {', '.join(sets)} with {MULTILINGUAL_NAME} …")
     say(f"    {library.ingest().measurement.seconds:.0f} s")
     with library.knowledge() as knowledge:
         return [*_in_each(knowledge, sets), *_across(knowledge, sets)]

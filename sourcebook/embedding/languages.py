@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from sourcebook.embedding.multilingual_e5 import NAME
-from sourcebook.embedding.weights import BUNDLED_NAME
+from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
 
 _MULTILINGUAL_CODES: Final = """
 af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi
@@ -13,7 +12,7 @@ pl ps pt ro ru sa sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh
 """The languages of multilingual-e5-small, as its authors list them."""
 _OTHER_CODES: Final = {"nb": "no", "nn": "no"}
 """Codes of language identification for languages that have another code in the list."""
-_LANGUAGES: Final = {BUNDLED_NAME: frozenset({"en"}), NAME: frozenset(_MULTILINGUAL_CODES.split())}
+_LANGUAGES: Final = {BUNDLED_NAME: frozenset({"en"}), MULTILINGUAL_NAME: frozenset(_MULTILINGUAL_CODES.split())}
 
 
 def known_languages(model: str) -> frozenset[str] | None:
@@ -32,7 +31,7 @@ def remedy(model: str) -> str:
     """Return what to do where a collection has languages that its model does not know."""
     if model.removeprefix("sentence-transformers/") == BUNDLED_NAME:
         return (
-            f"set  embedding: {{model: {NAME}}}  in sourcebook.yaml; the next ingest builds a generation with it, and "
-            "sourcebook plan  says what it costs"
+            f"set  embedding: {{model: {MULTILINGUAL_NAME}}}  in sourcebook.yaml; the next ingest builds a "
+            "generation with it, and sourcebook plan  says what it costs"
         )
     return "no model in the box knows them: keyword search finds them, or set  embedding.model  to one that does"

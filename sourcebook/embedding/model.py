@@ -4,16 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sourcebook.embedding import multilingual_e5
 from sourcebook.embedding.description import Description, describe
 from sourcebook.embedding.hub import find_snapshot
-from sourcebook.embedding.unpacked_folder import MAX_TOKENS
 from sourcebook.embedding.weights import (
     BUNDLED_DIMENSIONS,
     BUNDLED_MAX_TOKENS,
     BUNDLED_NAME,
     BUNDLED_REMEDY,
     BUNDLED_SHA256,
+    MULTILINGUAL_DIMENSIONS,
+    MULTILINGUAL_MAX_TOKENS,
+    MULTILINGUAL_NAME,
+    MULTILINGUAL_SHA256,
     bundled_folder,
     weights_sha256,
 )
@@ -21,8 +23,8 @@ from sourcebook.errors import ModelError
 
 _DIGEST_LENGTH: Final = 12
 _BUNDLED_IDENTITY: Final = f"{BUNDLED_NAME}:{BUNDLED_SHA256[:_DIGEST_LENGTH]}"
-_MULTILINGUAL_IDENTITY: Final = f"{multilingual_e5.NAME}:{multilingual_e5.SHA256[:_DIGEST_LENGTH]}"
-_MULTILINGUAL_ON_THE_HUB: Final = f"intfloat/{multilingual_e5.NAME}"
+_MULTILINGUAL_IDENTITY: Final = f"{MULTILINGUAL_NAME}:{MULTILINGUAL_SHA256[:_DIGEST_LENGTH]}"
+_MULTILINGUAL_ON_THE_HUB: Final = f"intfloat/{MULTILINGUAL_NAME}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def find_model(name: str) -> EmbeddingModel:
     """
     if name.removeprefix("sentence-transformers/") == BUNDLED_NAME and (bundled := bundled_folder()) is not None:
         return EmbeddingModel(BUNDLED_NAME, bundled, _BUNDLED_IDENTITY, BUNDLED_DIMENSIONS, BUNDLED_MAX_TOKENS)
-    if name == multilingual_e5.NAME and not Path(name).is_dir():
+    if name == MULTILINGUAL_NAME and not Path(name).is_dir():
         return _find_multilingual()
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -81,15 +83,19 @@ def find_model(name: str) -> EmbeddingModel:
 
 def _find_multilingual() -> EmbeddingModel:
     """Return the weights of the package, or else the original ones from the hub, which are another model."""
+    from sourcebook.embedding import multilingual_e5  # imports what unpacks it
+
     packed = multilingual_e5.packed_file()
     if packed is None:
         try:
             folder = find_snapshot(_MULTILINGUAL_ON_THE_HUB)
         except ModelError as error:
             raise ModelError(f"{error} {multilingual_e5.missing_package()}") from error
-        return _in_folder(multilingual_e5.NAME, folder, multilingual_e5.NAME)
+        return _in_folder(MULTILINGUAL_NAME, folder, MULTILINGUAL_NAME)
     folder = multilingual_e5.unpacked_folder(packed)
-    return EmbeddingModel(multilingual_e5.NAME, folder, _MULTILINGUAL_IDENTITY, multilingual_e5.DIMENSIONS, MAX_TOKENS)
+    return EmbeddingModel(
+        MULTILINGUAL_NAME, folder, _MULTILINGUAL_IDENTITY, MULTILINGUAL_DIMENSIONS, MULTILINGUAL_MAX_TOKENS
+    )
 
 
 def _in_folder(name: str, folder: Path, short_name: str) -> EmbeddingModel:

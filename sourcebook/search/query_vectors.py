@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.embedding.multilingual_e5 import NAME
+from sourcebook.embedding.weights import MULTILINGUAL_NAME
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.search_scope import ScopedGeneration
 from sourcebook.telemetry.measurements import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Weighted = tuple[NDArray[np.float32], float]
     """A query's vector, and the language weight of its model."""
 
-MODEL_WEIGHTS: Final = {NAME: 1.5}
+MODEL_WEIGHTS: Final = {MULTILINGUAL_NAME: 1.5}
 """Factors on the weight of the vector leg by the name of the model, 1 for any other; measured on XQuAD in four
 languages, and on parts of SciFact and Cranfield: decision 0035. The vocabulary of these models covers their languages:
 they have no language weight."""

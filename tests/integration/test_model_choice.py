@@ -1,5 +1,6 @@
 """The embedding model of a collection whose settings name none."""
 
+from orchestration.leftovers import notes_on_generations
 from sourcebook.indexing.generations import ensure_generations, find_generations, wanted_embedding
 from sourcebook.indexing.model_choice import model_choice
 from tests.integration.stages import Stages
@@ -36,6 +37,10 @@ def test_the_first_documents_decide(stages: Stages) -> None:
         choice = model_choice(connection, stages.collection)
     assert choice is not None
     assert (choice.model, choice.languages) == ("multilingual-e5-small", {"de": 2})
+    with stages.connection() as connection:
+        (said,) = notes_on_generations(connection, stages.collection, None)
+        assert said.startswith("embedding model multilingual-e5-small, by the languages of the documents (de 100 %)")
+        assert notes_on_generations(connection, stages.collection, choice) == (), "it is said once"
     documents(stages, ENGLISH, 30, name="office")
     assert model(stages) == "multilingual-e5-small"
     with stages.connection() as connection:

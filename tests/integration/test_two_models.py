@@ -12,7 +12,7 @@ import pytest
 
 from sourcebook.embedding.embedder_pool import EmbedderPool
 from sourcebook.embedding.model import find_model
-from sourcebook.embedding.multilingual_e5 import NAME as MULTILINGUAL
+from sourcebook.embedding.weights import MULTILINGUAL_NAME as MULTILINGUAL
 from sourcebook.indexing.generation_states import activate_generation
 from sourcebook.indexing.generations import ensure_generations, find_generations
 from sourcebook.knowledge_base import KnowledgeBase
@@ -138,6 +138,9 @@ def test_a_collection_changes_its_model_while_it_is_searched(
         question = model.encode([f"query: {GERMAN}"], prompt="", normalize_embeddings=True)[0]
         hits = knowledge.search(GERMAN, mode="vector", limit=10)
         assert Path(hits[0].uri).name == "pegel.md", "the multilingual model understands the question"
+        explanation = knowledge.search(GERMAN, explain=True).explanation
+        assert explanation is not None
+        assert explanation.weights["vector"] == 1.5 * explanation.weights["keyword"]
         similarity = {hit.text: hit.vector_score for hit in hits}
         for text, vector in stored.items():
             (score,) = [score for known, score in similarity.items() if text.endswith(known)]

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.config.collection import AUTO_MODEL
 from sourcebook.embedding import multilingual_e5
-from sourcebook.embedding.weights import BUNDLED_NAME, BUNDLED_REMEDY, BUNDLED_SHA256, bundled_folder, weights_sha256
+from sourcebook.embedding.weights import (
+    BUNDLED_NAME,
+    BUNDLED_REMEDY,
+    BUNDLED_SHA256,
+    MULTILINGUAL_NAME,
+    bundled_folder,
+    weights_sha256,
+)
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 
@@ -20,7 +27,7 @@ def check_models(configuration: "Configuration | None") -> list[Check]:
     settings = configuration.collections.values() if configuration else ()
     names = list(dict.fromkeys(each.embedding.model for each in settings)) or [AUTO_MODEL]
     if AUTO_MODEL in names:
-        names = list(dict.fromkeys([*(BUNDLED_NAME, multilingual_e5.NAME), *(set(names) - {AUTO_MODEL})]))
+        names = list(dict.fromkeys([*(BUNDLED_NAME, MULTILINGUAL_NAME), *(set(names) - {AUTO_MODEL})]))
     return [_check(name) for name in names]
 
 
@@ -29,7 +36,7 @@ def _check(model: str) -> Check:
     if model.removeprefix("sentence-transformers/") == BUNDLED_NAME:
         return _check_bundled(name)
     folder = Path(model).expanduser()
-    if model == multilingual_e5.NAME and not folder.is_dir():
+    if model == MULTILINGUAL_NAME and not folder.is_dir():
         return _check_multilingual(name)
     if not folder.is_dir():
         return warn(name, "it comes from the model hub or its cache", f"use {BUNDLED_NAME} where no hub can be reached")

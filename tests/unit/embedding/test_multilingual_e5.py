@@ -14,6 +14,7 @@ from sourcebook.embedding.description import Description, describe
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.packed_file import PackedFile
+from sourcebook.embedding.weights import MULTILINGUAL_SHA256
 from sourcebook.errors import ModelError
 
 PIECES = ("<s>", "<pad>", "</s>", "<unk>", "▁tide", "▁Flut", "▁")
@@ -136,7 +137,7 @@ class TestFaults:
         (tmp_path / "tiny.bin").write_bytes(data)
         monkeypatch.setattr(multilingual_e5, "PACKED_SHA256", hashlib.sha256(data).hexdigest())
         models = cache / "sourcebook" / "models"
-        (models / f".multilingual-e5-small-{multilingual_e5.SHA256[:12]}-killed").mkdir(parents=True)
+        (models / f".multilingual-e5-small-{MULTILINGUAL_SHA256[:12]}-killed").mkdir(parents=True)
         forked = multiprocessing.get_context("fork")
         with forked.Pool(2) as pool:
             first, second = pool.map(multilingual_e5.unpacked_folder, [tmp_path / "tiny.bin"] * 2)
