@@ -142,7 +142,7 @@ def ingest(
                     fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
-                        _record_comparison(connection, name, selection)
+                        _record_comparison(connection, name, selection, pending.settled_parsers)
                         yield IngestedCollection(
                             name,
                             None,
@@ -329,10 +329,12 @@ def _record_leftovers(configuration: Configuration, database: Database, *, has_r
             recorder.wait(_SECONDS_FOR_LEFTOVERS)
 
 
-def _record_comparison(connection: Connection, name: str, selection: Selection) -> None:
+def _record_comparison(
+    connection: Connection, name: str, selection: Selection, settled_parsers: str | None = None
+) -> None:
     """Record the comparison of a whole collection; the ingest of a part says nothing about changes elsewhere."""
     if not (selection.documents or selection.sources or selection.only_failed):
-        record_comparison(connection, name, behind=False)
+        record_comparison(connection, name, behind=False, settled_parsers=settled_parsers)
 
 
 def _no_counts() -> dict[str, Any]:

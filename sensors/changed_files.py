@@ -26,7 +26,8 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
     def look(database: Database, collection: str, before: str | None) -> Looked:
         with database.connection() as connection:
             pending = find_pending(connection, collection)
-            record_comparison(connection, collection, behind=pending.work_beside_pages)
+            settled = None if is_locked(connection, collection) else pending.settled_parsers
+            record_comparison(connection, collection, behind=pending.work_beside_pages, settled_parsers=settled)
             if not pending.work_beside_pages:
                 return Looked(pending.unlisted[0] if pending.unlisted else "nothing changed")
             counts = {

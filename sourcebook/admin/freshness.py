@@ -19,14 +19,20 @@ class Freshness:
     """Seconds for which the oldest known change, or the most overdue site, has been waiting; 0 where none waits."""
 
 
-def record_comparison(connection: Connection, collection: str, *, behind: bool) -> None:
+def record_comparison(
+    connection: Connection, collection: str, *, behind: bool, settled_parsers: str | None = None
+) -> None:
     """Record a comparison of a collection with its sources.
 
     Args:
         connection: in autocommit mode.
         collection: name of the collection.
         behind: whether changes wait to be ingested.
+        settled_parsers: digest of the parsers that every item was found to follow: from now on only changed items are
+            compared with them. Give it only where no process ingests the collection, which may know other parsers.
     """
+    if settled_parsers is not None:
+        connection.execute(queries["record_parsers"], {"collection": collection, "parsers": settled_parsers})
     connection.execute(queries["record_comparison"], {"collection": collection, "behind": behind})
 
 

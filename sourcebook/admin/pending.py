@@ -64,6 +64,8 @@ class Pending:
     """Whether there are recordings, or new files that may be recordings."""
     differences: tuple[Difference, ...] = field(compare=False, repr=False)
     """Differences of the sources, for an update that follows at once."""
+    settled_parsers: str | None = field(compare=False, repr=False)
+    """Digest of the parsers where every item was compared with them and none differs; see `record_comparison`."""
     fingerprint: str
     """Digest of the pending work without pages of sites; it changes between two readings while a file grows."""
 
@@ -165,6 +167,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         damage=tuple(damage),
         has_sound=has_sound,
         differences=tuple(differences),
+        settled_parsers=items.parsers if items.uris is None and not documents else None,
         fingerprint=seen.hexdigest()[:32],
     )
 

@@ -5,14 +5,16 @@ from collections import Counter
 import pytest
 from psycopg import Connection
 
+from orchestration.ingest import IngestEvents, ingest
 from sourcebook.admin.checks import run_checks
 from sourcebook.admin.items import list_items
-from sourcebook.admin.pending import find_pending
+from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.admin.status import collection_statuses
+from sourcebook.config.loading import load_configuration
 from sourcebook.indexing.generations import ensure_generation
 from sourcebook.metrics.ledger import read_ledger
-from sourcebook.model.selection import Selection
+from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
@@ -177,6 +179,33 @@ def test_runs_over_single_documents_leave_no_marks_once_all_changes_are_taken(st
     with stages.connection() as connection:
         pending = find_pending(connection, stages.collection, THOROUGH)
     assert (pending.documents, pending.index) == (0, 2)
+
+
+def test_parsers_that_changed_nothing_are_compared_with_once(stages: Stages) -> None:
+    """After an upgrade, the first `ingest` that finds nothing to do compares every document; later ones do not."""
+    stages.configure(CONFIGURATION)
+    stages.write("a.md", page())
+    stages.run()
+    stages.rows("UPDATE collection SET compared_with = 'other parsers' RETURNING 1")
+    configuration = load_configuration(stages.root.parent / "sourcebook.yaml")
+
+    def found(selection: Selection) -> Pending:
+        (done,) = ingest(
+            configuration,
+            stages.database,
+            collections=[stages.collection],
+            selection=selection,
+            events=IngestEvents(),
+        )
+        assert done.run_id is None
+        return done.pending
+
+    single = Selection(documents=(stages.uri("a.md"),))
+    assert [found(selection).settled_parsers is None for selection in (single, EVERYTHING, EVERYTHING)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_thorough_run_mends_what_no_mark_names(stages: Stages) -> None:
