@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.planning.plan import CollectionPlan
     from sourcebook.admin.status import CollectionStatus
+    from sourcebook.admin.summaries import CollectionSummary
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
     from sourcebook.search.results import SearchResults
@@ -90,6 +91,10 @@ class AsyncKnowledgeBase:
     async def forget_logged_queries(self, *args: Any, **options: Any) -> int:
         """Delete queries from the query log; see `KnowledgeBase.forget_logged_queries`."""
         return await self._run(partial(self._knowledge.forget_logged_queries, *args, **options))
+
+    async def collections(self) -> "list[CollectionSummary]":
+        """Return what each collection holds; see `KnowledgeBase.collections`."""
+        return await self._run(partial(self._knowledge.collections))
 
     async def documents(self, *args: Any, **options: Any) -> "list[Item]":
         """Return documents with their states; see `KnowledgeBase.documents`."""

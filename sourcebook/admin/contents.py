@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.planning.plan import CollectionPlan
     from sourcebook.admin.status import CollectionStatus
+    from sourcebook.admin.summaries import CollectionSummary
     from sourcebook.database.database import Database
     from sourcebook.indexing.generation_states import GenerationState
 
@@ -30,6 +31,17 @@ class Contents(ABC):
     def database(self) -> "Database":
         """The knowledge base's database."""
 
+    def collections(self) -> "list[CollectionSummary]":
+        """Return what each collection holds, in alphabetical order; see `status` for what is pending.
+
+        Raises:
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.summaries import collection_summaries
+
+        with self.database.connection() as connection:
+            return collection_summaries(connection)
+
     def documents(
         self,
         collections: Sequence[str] | str | None = None,
@@ -40,6 +52,7 @@ class Contents(ABC):
         processing: bool = False,
         limit: int | None = None,
         offset: int = 0,
+        after: tuple[str, str] | None = None,
         states: Sequence[str] = (),
         kinds: Sequence[str] = (),
         text: str | None = None,
@@ -54,6 +67,7 @@ class Contents(ABC):
             processing: only items that a process works on now.
             limit: the most items, the first ones; all where None.
             offset: number of items before the first one.
+            after: collection and URI of the item before the first one, such as the last of the page before.
             states: only items in one of these states.
             kinds: only items of one of these kinds.
             text: only items with this text in their title or URI, in any case.
@@ -74,6 +88,7 @@ class Contents(ABC):
                 processing=processing,
                 limit=limit,
                 offset=offset,
+                after=after,
                 states=states,
                 kinds=kinds,
                 text=text,

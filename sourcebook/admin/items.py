@@ -100,6 +100,7 @@ def list_items(
     failure_class: str | None = None,
     processing: bool = False,
     offset: int = 0,
+    after: tuple[str, str] | None = None,
     states: Sequence[str] = (),
     kinds: Sequence[str] = (),
     text: str | None = None,
@@ -115,6 +116,7 @@ def list_items(
         failure_class: only items that failed in this way, one of `FailureClass`; None: any.
         processing: only items that a process works on now.
         offset: number of items before the first one.
+        after: collection and URI of the item before the first one.
         states: only items in one of these states.
         kinds: only items of one of these kinds.
         text: only items with this text in their title or URI, in any case.
@@ -132,12 +134,15 @@ def list_items(
     is_filtered = any(chosen.values())
     items: list[Item] = []
     marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, collections)}
-    for name in sorted(set(collections)) or collection_names(connection):
+    for name in sorted(set(collections) or collection_names(connection)):
+        if after is not None and name < after[0]:
+            continue
         left = None if most is None else most - len(items)
         if left == 0:
             break
         scope = {"collections": [name], "collection": name, "failed": failed, "removed": removed, "limit": left}
         scope |= {"failure_class": failure_class, **chosen}
+        scope["after"] = after[1] if after is not None and name == after[0] else None
         scope |= {"uris": problem_uris(connection, name) if failed else None, "last": None}
         if processing:
             scope["uris"] = [uri for collection, uri in marks if collection == name]
@@ -177,15 +182,18 @@ def _check(limit: object, failure_class: str | None) -> None:
 def find_document(connection: Connection, document: str | int, collection: str | None = None) -> Document:
     """Return a document by its id, its URI, the path of its file, or an end of it that no other document has.
 
+    A number is an id; a text of digits may be a name as well.
+
     Raises:
         UnknownDocumentError: there is no such document, or several collections have the URI and none is named.
         QueryError: the collection does not exist.
     """
     if collection is not None:
         check_collections(connection, [collection])
+    is_id = isinstance(document, int)
     document = _nameable(str(document))
     found: list[dict[str, Any]] = []
-    for scope in _keys(connection, document, collection):
+    for scope in [{"id": int(document), "uri": None}] if is_id else _keys(connection, document, collection):
         with connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute(queries["find_documents"], scope).fetchall()
         rows = [row for row in rows if collection in {None, row["collection"]}]
@@ -200,6 +208,8 @@ def find_document(connection: Connection, document: str | int, collection: str |
         raise UnknownDocumentError(f"{document} is in several collections ({names}): {remedy}")
     if found:
         return _document(connection, found[0])
+    if is_id:
+        raise UnknownDocumentError(f"there is no document with the id {document}")
     raise UnknownDocumentError(_why_unknown(connection, document, collection))
 
 

@@ -21,11 +21,13 @@ from sourcebook.cli.commands import (
     import_,
     init,
     judge,
+    key,
     plan,
     purge,
     queries,
     remove,
     search,
+    serve,
     show,
     similar,
     status,
@@ -89,6 +91,8 @@ purge.register(app)
 export.register(app)
 import_.register(app)
 backup.register(app)
+serve.register(app)
+key.register(app)
 doctor.register(app)
 completion.register(app)
 

@@ -1,8 +1,13 @@
 """`sourcebook search` as a newcomer uses it: ingest, ask, narrow, turn the page."""
 
+import re
+import signal
+import time
+
 import pytest
 
 from tests.acceptance.workplace import Workplace
+from tests.integration.http_server import Client
 
 DAYS = "\n\n".join(
     f"## Day {day}\n\nAt the harbour on day {day}. " + "The wind was light and the sea calm. " * 25
@@ -53,3 +58,28 @@ def test_one_question_asked_in_many_ways(workplace: Workplace) -> None:
         shown = workplace.run("search", '"day 4"', "--mode", "keyword", "--neighbours", "1")
         assert " > At the harbour on day 4." in shown
         assert "day 5" in shown
+
+        ask_over_http(workplace)
+
+
+def ask_over_http(workplace: Workplace) -> None:
+    """Ask a server in a process of its own, without a key and with one; it ends when it is told to."""
+    key = workplace.run("key", "create", "website", "-c", "handbook", "--expires", "90d").strip()
+    assert key.startswith("sb_")
+    assert workplace.json("key")["keys"][0]["state"] == "valid"
+    log = workplace.folder / "serve.log"
+    server = workplace.start("serve", "--port", "0", errors_to=log)
+    try:
+        while not (address := re.search(r"http://127\.0\.0\.1:(\d+)", log.read_text())):
+            assert server.poll() is None, log.read_text()
+            time.sleep(0.05)  # until it has said its address
+        for client in (Client(int(address[1])), Client(int(address[1]), key)):
+            answer = client.post("/v1/search", {"query": "How long is there electricity?", "limit": 1})
+            assert answer.json["results"][0]["uri"] == workplace.uri("docs/power.md")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=60)
+    assert server.returncode == 0, log.read_text()
+    assert key not in log.read_text()
+    workplace.run("key", "revoke", "website")
+    assert workplace.json("key", "list")["keys"][0]["state"] == "revoked"

@@ -71,6 +71,7 @@ MODULES = {
     "evaluation": ("ir_measures", "numpy"),
     "monitoring": ("opentelemetry", "prometheus_client"),
     "transfer": ("numpy", "pyarrow"),
+    "server": ("fastapi", "prometheus_client", "uvicorn"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy", "watchfiles"),
 }
 """Modules that each extra of the distribution installs."""
@@ -87,6 +88,7 @@ PURPOSES = {
     "evaluation": "measuring search, with ir-measures",
     "monitoring": "metrics and traces",
     "transfer": "export and import, with Parquet",
+    "server": "the REST API",
     "pipeline": "ingest and the web page",
 }
 

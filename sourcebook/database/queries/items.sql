@@ -12,6 +12,7 @@ JOIN collection ON collection.name = item.collection AND collection.removed_at I
 WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(collections)s))
   AND (%(uris)s::text[] IS NULL OR item.uri = ANY(%(uris)s))
   AND (%(last)s::text IS NULL OR item.uri <= %(last)s)
+  AND (%(after)s::text IS NULL OR item.uri > %(after)s)
   AND (%(failure_class)s::text IS NULL OR item.failure_class = %(failure_class)s)
   AND (cardinality(%(states)s::text[]) = 0 OR item.state = ANY(%(states)s))
   AND (cardinality(%(kinds)s::text[]) = 0 OR item.kind = ANY(%(kinds)s))
@@ -26,7 +27,7 @@ LIMIT %(limit)s;
 -- name: last_document_of_page
 -- Return the URI of the last document of a page of documents, so that only items up to it are read.
 SELECT uri FROM document
-WHERE collection = %(collection)s AND (removed_at IS NULL OR %(removed)s)
+WHERE collection = %(collection)s AND (removed_at IS NULL OR %(removed)s) AND (%(after)s::text IS NULL OR uri > %(after)s)
 ORDER BY uri OFFSET %(limit)s - 1 LIMIT 1;
 
 -- name: find_documents

@@ -160,3 +160,17 @@ FROM source
 WHERE collection = %(collection)s AND kind = 'files' AND removed_at IS NULL AND listing_error IS NULL
   AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.source_id = source.id AND raw_file.removed_at IS NULL)
 ORDER BY id;
+
+-- name: collection_summaries
+-- Return the kept counts of each collection, and the model and the dimensions of its active generation.
+SELECT collection.name,
+       (SELECT coalesce(sum(items), 0)::bigint FROM tally
+        WHERE tally.collection = collection.name AND kind = 'documents') AS documents,
+       coalesce(generation.entry_count, 0) AS chunks,
+       coalesce(generation.text_count, 0) AS embeddings,
+       (SELECT coalesce(sum(items), 0)::bigint FROM tally
+        WHERE tally.collection = collection.name AND kind = 'removed') AS removed,
+       generation.id AS generation, generation.embedding ->> 'model' AS embedding_model, generation.dimensions
+FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
+WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
+ORDER BY collection.name;

@@ -1,0 +1,161 @@
+"""Keys for those who reach the knowledge base over a network.
+
+A key is `sb_` and 32 random bytes. Only its SHA-256 is kept: a key of so much chance cannot be guessed from it, so that
+no slow hash is needed, and a lookup is one index scan.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+from sourcebook.admin.audit import record_event
+from sourcebook.admin.collections import check_collections
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
+from sourcebook.model.access import SCOPES, Grant, Scope
+
+PREFIX: Final = "sb_"
+_BEGINNING: Final = len(PREFIX) + 6
+"""Characters of a key that are kept, by which a person recognises it."""
+_LONGEST_NAME: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class AccessKey:
+    """A key as it is kept: without what opens anything."""
+
+    id: int
+    name: str
+    beginning: str
+    """The first characters of the key."""
+    scopes: tuple[Scope, ...]
+    collections: tuple[str, ...] | None
+    """Names of the only collections that it sees; None: every collection."""
+    created_at: datetime
+    expires_at: datetime | None
+    used_at: datetime | None
+    """Last use, to the minute."""
+    revoked_at: datetime | None
+
+    def __post_init__(self) -> None:
+        """Turn the lists of the database into tuples."""
+        object.__setattr__(self, "scopes", tuple(self.scopes))
+        if self.collections is not None:
+            object.__setattr__(self, "collections", tuple(self.collections))
+
+    @property
+    def state(self) -> str:
+        """`valid`, `expired` or `revoked`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        is_over = self.expires_at is not None and self.expires_at <= datetime.now(UTC)
+        return "expired" if is_over else "valid"
+
+    @property
+    def grant(self) -> Grant:
+        """The scopes and collections of the key."""
+        return Grant(f"key {self.name}", self.scopes, self.collections)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, the state among them."""
+        return {**asdict(self), "state": self.state}
+
+
+def create_key(
+    connection: Connection,
+    name: str,
+    scopes: Sequence[Scope] = ("read",),
+    collections: Sequence[str] | None = None,
+    *,
+    lasts: timedelta | None = None,
+    actor: str,
+) -> tuple[AccessKey, str]:
+    """Create a key; return it, and the text that is shown once and kept nowhere.
+
+    Args:
+        connection: to the knowledge base.
+        name: what a person calls it; no other valid key has it.
+        scopes: `read`, `write`, `admin`; each includes those before it.
+        collections: names of the only collections that it sees; every collection where None.
+        lasts: time until it expires; None: never.
+        actor: who asks, for the audit.
+
+    Raises:
+        QueryError: the name is empty, too long or taken, a scope is unknown, the time is not above 0, or a collection
+            does not exist.
+    """
+    name = name.strip()
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise QueryError(f"the name of a key has 1 to {_LONGEST_NAME} printable characters")
+    unknown = [scope for scope in scopes if scope not in SCOPES]
+    if unknown or not scopes:
+        raise QueryError(f"there is no scope {', '.join(unknown) or '(none)'}; there is {', '.join(SCOPES)}")
+    if lasts is not None and lasts <= timedelta():
+        raise QueryError("a key lasts longer than no time")
+    if collections is not None:
+        check_collections(connection, collections)
+    text = PREFIX + secrets.token_urlsafe(32)
+    row = {
+        "name": name,
+        "beginning": text[:_BEGINNING],
+        "sha256": _sha256(text),
+        "scopes": [scope for scope in SCOPES if scope in scopes],
+        "collections": None if collections is None else sorted(set(collections)),
+        "seconds": None if lasts is None else lasts.total_seconds(),
+    }
+    with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
+        key = cursor.execute(queries["create_access_key"], row).fetchone()
+        if key is None:
+            raise QueryError(f"there is a key {name!r} already: revoke it first, or choose another name")
+        details = {"scopes": list(key.scopes), "collections": key.collections, "expires_at": _text(key.expires_at)}
+        record_event(connection, actor, "key.create", f"key {name}", details)
+    return key, text
+
+
+def list_keys(connection: Connection) -> list[AccessKey]:
+    """Return every key in the order of creation, revoked and expired ones included."""
+    with connection.cursor(row_factory=class_row(AccessKey)) as cursor:
+        return cursor.execute(queries["access_keys"]).fetchall()
+
+
+def revoke_key(connection: Connection, key: str, *, actor: str) -> AccessKey:
+    """Revoke a key by its id or name: the next request with it is refused.
+
+    Raises:
+        QueryError: no valid key has this id or name.
+    """
+    number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None
+    with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
+        revoked = cursor.execute(queries["revoke_access_key"], {"id": number, "name": key}).fetchone()
+        if revoked is None:
+            raise QueryError(f"there is no valid key {key!r}: sourcebook key list  shows them")
+        record_event(connection, actor, "key.revoke", f"key {revoked.name}")
+    return revoked
+
+
+def find_key(connection: Connection, text: str) -> AccessKey | None:
+    """Return the valid key that a caller has sent, and record its use once a minute; None where it is none.
+
+    Args:
+        connection: in autocommit mode.
+        text: what was sent.
+    """
+    with connection.cursor(row_factory=class_row(AccessKey)) as cursor:
+        key = cursor.execute(queries["living_access_key"], {"sha256": _sha256(text)}).fetchone()
+    if key is not None and (key.used_at is None or datetime.now(UTC) - key.used_at > timedelta(minutes=1)):
+        connection.execute(queries["record_use_of_key"], {"id": key.id})
+    return key
+
+
+def _sha256(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _text(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()

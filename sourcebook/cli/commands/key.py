@@ -1,0 +1,140 @@
+"""`sourcebook key`: keys for those who reach the knowledge base over a network."""
+
+import getpass
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Collections, Json, as_duration, as_text, duration
+from sourcebook.cli.output import print_json, say
+from sourcebook.cli.tables import Column, Row, show_table
+
+if TYPE_CHECKING:
+    from sourcebook.admin.access_keys import AccessKey
+
+_ACTIONS: Final = ("create", "list", "revoke")
+COLUMNS: Final = (
+    Column("id", "right"),
+    Column("name", is_prose=True),
+    Column("key", leaves=4),
+    Column("scopes"),
+    Column("collections", is_prose=True, leaves=3),
+    Column("state"),
+    Column("expires", leaves=2),
+    Column("last used", leaves=1),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("key")(key)
+
+
+def key(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[list | create NAME | revoke NAME]", help="An action.", show_default=False),
+    ] = None,
+    scopes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scope",
+            metavar="SCOPE",
+            help="What a new key allows: read (the default), write or admin; each includes those before it.",
+        ),
+    ] = None,
+    collections: Collections = None,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            "--expires",
+            metavar="DURATION",
+            callback=as_duration,
+            help="Time until a new key expires, such as 90d; never by default.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Create, list and revoke the keys with which `sourcebook serve` is reached from other machines.
+
+    A key is shown once, when it is created: the knowledge base keeps only its SHA-256. With `-c` it sees only those
+    collections; the others do not exist for it. A revoked key is refused from the next request on.
+
+    **Example:** `sourcebook key create website -c handbook --expires 90d`
+
+    - `sourcebook key list`: every key, with its last use
+
+    - `sourcebook key revoke website`
+    """
+    from sourcebook.admin.access_keys import create_key, list_keys, revoke_key
+
+    action, name = _parse([as_text(word) for word in words or ()])
+    if action != "create" and (scopes or collections or expires):
+        raise typer.BadParameter("--scope, -c and --expires belong to  sourcebook key create NAME")
+    actor = _account()
+    with CommandContext.of(ctx).open_database() as database, database.connection() as connection:
+        if action == "create":
+            lasts = duration(expires) if expires else None
+            made, text = create_key(
+                connection,
+                name,
+                scopes or ("read",),  # type: ignore[arg-type] # checked there
+                collections or None,
+                lasts=lasts,
+                actor=actor,
+            )
+            if as_json:
+                print_json({"key": text, **made.as_dict()})
+            else:
+                typer.echo("Keep this key now, it is shown only once:", err=True)
+                typer.echo(text)
+        elif action == "revoke":
+            revoked = revoke_key(connection, name, actor=actor)
+            if as_json:
+                print_json(revoked.as_dict())
+            else:
+                say(f"The key {revoked.name} is revoked.")
+        else:
+            _show(list_keys(connection), as_json=as_json)
+
+
+def _parse(words: list[str]) -> tuple[str, str]:
+    """Return the action and the name."""
+    if words in ([], ["list"]):
+        return "list", ""
+    if len(words) == 2 and words[0] in {"create", "revoke"}:
+        return words[0], words[1]
+    raise typer.BadParameter("say  list, create NAME  or  revoke NAME")
+
+
+def _account() -> str:
+    """Return the account of the operating system that asks, for the audit."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # the user id has no name, as in some containers
+        return "unknown account"
+
+
+def _show(keys: "list[AccessKey]", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"keys": [each.as_dict() for each in keys]})
+    elif keys:
+        show_table(COLUMNS, [_row(each) for each in keys])
+    else:
+        say("There is no key. Make one: sourcebook key create NAME")
+
+
+def _row(key: "AccessKey") -> Row:
+    cells = (
+        str(key.id),
+        key.name,
+        f"{key.beginning}…",
+        ", ".join(key.scopes),
+        "all" if key.collections is None else ", ".join(key.collections),
+        key.state,
+        f"{key.expires_at.astimezone():%Y-%m-%d}" if key.expires_at else "never",
+        f"{key.used_at.astimezone():%Y-%m-%d %H:%M}" if key.used_at else "never",
+    )
+    return Row(cells, styles={5: "" if key.state == "valid" else "red"})

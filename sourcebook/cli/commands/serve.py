@@ -1,0 +1,48 @@
+"""`sourcebook serve`: the knowledge base over HTTP."""
+
+from typing import Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.errors import MissingDependencyError
+from sourcebook.installation import install_command
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("serve")(serve)
+
+
+def serve(
+    ctx: typer.Context,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for every one.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port; 0 for a free one.")] = 8320,
+) -> None:
+    """Serve the knowledge base over HTTP: search, documents, collections and states as a REST API, until Ctrl-C.
+
+    On this machine's own address, which no other machine reaches, callers need no key. On any other address every
+    caller sends one, which `sourcebook key create` makes. The description of the API stands at `/openapi.json`.
+
+    **Example:** `sourcebook serve`, then  `curl -s localhost:8320/v1/search --json '{"query": "batteries"}'`
+
+    - `sourcebook serve --host 0.0.0.0`: for other machines; put a proxy with TLS before it
+    """
+    try:
+        from sourcebook.server.serving import serve as serve_until_told
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"fastapi", "starlette", "uvicorn", "prometheus_client"}:
+            raise
+        message = f"{error.name} is not installed: run  {install_command('server')}"
+        raise MissingDependencyError(message) from error
+    from sourcebook.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
+        serve_until_told(knowledge, host=host, port=port, started=_tell)
+
+
+def _tell(address: str, requires_key: bool) -> None:
+    who = "every caller sends a key: sourcebook key create" if requires_key else "from this machine, without a key"
+    typer.echo(f"Serving at {address} ({who}). The API: {address}/openapi.json. Ctrl-C ends it.", err=True)

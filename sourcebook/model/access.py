@@ -1,0 +1,37 @@
+"""Scopes over collections: the rights of a caller."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+Scope = Literal["read", "write", "admin"]
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+_INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
+    "read": frozenset({"read"}),
+    "write": frozenset({"read", "write"}),
+    "admin": frozenset({"read", "write", "admin"}),
+}
+"""Scopes that a scope includes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The scopes of one caller, and the collections that exist for it."""
+
+    actor: str
+    """Name of the caller in the audit: `key NAME`, or the account of the operating system."""
+    scopes: tuple[Scope, ...] = SCOPES
+    collections: tuple[str, ...] | None = None
+    """Names of the only collections that it sees; None: every collection."""
+
+    def allows(self, scope: Scope) -> bool:
+        """Return whether the caller may do what needs a scope."""
+        return any(scope in _INCLUDED[held] for held in self.scopes)
+
+    def sees(self, collection: str) -> bool:
+        """Return whether a collection exists for the caller."""
+        return self.collections is None or collection in self.collections
+
+    def seen(self, collections: Iterable[str]) -> list[str]:
+        """Return those of some collections that exist for the caller, in their order."""
+        return [name for name in collections if self.sees(name)]

@@ -1,0 +1,1 @@
+"""The server: the knowledge base over HTTP, with no logic of its own."""

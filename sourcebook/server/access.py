@@ -1,0 +1,105 @@
+"""Access: the caller of a request, and the collections that exist for it.
+
+A caller sends a key as `Authorization: Bearer sb_…`. Without one, a server that listens on this machine alone grants
+everything to it: whoever reaches it may use the command as well. A page in a browser could reach it, too, under a name
+that it made lead here (DNS rebinding): a request without a key must name the machine by one of its own names.
+"""
+
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+
+from sourcebook.admin.access_keys import PREFIX, find_key
+from sourcebook.admin.collections import collection_names
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant, Scope
+from sourcebook.server.problems import ForbiddenError, NoAccessError, NotFoundError
+
+OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names and addresses by which a machine names itself."""
+_NO_COLLECTION: Final = "there is no such collection"
+
+
+def knowledge_of(request: Request) -> KnowledgeBase:
+    """Return the knowledge base of the server."""
+    knowledge: KnowledgeBase = request.app.state.knowledge
+    return knowledge
+
+
+def grant_of(request: Request) -> Grant:
+    """Return what the caller of a request may do.
+
+    Raises:
+        NoAccessError: no key was sent where one is needed, or it is none, has expired or was revoked.
+    """
+    sent = request.headers.get("authorization")
+    if sent is None:
+        if not request.app.state.requires_key and _names_this_machine(request.headers.get("host", "")):
+            return Grant("local caller")
+        raise NoAccessError("send a key as  Authorization: Bearer sb_…; sourcebook key create  makes one")
+    scheme, _, key = sent.partition(" ")
+    if scheme.lower() == "bearer" and key.strip().startswith(PREFIX):
+        with knowledge_of(request).database.connection() as connection:
+            found = find_key(connection, key.strip())
+        if found is not None:
+            return found.grant
+    raise NoAccessError("the key is not valid: it may have expired or been revoked")
+
+
+Knowledge = Annotated[KnowledgeBase, Depends(knowledge_of)]
+Caller = Annotated[Grant, Depends(grant_of)]
+
+
+def needing(scope: Scope) -> Grant:
+    """Return the dependency of a route that needs a scope: the grant of the caller, who has it."""
+
+    def check(grant: Caller) -> Grant:
+        if not grant.allows(scope):
+            raise ForbiddenError(f"the key does not allow this: it needs the scope {scope}")
+        return grant
+
+    found: Grant = Depends(check)
+    return found
+
+
+Reader = Annotated[Grant, needing("read")]
+Writer = Annotated[Grant, needing("write")]
+Administrator = Annotated[Grant, needing("admin")]
+
+
+def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | None) -> list[str] | None:
+    """Return the collections that a request is about; None: every collection of the knowledge base.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller sees.
+        names: the collections that were named; None or none where the request names none.
+
+    Raises:
+        NotFoundError: a collection does not exist for the caller, or none does.
+    """
+    if names:
+        known = set(_known(knowledge))
+        if any(name not in known or not grant.sees(name) for name in names):
+            raise NotFoundError(_NO_COLLECTION)
+        return names
+    if grant.collections is None:
+        return None
+    seen = grant.seen(_known(knowledge))
+    if not seen:
+        raise NotFoundError(_NO_COLLECTION)
+    return seen
+
+
+def _names_this_machine(host: str) -> bool:
+    """Return whether the `Host` of a request is this machine, with a port or without."""
+    try:
+        return urlsplit(f"//{host}").hostname in OWN_NAMES
+    except ValueError:
+        return False
+
+
+def _known(knowledge: KnowledgeBase) -> list[str]:
+    with knowledge.database.connection() as connection:
+        return collection_names(connection)

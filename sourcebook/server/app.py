@@ -1,0 +1,41 @@
+"""The app: the routes, the errors and the limits around one knowledge base."""
+
+from fastapi import APIRouter, FastAPI
+from prometheus_client import CollectorRegistry
+
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.metrics import register
+from sourcebook.server.body_limit import BodyLimit
+from sourcebook.server.problems import Problem, add_problems
+from sourcebook.server.routes import collections, documents, operation, search
+
+DESCRIPTION = """Search a Sourcebook, and see what it holds.
+
+Send a key as `Authorization: Bearer sb_…`; on its own machine a server that listens there alone needs none. What a key
+may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
+"""
+
+
+def create_app(knowledge: KnowledgeBase, *, requires_key: bool = True, version: str = "") -> FastAPI:
+    """Return the app of a knowledge base.
+
+    Args:
+        knowledge: the knowledge base, which the caller closes.
+        requires_key: whether every caller needs a key; otherwise those without one, who name this machine by one of its
+            own names, may do everything.
+        version: the version of Sourcebook, for the description of the API.
+    """
+    failures = {number: {"model": Problem} for number in (400, 401, 403, 404, 413, 422, 503)}
+    app = FastAPI(title="Sourcebook", version=version or "0", description=DESCRIPTION, docs_url=None, redoc_url=None)
+    app.state.knowledge = knowledge
+    app.state.requires_key = requires_key
+    app.state.registry = CollectorRegistry()
+    register(app.state.registry)
+    api = APIRouter(prefix="/v1", responses=failures)  # type: ignore[arg-type] # invariant dict
+    for module in (search, collections, documents):
+        api.include_router(module.router)
+    app.include_router(api)
+    app.include_router(operation.router)
+    app.add_middleware(BodyLimit)
+    add_problems(app)
+    return app

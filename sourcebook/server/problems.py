@@ -1,0 +1,164 @@
+"""Errors as problem details (RFC 9457), which never repeat what was sent.
+
+A client logs what it is answered, and a page shows it: an answer that repeats a request carries markup and secrets of
+somebody else there. So the sentences of the library, which name the value that is wrong, lose it here.
+"""
+
+import logging
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from sourcebook.database.failures import database_failure_in
+from sourcebook.errors import (
+    DatabaseError,
+    MissingDependencyError,
+    ModelError,
+    QueryError,
+    SourcebookError,
+    UnknownDocumentError,
+)
+
+MEDIA_TYPE: Final = "application/problem+json"
+_RETRY_SECONDS: Final = 2
+"""Seconds after which a client tries again where the database was busy or away."""
+_log = logging.getLogger(__name__)
+
+
+class Problem(BaseModel):
+    """The answer to a request that failed."""
+
+    type: str = Field(default="about:blank", examples=["about:blank"])
+    title: str = Field(examples=["Not Found"])
+    status: int = Field(examples=[404])
+    detail: str = Field(examples=["there is no such collection"])
+
+
+class NotFoundError(SourcebookError):
+    """A collection, document or generation does not exist, or does not exist for this caller."""
+
+
+class NoAccessError(SourcebookError):
+    """The caller has sent no valid key."""
+
+
+class ForbiddenError(SourcebookError):
+    """The caller's key does not allow this."""
+
+
+def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """Return the answer to a request that failed."""
+    found = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    return JSONResponse(found.model_dump(), status, headers, MEDIA_TYPE)
+
+
+def add_problems(app: FastAPI) -> None:
+    """Answer every error of an app with problem details."""
+    app.add_exception_handler(SourcebookError, _on_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(Exception, _on_error)
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    error = database_failure_in(error) or error
+    match error:
+        case NoAccessError():
+            return problem(401, str(error), {"WWW-Authenticate": 'Bearer realm="sourcebook"'})
+        case ForbiddenError():
+            return problem(403, str(error))
+        case NotFoundError():
+            return problem(404, str(error))
+        case UnknownDocumentError():
+            return problem(404, "there is no such document")
+        case QueryError():
+            sent = [*request.path_params.values(), *request.query_params.values()]
+            sent.append(getattr(request.state, "sent", None))
+            return problem(400, without_sent(str(error), sent))
+        case DatabaseError(is_temporary=True):
+            return problem(503, error.detail, {"Retry-After": str(_RETRY_SECONDS)})
+        case DatabaseError():
+            _log.error("a request failed: %s", error)
+            return problem(503, "the database cannot be used; the server's log says why")
+        case ModelError() | MissingDependencyError():
+            _log.error("a request failed: %s", error)
+            return problem(503, "a model or a package is missing on the server; its log says which")
+    _log.error("a request failed", exc_info=error)
+    return problem(500, "something unexpected went wrong; the server's log says what")
+
+
+async def _on_invalid_request(_: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    said = list(dict.fromkeys(_sentence(each) for each in error.errors()))
+    return problem(400 if any(each["type"] == "json_invalid" for each in error.errors()) else 422, "; ".join(said[:10]))
+
+
+async def _on_http_error(_: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    details = {
+        404: "there is nothing at this address",
+        405: "this address does not take this method",
+        413: "the body is too large",
+    }
+    headers = dict(error.headers) if error.headers else None
+    return problem(error.status_code, details.get(error.status_code, HTTPStatus(error.status_code).phrase), headers)
+
+
+def without_sent(message: str, sent: Any) -> str:
+    """Return a sentence in which `(…)` stands for each text that the request held.
+
+    Args:
+        message: the sentence.
+        sent: the values of the request, nested as they came.
+    """
+    for text in sorted(set(_texts(sent)), key=len, reverse=True):
+        for shown in (repr(text), f'"{text}"', text if len(text) > _SHORT else ""):
+            if shown:
+                message = message.replace(shown, "(…)")
+    return message
+
+
+_SHORT: Final = 2
+"""Characters of a text up to which only its quoted form is taken out: every sentence has its letters."""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a value, keys included, in each form that a sentence may give them."""
+    if isinstance(value, str):
+        yield value
+        if len(value) > _QUOTED:
+            yield value[:_QUOTED]
+    elif isinstance(value, dict):
+        for key, held in value.items():
+            yield from _texts(str(key))
+            yield from _texts(held)
+    elif isinstance(value, list | tuple):
+        for held in value:
+            yield from _texts(held)
+
+
+_QUOTED: Final = 40
+"""Characters of a long value that the library's sentences quote."""
+
+
+def _sentence(error: dict[str, Any]) -> str:
+    """Return what is wrong with a field of a request, without its value; an unknown field is not named."""
+    place = [str(part) for part in error["loc"][1:] if isinstance(part, str | int)]
+    if error["type"] == "json_invalid":
+        return "the body is no JSON"
+    if error["type"] == "extra_forbidden":
+        inside = ".".join(place[:-1])
+        return f"{inside or error['loc'][0]} has a field that does not exist"
+    return f"{'.'.join(place) or 'the ' + str(error['loc'][0])}: {_MESSAGES.get(error['type'], error['msg'])}"
+
+
+_MESSAGES: Final = {"value_error": "the value is not allowed", "assertion_error": "the value is not allowed"}
+"""Sentences for errors whose own message may have the value."""

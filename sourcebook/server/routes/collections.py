@@ -1,0 +1,60 @@
+"""Routes for collections: what they hold, their state, their generations."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from sourcebook.admin.status import CollectionStatus
+from sourcebook.admin.summaries import CollectionSummary
+from sourcebook.indexing.generation_states import GenerationState
+from sourcebook.server.access import Knowledge, Reader, seen_collections
+
+router = APIRouter(tags=["collections"])
+Named = Annotated[list[str] | None, Query(alias="collection", description="Names; every collection by default.")]
+
+
+class CollectionList(BaseModel):
+    """The contents of each collection."""
+
+    collections: list[CollectionSummary]
+
+
+class StatusList(BaseModel):
+    """The state of each collection."""
+
+    collections: list[CollectionStatus]
+
+
+class GenerationList(BaseModel):
+    """The generations of each collection."""
+
+    generations: list[GenerationState]
+
+
+@router.get("/collections", operation_id="list_collections")
+def list_collections(knowledge: Knowledge, grant: Reader) -> CollectionList:
+    """Return what each collection holds, in alphabetical order."""
+    return CollectionList(collections=[each for each in knowledge.collections() if grant.sees(each.name)])
+
+
+@router.get("/collections/{name}", operation_id="get_collection")
+def get_collection(name: str, knowledge: Knowledge, grant: Reader) -> CollectionSummary:
+    """Return what one collection holds."""
+    seen_collections(knowledge, grant, [name])
+    return next(each for each in knowledge.collections() if each.name == name)
+
+
+@router.get("/status", operation_id="status")
+def status(knowledge: Knowledge, grant: Reader, names: Named = None) -> StatusList:
+    """Return the state of each collection: contents, stale items, failures, damage, sources and generations.
+
+    Folders are compared with the ledger by name, size and time.
+    """
+    return StatusList(collections=knowledge.status(seen_collections(knowledge, grant, names)))
+
+
+@router.get("/generations", operation_id="generations")
+def generations(knowledge: Knowledge, grant: Reader, names: Named = None) -> GenerationList:
+    """Return the generations of collections: of each the active one first."""
+    return GenerationList(generations=knowledge.generations(seen_collections(knowledge, grant, names)))

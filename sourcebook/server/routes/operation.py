@@ -1,0 +1,41 @@
+"""Routes for those who operate the server: whether it lives, whether it can answer, metrics."""
+
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from sourcebook.admin.collections import collection_names
+from sourcebook.server.access import Administrator, Knowledge
+
+router = APIRouter(tags=["operation"])
+
+
+class State(BaseModel):
+    """The state of the server."""
+
+    status: Literal["ok"] = "ok"
+
+
+@router.get("/health", operation_id="health")
+async def health() -> State:
+    """Answer as long as the process lives; the database is not asked."""
+    return State()
+
+
+@router.get("/ready", operation_id="ready")
+def ready(knowledge: Knowledge) -> State:
+    """Answer where the database does, too; 503 otherwise."""
+    with knowledge.database.connection() as connection:
+        collection_names(connection)
+    return State()
+
+
+@router.get("/metrics", operation_id="metrics", response_class=Response)
+def metrics(request: Request, _: Administrator) -> Response:
+    """Return the Prometheus metrics of the searches of this process."""
+    registry: CollectorRegistry = request.app.state.registry
+    return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})

@@ -1,0 +1,94 @@
+"""The process that serves: a socket that listens, and uvicorn."""
+
+import ipaddress
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+
+import uvicorn
+
+from sourcebook.errors import SourcebookError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.server.app import create_app
+
+DEFAULT_PORT = 8320
+_SECONDS_TO_END = 5
+"""Seconds in which requests that run may end when the server is told to."""
+
+
+class ServingError(SourcebookError):
+    """The server cannot listen where it is told to."""
+
+
+def serve(
+    knowledge: KnowledgeBase, *, host: str = "127.0.0.1", port: int = DEFAULT_PORT, started: Callable[[str, bool], None]
+) -> None:
+    """Serve a knowledge base until SIGINT or SIGTERM.
+
+    Args:
+        knowledge: the knowledge base, which the caller closes.
+        host: the address to listen on; on any but this machine's own every caller needs a key.
+        port: the port; 0 for a free one.
+        started: called with the address of the server, and whether callers need a key, once it listens.
+
+    Raises:
+        ServingError: the port is taken, or the address is none of this machine.
+    """
+    listening = _listen(host, port)
+    address, taken = listening.getsockname()[:2]
+    requires_key = not is_local(str(address))
+    app = create_app(knowledge, requires_key=requires_key, version=_version())
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END, server_header=False
+    )
+    with listening:
+        named = f"[{address}]" if ":" in str(address) else address
+        started(f"http://{named}:{taken}", requires_key)
+        with _told_to_end():
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Let SIGINT and SIGTERM end the server alone: uvicorn handles them, and raises them again when it has ended."""
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def is_local(address: str) -> bool:
+    """Return whether an address can be reached from this machine alone."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, protocol)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(place)
+            made.listen(128)
+        except BaseException:
+            made.close()
+            raise
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ServingError(
+            f"the server cannot listen on {host}, port {port} ({reason}): choose others with --host and --port"
+        ) from error
+    return made
+
+
+def _version() -> str:
+    try:
+        return version("sourcebook")
+    except PackageNotFoundError:
+        return ""

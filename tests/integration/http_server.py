@@ -1,0 +1,73 @@
+"""The REST server in a thread, and a client that sends what it is told, byte by byte."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from typing import Any
+
+import uvicorn
+
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.server.app import create_app
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server answered."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client of one server, with a key or without."""
+
+    port: int
+    key: str | None = None
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.request("GET", path, headers=headers)
+
+    def post(self, path: str, body: Any, **headers: str) -> Answer:
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.request("POST", path, sent, {"Content-Type": "application/json", **headers})
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        sent = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
+        if self.key is not None:
+            sent.setdefault("Authorization", f"Bearer {self.key}")
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body, sent)
+            answer = connection.getresponse()
+            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving(knowledge: KnowledgeBase, *, requires_key: bool) -> Iterator[Client]:
+    """Serve a knowledge base on a free port of the loopback address."""
+    app = create_app(knowledge, requires_key=requires_key)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            thread.join(0.01)  # until it listens
+        yield Client(server.servers[0].sockets[0].getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join()

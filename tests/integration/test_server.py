@@ -1,0 +1,240 @@
+"""The REST server: what it answers, what a key may see, and what it refuses."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from sourcebook.admin.access_keys import create_key, list_keys, revoke_key
+from sourcebook.admin.audit import audit_events
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.server.types import SearchAnswer
+from tests.integration.http_server import Client, serving
+from tests.integration.stages import Stages
+
+CONFIGURATION = """\
+collections:
+  handbook: {files: [{root: ./docs/handbook}]}
+  personnel: {files: [{root: ./docs/personnel}]}
+"""
+POWER = "# Power\n\nThe batteries of the tide gauge last fourteen months. " + "The gauge runs on them alone. " * 3
+SALARY = "# Salaries\n\nThe batteries engineer of the harbour earns a marmalade bonus in winter."
+
+
+@pytest.fixture
+def base(stages: Stages) -> Stages:
+    """Two collections, of which a key may see one."""
+    stages.write("handbook/power.md", POWER)
+    stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
+    stages.write("personnel/salaries.md", SALARY)
+    stages.configure(CONFIGURATION)
+    for name in ("personnel", "handbook"):
+        stages.collection = name
+        stages.run()
+    return stages
+
+
+@pytest.fixture
+def knowledge(base: Stages) -> KnowledgeBase:
+    return base.knowledge
+
+
+def key(stages: Stages, name: str, *scopes: str, only: list[str] | None = None, lasts: timedelta | None = None) -> str:
+    with stages.connection() as connection:
+        _, text = create_key(connection, name, scopes or ("read",), only, lasts=lasts, actor="test")  # type: ignore[arg-type]
+    return text
+
+
+def test_a_local_caller_searches_and_reads_without_a_key(base: Stages, knowledge: KnowledgeBase) -> None:
+    with serving(knowledge, requires_key=False) as client:
+        query = "How long do the batteries last?"
+        asked = {"query": query, "limit": 1, "min_relevance": 0}
+        answer = client.post("/v1/search", {**asked, "facets": True, "explain": True, "neighbours": 1})
+        assert answer.status == 200
+        found = SearchAnswer.model_validate_json(answer.content)
+        assert [hit.title for hit in found.results] == ["Power"]
+        direct = knowledge.search(query, limit=1, min_relevance=0)[0]
+        assert (found.results[0].document_id, found.results[0].uri) == (direct.document_id, direct.uri)
+        assert found.results[0].score == pytest.approx(direct.score)
+
+        names = [each["name"] for each in client.get("/v1/collections").json["collections"]]
+        assert names == ["handbook", "personnel"]
+        handbook = client.get("/v1/collections/handbook").json
+        assert (handbook["documents"], handbook["embedding_model"]) == (2, "all-MiniLM-L6-v2")
+        assert client.get("/v1/status?collection=handbook").json["collections"][0]["stale"] == 0
+        assert len(client.get("/v1/generations").json["generations"]) == 2
+
+        document = client.get(f"/v1/documents/{direct.document_id}")
+        assert document.json["text"].startswith("# Power")
+        again = client.get(f"/v1/documents/{direct.document_id}", If_None_Match=document.headers["etag"])
+        assert (again.status, again.content) == (304, b"")
+        chunks = client.get(f"/v1/documents/{direct.document_id}/chunks").json["chunks"]
+        assert [chunk["ordinal"] for chunk in chunks] == list(range(len(chunks))) != []
+        similar = client.post("/v1/similar", {"document": "handbook/power.md", "collections": "handbook"})
+        assert [hit["title"] for hit in similar.json["results"]] == ["Seals"]
+        assert client.get("/health").json == client.get("/ready").json == {"status": "ok"}
+        assert b"sourcebook_searches_total" in client.get("/metrics").content
+
+
+def test_pages_of_documents_follow_their_cursors(base: Stages, knowledge: KnowledgeBase) -> None:
+    with serving(knowledge, requires_key=False) as client:
+        seen: list[str] = []
+        cursor = ""
+        while True:
+            page = client.get(f"/v1/documents?limit=1{cursor}").json
+            seen += [each["uri"] for each in page["documents"]]
+            if page["next_cursor"] is None:
+                break
+            cursor = f"&cursor={page['next_cursor']}"
+        assert seen == [item.uri for item in knowledge.documents()]
+        assert len(seen) == 3
+        assert client.get("/v1/documents?text=power&state=ready&kind=file").json["documents"][0]["title"] == "Power"
+        assert client.get("/v1/documents?state=failed").json == {"documents": [], "next_cursor": None}
+
+
+def test_what_a_key_may_not_see_does_not_exist_for_it(base: Stages, knowledge: KnowledgeBase) -> None:
+    limited = key(base, "website", only=["handbook"])
+    (secret,) = knowledge.documents("personnel")
+    (state,) = knowledge.generations("personnel")
+    with serving(knowledge, requires_key=True) as anyone:
+        client = Client(anyone.port, limited)
+        found = client.post("/v1/search", {"query": "batteries marmalade", "limit": 50, "min_relevance": 0})
+        assert {hit["collection"] for hit in found.json["results"]} == {"handbook"}
+        assert b"marmalade bonus" not in found.content
+        for hidden, missing in [
+            (client.get("/v1/collections/personnel"), client.get("/v1/collections/nothing")),
+            (client.get("/v1/status?collection=personnel"), client.get("/v1/status?collection=nothing")),
+            (client.get("/v1/documents?collection=personnel"), client.get("/v1/documents?collection=nothing")),
+            (client.get(f"/v1/documents/{secret.document_id}"), client.get("/v1/documents/999999")),
+            (client.get(f"/v1/documents/{secret.document_id}/chunks"), client.get("/v1/documents/999999/chunks")),
+            (
+                client.post("/v1/search", {"query": "bonus", "collections": ["personnel"]}),
+                client.post("/v1/search", {"query": "bonus", "collections": ["nothing"]}),
+            ),
+            (
+                client.post("/v1/search", {"query": "bonus", "generation": state.id}),
+                client.post("/v1/search", {"query": "bonus", "generation": 999_999}),
+            ),
+            (
+                client.post("/v1/similar", {"document": secret.uri}),
+                client.post("/v1/similar", {"document": "salaries-of-nobody.md"}),
+            ),
+        ]:
+            assert (hidden.status, hidden.json) == (missing.status, missing.json)
+            assert hidden.status == 404
+        assert [each["name"] for each in client.get("/v1/collections").json["collections"]] == ["handbook"]
+        assert {each["collection"] for each in client.get("/v1/documents").json["documents"]} == {"handbook"}
+        assert {each["collection"] for each in client.get("/v1/generations").json["generations"]} == {"handbook"}
+        assert client.get("/metrics").status == 403
+
+
+def test_a_key_is_refused_once_it_is_revoked_or_has_expired(base: Stages, knowledge: KnowledgeBase) -> None:
+    valid, short, gone = (
+        key(base, "reader"),
+        key(base, "guest", lasts=timedelta(hours=1)),
+        key(base, "former", "admin"),
+    )
+    with base.connection() as connection:
+        revoke_key(connection, "former", actor="test")
+        connection.execute("UPDATE access_key SET expires_at = now() - interval '1 s' WHERE name = 'guest'")
+    with serving(knowledge, requires_key=True) as anyone:
+        description = anyone.get("/openapi.json").json["paths"]
+        refusing = {
+            path
+            for path, methods in description.items()
+            for method in methods
+            if anyone.request(method.upper(), re.sub(r"{\w+}", "1", path)).status == 401
+        }
+        assert set(description) - refusing == {"/health", "/ready"}
+        assert [Client(anyone.port, each).get("/v1/collections").status for each in (valid, short, gone)] == [
+            200,
+            401,
+            401,
+        ]
+        for sent in ("Bearer", "Bearer sb_", f"Basic {valid}", f"Bearer {valid[:-1]}", "Bearer sb_\xe4"):
+            refused = anyone.get("/v1/collections", Authorization=sent)
+            assert refused.status == 401
+            assert refused.headers["content-type"] == "application/problem+json"
+        with base.connection() as connection:
+            revoke_key(connection, "reader", actor="test")
+        assert Client(anyone.port, valid).get("/v1/collections").status == 401
+    with base.connection() as connection:
+        keys = {each.name: each for each in list_keys(connection)}
+        done = [(event.actor, event.action, event.subject) for event in audit_events(connection)]
+        stored = connection.execute(
+            "SELECT access_key::text || audit_event::text FROM access_key, audit_event"
+        ).fetchall()
+    assert {name: each.state for name, each in keys.items()} == {
+        "reader": "revoked",
+        "guest": "expired",
+        "former": "revoked",
+    }
+    assert keys["reader"].used_at is not None
+    assert done[0] == ("test", "key.revoke", "key reader")
+    assert len(done) == 5
+    assert not any(text[len("sb_ABCDEF") :] in row for (row,) in stored for text in (valid, short, gone))
+
+
+def test_a_page_that_leads_its_own_name_here_is_refused(base: Stages, knowledge: KnowledgeBase) -> None:
+    """DNS rebinding: a browser sends the name of the page, not of this machine."""
+    with serving(knowledge, requires_key=False) as client:
+        for host in (f"rebound.example:{client.port}", "rebound.example", ""):
+            assert client.post("/v1/search", {"query": "power"}, Host=host).status in {400, 401}
+        assert client.post("/v1/search", {"query": "power"}, Host=f"localhost:{client.port}").status == 200
+        simple = client.request("POST", "/v1/search", b'{"query": "power"}', {"Content-Type": "text/plain"})
+        assert simple.status == 422  # what a page may send without asking first is no request
+
+
+def test_errors_are_problems_that_repeat_nothing(base: Stages, knowledge: KnowledgeBase) -> None:
+    canary = "<script>canary</script>"
+    with serving(knowledge, requires_key=False) as client:
+        for status, answer in [
+            (400, client.post("/v1/search", {"query": canary, "limit": 0})),
+            (400, client.post("/v1/search", {"query": " "})),
+            (400, client.post("/v1/search", {"query": canary + "x" * 10_001})),
+            (400, client.post("/v1/search", {"query": "a", "filters": {canary: 1}})),
+            (400, client.post("/v1/search", {"query": "a", "filters": {"kinds": canary}})),
+            (400, client.post("/v1/search", {"query": "a", "filters": {"metadata": {canary: {canary: 1}}}})),
+            (404, client.post("/v1/search", {"query": "a", "collections": canary})),
+            (422, client.post("/v1/search", {"query": "a", canary: 1})),
+            (422, client.post("/v1/search", {"query": "a", "mode": canary})),
+            (422, client.post("/v1/search", [canary])),
+            (400, client.post("/v1/search", b'{"query": "<script>canary')),
+            (422, client.post("/v1/search", b"\xff\xfe<script>canary", Content_Type="text/html")),
+            (404, client.get("/v1/collections/%3Cscript%3Ecanary%3C%2Fscript%3E")),
+            (404, client.get("/v1/documents/99999999999999999999999")),
+            (422, client.get("/v1/documents/%3Cscript%3Ecanary")),
+            (400, client.get("/v1/documents?cursor=%3Cscript%3Ecanary")),
+            (422, client.get("/v1/documents?state=%3Cscript%3Ecanary")),
+            (404, client.get("/v1/%3Cscript%3Ecanary")),
+            (405, client.request("DELETE", "/v1/search")),
+            (413, client.post("/v1/search", b"x" * 1_000_001)),
+        ]:
+            assert (answer.status, answer.headers["content-type"]) == (status, "application/problem+json")
+            assert answer.json["status"] == status
+            assert answer.json["detail"]
+            assert b"canary" not in answer.content
+
+
+def test_odd_characters_are_searched_for_and_break_nothing(base: Stages, knowledge: KnowledgeBase) -> None:
+    with serving(knowledge, requires_key=False) as client:
+        for query in ("batteries \0", "batteries \ud800", "\U0010ffff batteries", "'; DROP TABLE chunk; --"):
+            assert client.post("/v1/search", {"query": query}).status == 200
+        for path in ("%00", "%ff", "..%2f..%2fetc", "%ed%a0%80"):
+            assert client.get(f"/v1/collections/{path}").status == 404
+            assert client.get(f"/v1/documents?text={path}").status == 200
+
+
+def test_the_server_says_so_where_the_database_is_away(base: Stages, knowledge: KnowledgeBase) -> None:
+    with serving(knowledge, requires_key=False) as client:
+        assert client.get("/ready").status == 200
+        with base.connection() as connection:
+            connection.execute("ALTER TABLE sourcebook.collection RENAME TO collection_away")
+        try:
+            away = client.get("/ready")
+            assert (away.status, away.headers["content-type"]) == (503, "application/problem+json")
+            assert client.get("/health").status == 200
+        finally:
+            with base.connection() as connection:
+                connection.execute("ALTER TABLE sourcebook.collection_away RENAME TO collection")
+        assert client.get("/ready").status == 200

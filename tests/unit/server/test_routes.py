@@ -1,0 +1,33 @@
+"""The routes, as their description and the docs name them."""
+
+import re
+from typing import Any
+
+import pytest
+
+from sourcebook.server.app import create_app
+from tests.checkout import DOCS
+
+
+@pytest.fixture(scope="module")
+def description() -> dict[str, Any]:
+    return create_app(None, requires_key=True).openapi()  # type: ignore[arg-type] # the description asks for nothing
+
+
+def test_every_route_is_in_the_docs(description: dict[str, Any]) -> None:
+    documented = set(
+        re.findall(r"`((?:GET|POST|PATCH|PUT|DELETE) /[^`]*)`", (DOCS / "server.md").read_text(encoding="utf-8"))
+    )
+    assert documented == {
+        f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods
+    }
+
+
+def test_every_route_says_what_it_does_and_how_it_fails(description: dict[str, Any]) -> None:
+    for path, methods in description["paths"].items():
+        for operation in methods.values():
+            assert operation["description"].endswith((".", "otherwise."))
+            assert "operationId" in operation
+            if path.startswith("/v1/"):
+                schemas = operation["responses"]["404"]["content"]
+                assert all("Problem" in str(schema) for schema in schemas.values())
