@@ -27,8 +27,8 @@ _CHUNKS_PER_FILE = 2.5
 
 def run(bench: Bench) -> list[Row]:
     """Ask one after the other, then from several threads and tasks at once."""
-    library, collection = _library(bench)
-    questions = _questions(bench)
+    library, collection = searched_library(bench)
+    questions = questions_of(bench)
     with library.knowledge() as knowledge:
         rows = [
             *_latency_rows(knowledge, library, collection, questions),
@@ -38,7 +38,7 @@ def run(bench: Bench) -> list[Row]:
     return rows
 
 
-def _library(bench: Bench) -> tuple[Library, str]:
+def searched_library(bench: Bench) -> tuple[Library, str]:
     """Return a library with SciFact where it is given, else with generated files for about --chunks chunks."""
     if bench.retrieval_set is not None:
         return bench.retrieval_library, "scifact"
@@ -48,7 +48,8 @@ def _library(bench: Bench) -> tuple[Library, str]:
     return library, COLLECTION
 
 
-def _questions(bench: Bench) -> list[str]:
+def questions_of(bench: Bench) -> list[str]:
+    """Return questions for the library of `searched_library`, each once."""
     if bench.retrieval_set is not None:
         return list(dict.fromkeys(bench.retrieval_set.questions.values()))[:_QUESTIONS]
     random = Random(7)

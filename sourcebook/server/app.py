@@ -1,12 +1,16 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
+from collections.abc import Collection
+from http import HTTPStatus
+from typing import Any, Final
+
 from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.server.body_limit import BodyLimit
-from sourcebook.server.problems import Problem, add_problems
+from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
 from sourcebook.server.routes import collections, documents, operation, search
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
@@ -15,23 +19,35 @@ Send a key as `Authorization: Bearer sb_…`; on its own machine a server that l
 may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
 """
 
+_FAILURES: Final[dict[int | str, dict[str, Any]]] = {
+    number: {
+        "description": HTTPStatus(number).phrase,
+        "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+    }
+    for number in (400, 401, 403, 404, 413, 422, 503)
+}
+"""Descriptions of the answers to requests that fail."""
 
-def create_app(knowledge: KnowledgeBase, *, requires_key: bool = True, version: str = "") -> FastAPI:
+
+def create_app(
+    knowledge: KnowledgeBase, *, requires_key: bool = True, rerankers: Collection[str] = (), version: str = ""
+) -> FastAPI:
     """Return the app of a knowledge base.
 
     Args:
         knowledge: the knowledge base, which the caller closes.
         requires_key: whether every caller needs a key; otherwise those without one, who name this machine by one of its
             own names, may do everything.
+        rerankers: names and folders of the only models that a search may rerank with.
         version: the version of Sourcebook, for the description of the API.
     """
-    failures = {number: {"model": Problem} for number in (400, 401, 403, 404, 413, 422, 503)}
     app = FastAPI(title="Sourcebook", version=version or "0", description=DESCRIPTION, docs_url=None, redoc_url=None)
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
+    app.state.rerankers = frozenset(rerankers)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
-    api = APIRouter(prefix="/v1", responses=failures)  # type: ignore[arg-type] # invariant dict
+    api = APIRouter(prefix="/v1", responses=_FAILURES)
     for module in (search, collections, documents):
         api.include_router(module.router)
     app.include_router(api)

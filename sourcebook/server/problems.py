@@ -160,5 +160,9 @@ def _sentence(error: dict[str, Any]) -> str:
     return f"{'.'.join(place) or 'the ' + str(error['loc'][0])}: {_MESSAGES.get(error['type'], error['msg'])}"
 
 
-_MESSAGES: Final = {"value_error": "the value is not allowed", "assertion_error": "the value is not allowed"}
+_MESSAGES: Final = {
+    "value_error": "the value is not allowed",
+    "assertion_error": "the value is not allowed",
+    "string_unicode": "the text is no valid Unicode",
+}
 """Sentences for errors whose own message may have the value."""

@@ -3,7 +3,7 @@
 import ipaddress
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
@@ -23,7 +23,12 @@ class ServingError(SourcebookError):
 
 
 def serve(
-    knowledge: KnowledgeBase, *, host: str = "127.0.0.1", port: int = DEFAULT_PORT, started: Callable[[str, bool], None]
+    knowledge: KnowledgeBase,
+    *,
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    rerankers: Collection[str] = (),
+    started: Callable[[str, bool], None],
 ) -> None:
     """Serve a knowledge base until SIGINT or SIGTERM.
 
@@ -31,6 +36,7 @@ def serve(
         knowledge: the knowledge base, which the caller closes.
         host: the address to listen on; on any but this machine's own every caller needs a key.
         port: the port; 0 for a free one.
+        rerankers: names and folders of the only models that a search may rerank with.
         started: called with the address of the server, and whether callers need a key, once it listens.
 
     Raises:
@@ -39,7 +45,7 @@ def serve(
     listening = _listen(host, port)
     address, taken = listening.getsockname()[:2]
     requires_key = not is_local(str(address))
-    app = create_app(knowledge, requires_key=requires_key, version=_version())
+    app = create_app(knowledge, requires_key=requires_key, rerankers=rerankers, version=_version())
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END, server_header=False
     )

@@ -4,16 +4,28 @@ A dataclass of the library is the type of an answer where it is one already.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.admin.items import Item, Passage
+from sourcebook.search.context import MOST_NEIGHBOURS
 from sourcebook.search.facets import Facets
-from sourcebook.search.fusion import DEEPEST, FIRST_DEPTH
+from sourcebook.search.fusion import FIRST_DEPTH
+from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
+from sourcebook.search.reranking.settings import MOST_RERANKED
 from sourcebook.search.results import SearchResult
 
 _EXAMPLE: dict[str, JsonValue] = {"query": "How long do the batteries last?", "limit": 3}
+
+
+def _whole(value: Any) -> Any:
+    """Return 5.0, which JSON does not tell from 5, as a whole number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True)]
+Number = Annotated[float, Field(strict=True)]
 
 
 class _Sent(BaseModel):
@@ -26,12 +38,10 @@ class FusionSettings(_Sent):
     """How the rankings of vector and keyword search are joined."""
 
     method: Literal["weighted", "rrf"] = "weighted"
-    vector: float = Field(default=1.0, description="Weight of the vector leg; 0 leaves it out.")
-    keyword: float = Field(default=1.0, description="Weight of the keyword leg; 0 leaves it out.")
-    k: StrictInt = Field(default=60, description="Constant of reciprocal rank fusion.")
-    depth: StrictInt = Field(
-        default=FIRST_DEPTH, description=f"Entries of each leg that are fused at first, of {DEEPEST:,}."
-    )
+    vector: Number = Field(default=1.0, ge=0, description="Weight of the vector leg; 0 leaves it out.")
+    keyword: Number = Field(default=1.0, ge=0, description="Weight of the keyword leg; 0 leaves it out.")
+    k: Whole = Field(default=60, ge=1, le=10_000, description="Constant of reciprocal rank fusion.")
+    depth: Whole = Field(default=FIRST_DEPTH, ge=10, le=1_000, description="Entries of each leg fused at first.")
     by_language: StrictBool = True
 
 
@@ -39,10 +49,10 @@ class RerankingSettings(_Sent):
     """Reranking of the first candidates by a cross encoder that is installed on the server."""
 
     model: str
-    top: StrictInt = 50
-    batch_size: StrictInt = 16
-    timeout: float | None = 2.0
-    max_length: StrictInt | None = None
+    top: Whole = Field(default=50, ge=1, le=MOST_RERANKED, description="Candidates that are reranked.")
+    batch_size: Whole = Field(default=16, ge=1, le=MOST_RERANKED)
+    timeout: Number | None = Field(default=2.0, gt=0, le=60, description="Seconds; null for no limit.")
+    max_length: Whole | None = Field(default=None, ge=8)
 
 
 class SearchQuery(_Sent):
@@ -50,30 +60,30 @@ class SearchQuery(_Sent):
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
 
-    query: str = Field(description="Words or a question, at most 10,000 characters.")
+    query: str = Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="Words or a question.")
     collections: list[str] | str | None = Field(
         default=None, description="Names, or one name; every collection by default."
     )
-    limit: StrictInt = Field(default=5, description="Passages, 1 to 1,000.")
+    limit: Whole = Field(default=5, ge=1, le=MOST_RESULTS, description="Passages.")
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
-    offset: StrictInt = Field(default=0, description="Passages before this page, 0 to 10,000.")
+    offset: Whole = Field(default=0, ge=0, le=LARGEST_OFFSET, description="Passages before this page.")
     filters: dict[str, Any] | None = Field(
         default=None, description="Conditions on the documents.", examples=[{"tags": ["policy"], "language": "en"}]
     )
     fusion: FusionSettings | Literal["weighted", "rrf"] | None = None
     strategy: Literal["fixed", "auto"] = "fixed"
-    neighbours: StrictInt = Field(
-        default=0, description="Passages before and after each result that come with it, 0 to 20."
+    neighbours: Whole = Field(
+        default=0, ge=0, le=MOST_NEIGHBOURS, description="Passages before and after each result that come with it."
     )
     group_by: Literal["document"] | None = None
-    diversity: float = Field(default=0.0, description="Weight of the difference between results, 0 to 1.")
+    diversity: Number = Field(default=0.0, ge=0, le=1, description="Weight of the difference between results.")
     rerank: RerankingSettings | str | None = None
     literal: StrictBool | None = None
     typos: StrictBool = False
     explain: StrictBool = False
-    generation: StrictInt | list[StrictInt] | None = None
+    generation: Whole | list[Whole] | None = None
     facets: StrictBool = False
-    min_relevance: float | None = Field(default=None, description="Relevance of a result, 0 to 1, at least.")
+    min_relevance: Number | None = Field(default=None, ge=0, le=1, description="Relevance of a result, at least.")
     snippets: Literal["words", "meaning"] = "words"
     log: StrictBool = True
 
@@ -85,11 +95,11 @@ class SimilarQuery(_Sent):
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"document": "handbook/power.md"}]}
     )
 
-    document: str | StrictInt = Field(description="Its id, its URI or the end of its path.")
-    passage: StrictInt | None = Field(default=None, description="Place of a passage within it, counted from 0.")
+    document: str | Whole = Field(description="Its id, its URI or the end of its path.")
+    passage: Whole | None = Field(default=None, description="Place of a passage within it, counted from 0.")
     collection: str | None = Field(default=None, description="Its collection, where several have it.")
     collections: list[str] | str | None = None
-    limit: StrictInt = 5
+    limit: Whole = Field(default=5, ge=1, le=MOST_RESULTS)
     filters: dict[str, Any] | None = None
 
 

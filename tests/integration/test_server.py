@@ -189,9 +189,11 @@ def test_errors_are_problems_that_repeat_nothing(base: Stages, knowledge: Knowle
     canary = "<script>canary</script>"
     with serving(knowledge, requires_key=False) as client:
         for status, answer in [
-            (400, client.post("/v1/search", {"query": canary, "limit": 0})),
-            (400, client.post("/v1/search", {"query": " "})),
-            (400, client.post("/v1/search", {"query": canary + "x" * 10_001})),
+            (422, client.post("/v1/search", {"query": canary, "limit": 0})),
+            (422, client.post("/v1/search", {"query": " "})),
+            (422, client.post("/v1/search", {"query": canary + "x" * 10_001})),
+            (400, client.post("/v1/search", {"query": "a", "rerank": f"/tmp/{canary}"})),
+            (400, client.post("/v1/search", {"query": canary, "fusion": {"vector": 0, "keyword": 0}})),
             (400, client.post("/v1/search", {"query": "a", "filters": {canary: 1}})),
             (400, client.post("/v1/search", {"query": "a", "filters": {"kinds": canary}})),
             (400, client.post("/v1/search", {"query": "a", "filters": {"metadata": {canary: {canary: 1}}}})),
@@ -204,7 +206,8 @@ def test_errors_are_problems_that_repeat_nothing(base: Stages, knowledge: Knowle
             (404, client.get("/v1/collections/%3Cscript%3Ecanary%3C%2Fscript%3E")),
             (404, client.get("/v1/documents/99999999999999999999999")),
             (422, client.get("/v1/documents/%3Cscript%3Ecanary")),
-            (400, client.get("/v1/documents?cursor=%3Cscript%3Ecanary")),
+            (422, client.get("/v1/documents?cursor=%3Cscript%3Ecanary")),
+            (400, client.get("/v1/documents?cursor=canary")),
             (422, client.get("/v1/documents?state=%3Cscript%3Ecanary")),
             (404, client.get("/v1/%3Cscript%3Ecanary")),
             (405, client.request("DELETE", "/v1/search")),
@@ -218,7 +221,8 @@ def test_errors_are_problems_that_repeat_nothing(base: Stages, knowledge: Knowle
 
 def test_odd_characters_are_searched_for_and_break_nothing(base: Stages, knowledge: KnowledgeBase) -> None:
     with serving(knowledge, requires_key=False) as client:
-        for query in ("batteries \0", "batteries \ud800", "\U0010ffff batteries", "'; DROP TABLE chunk; --"):
+        assert client.post("/v1/search", {"query": "batteries \ud800"}).status == 422
+        for query in ("batteries \0", "\U0010ffff batteries", "'; DROP TABLE chunk; --"):
             assert client.post("/v1/search", {"query": query}).status == 200
         for path in ("%00", "%ff", "..%2f..%2fetc", "%ed%a0%80"):
             assert client.get(f"/v1/collections/{path}").status == 404

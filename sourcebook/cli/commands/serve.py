@@ -20,6 +20,14 @@ def serve(
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for every one.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port; 0 for a free one.")] = 8320,
+    rerank: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rerank",
+            metavar="MODEL",
+            help="A model that searches may be reranked with: a name or folder; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the knowledge base over HTTP: search, documents, collections and states as a REST API, until Ctrl-C.
 
@@ -40,7 +48,7 @@ def serve(
     from sourcebook.knowledge_base import KnowledgeBase
 
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
-        serve_until_told(knowledge, host=host, port=port, started=_tell)
+        serve_until_told(knowledge, host=host, port=port, rerankers=rerank or (), started=_tell)
 
 
 def _tell(address: str, requires_key: bool) -> None:

@@ -32,7 +32,10 @@ def list_documents(
     ] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     cursor: Annotated[
-        str | None, Query(max_length=_LONGEST_CURSOR, description="The `next_cursor` of the page before.")
+        str | None,
+        Query(
+            max_length=_LONGEST_CURSOR, pattern="^[A-Za-z0-9_-]+$", description="The `next_cursor` of the page before."
+        ),
     ] = None,
 ) -> DocumentPage:
     """Return documents, and files and pages that are no documents, by collection and URI."""

@@ -28,11 +28,7 @@ def search(asked: SearchQuery, request: Request, knowledge: Knowledge, grant: Re
     options["collections"] = _collections(knowledge, grant, asked.collections, asked.generation)
     if isinstance(asked.fusion, FusionSettings):
         options["fusion"] = Fusion(**asked.fusion.model_dump())
-    if isinstance(asked.rerank, str):
-        request.state.sent.append(asked.rerank)
-    if isinstance(asked.rerank, RerankingSettings):
-        request.state.sent.append(asked.rerank.model)
-        options["rerank"] = Reranking(**asked.rerank.model_dump())
+    options["rerank"] = _reranking(request, asked.rerank)
     return _answer(knowledge.search(asked.query, **options))
 
 
@@ -82,13 +78,27 @@ def _collections(
 ) -> list[str] | None:
     """Return the collections to search; of generations, those that they are of."""
     names = [named] if isinstance(named, str) else named
-    if generation is not None and grant.collections is not None:
+    if generation is not None:
         ids = {generation} if isinstance(generation, int) else set(generation)
         known = {state.id: state.collection for state in knowledge.generations()}
-        if any(not grant.sees(known.get(number, "")) for number in ids):
+        if any(number not in known or not grant.sees(known[number]) for number in ids):
             raise NotFoundError("there is no such generation")
         return names if names is None else seen_collections(knowledge, grant, names)
     return seen_collections(knowledge, grant, names)
+
+
+def _reranking(request: Request, asked: RerankingSettings | str | None) -> Reranking | None:
+    """Return the reranking that a request asks for.
+
+    Raises:
+        QueryError: the server was not started with this model: a caller must not make it load what it names.
+    """
+    if asked is None:
+        return None
+    settings = RerankingSettings(model=asked) if isinstance(asked, str) else asked
+    if settings.model not in request.app.state.rerankers:
+        raise QueryError("this server does not rerank with that model: its operator names models with --rerank")
+    return Reranking(**settings.model_dump())
 
 
 def _answer(found: SearchResults) -> Response:
