@@ -130,7 +130,7 @@ def test_a_newer_export_is_refused(folder: Path, empty: Database) -> None:
 
 
 def test_a_name_that_leads_out_is_refused(folder: Path, empty: Database, tmp_path: Path) -> None:
-    """In the list of files, as the folder of a collection, and as a symbolic link."""
+    """In the list of files, as the folder of a collection, as a symbolic link; and a pipe is no file."""
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     (tmp_path / "secret").write_text("secret")
@@ -150,6 +150,9 @@ def test_a_name_that_leads_out_is_refused(folder: Path, empty: Database, tmp_pat
     (copy / DOCUMENTS).symlink_to(folder / DOCUMENTS)
     seal(copy)
     refused(empty, copy, "link that leads out")
+    (copy / DOCUMENTS).unlink()
+    os.mkfifo(copy / DOCUMENTS)  # nobody writes to it: to read it would take for ever
+    refused(empty, copy, "document.parquet is missing")
 
 
 def test_vectors_are_checked(folder: Path, empty: Database, tmp_path: Path) -> None:
