@@ -123,7 +123,7 @@ def nearest(
     """
     started = time.perf_counter()
     search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions)
-    sizes, indexed = search.look_up([generation.id for generation in generations])
+    sizes, indexed = search.look_up(generations)
     parts = [search.exactly([number for number in sizes if number not in indexed])]
     if indexed:
         parts.append(search.by_index(indexed, sum(sizes[number] for number in indexed)))
@@ -153,9 +153,11 @@ class _Search:
     condition: EntryCondition | None
     dimensions: int
 
-    def look_up(self, generations: list[int]) -> tuple[dict[int, int], list[int]]:
+    def look_up(self, generations: Sequence[ScopedGeneration]) -> tuple[dict[int, int], list[int]]:
         """Return the number of entries by generation id, and the ids of the generations with an HNSW index."""
-        rows = self._rows("vector_indexes", generations)
+        rows: list[tuple[Any, ...]] = [(each.id, each.entries, each.has_vector_index) for each in generations]
+        if any(each.entries is None for each in generations):
+            rows = self._rows("vector_indexes", [each.id for each in generations])
         return {number: entries for number, entries, _ in rows}, [number for number, _, served in rows if served]
 
     def exactly(self, generations: list[int], *, cut_off: bool = False) -> _Part:
