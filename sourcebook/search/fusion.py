@@ -105,6 +105,8 @@ class LegResult:
     """Reads PostgreSQL's plan of the leg's statement."""
     terms: tuple[QueryTerm, ...] | None = None
     """Terms of the query, stand-ins included; None of the vector leg."""
+    suggestion: str | None = None
+    """The query with known words in place of unknown ones, which the keyword leg looks up where asked to."""
     model_weight: float = 1.0
     """Factor on the leg's weight in the fusion; see `query_vectors.MODEL_WEIGHTS`."""
 

@@ -108,7 +108,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         relevant = relevant_page(held.connection, scope, request, ranked, page, settled.held)
         results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours, settled.passages)
         results = _with_snippets(resources.vectors, held.connection, scope, request, terms, results, settled)
-        suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
+        suggestion = _suggestion(held.connection, scope, request, terms, ranked.first_legs)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
         facets = _facets(held.connection, scope, ranked) if request.facets else None
@@ -208,6 +208,19 @@ def _terms(
         found = query_terms(connection, scope, request.query.text)
         terms = tuple(with_stand_ins(connection, scope, found, typos=request.typos))
     return terms
+
+
+def _suggestion(
+    connection: Connection,
+    scope: SearchScope,
+    request: SearchRequest,
+    terms: Sequence[QueryTerm],
+    legs: Mapping[str, LegResult],
+) -> str | None:
+    """Return the query with known words in place of unknown ones; the keyword leg has looked it up already."""
+    if "keyword" in legs:
+        return legs["keyword"].suggestion
+    return None if request.typos else suggested_query(connection, scope, request.query.text, terms)
 
 
 def _settled(
