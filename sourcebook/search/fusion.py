@@ -15,7 +15,7 @@ passage near their border may appear twice or not at all. A reader who needs one
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from psycopg import Connection
 
@@ -116,9 +116,11 @@ class LegResult:
         return LegExplanation(name, round(self.ms, 3), len(self.ranking), self.exact, self.query or self.dropped, plan)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage on its way from the legs to the page of results."""
+class Candidate(NamedTuple):
+    """A passage on its way from the legs to the page of results.
+
+    A search makes some 200: a named tuple is made in a fifth of the time of a frozen dataclass.
+    """
 
     chunk_id: int
     score: float

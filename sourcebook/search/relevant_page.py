@@ -1,7 +1,7 @@
 """Relevance of the candidates of a page, and whether the search found anything relevant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from psycopg import Connection
 
@@ -80,7 +80,7 @@ def relevant_page(
     else:
         shown = [] if nothing_relevant else list(page)
     return RelevantPage(
-        tuple(replace(each, relevance=relevances[each.chunk_id]) for each in shown),
+        tuple(each._replace(relevance=relevances[each.chunk_id]) for each in shown),
         tuple(FITTED.explain(evidence[each.chunk_id]) for each in page) if request.explain else (),
         nothing_relevant,
         len(page) - len(shown),
