@@ -62,7 +62,13 @@ def find_highlights(
     words = [_WORD.findall(text) for text in texts]
     compounds = [list(_COMPOUND.finditer(text)) for text in texts]
     different = {word for found in words for word in found} | {each[0] for found in compounds for each in found}
-    possible = {word for word in different if _can_be(word, beginnings)}
+    possible = {
+        word
+        for word in different
+        if word[:_BEGINNING].lower() in beginnings
+        or word[:1].lower() in beginnings
+        or (not word.isascii() and _can_be(word, beginnings))
+    }
     rows = connection.execute(
         queries["words_with_lexemes"],
         {
@@ -105,8 +111,6 @@ def _spans(
 
 def _can_be(word: str, beginnings: Collection[str]) -> bool:
     """Whether a word may have one of the lexemes; a run of letters without spaces may have any of its pairs."""
-    if word.isascii():
-        return word[:_BEGINNING].lower() in beginnings or word[:1].lower() in beginnings
     folded = _folded(word)
     if folded[:_BEGINNING] in beginnings or folded[:1] in beginnings:
         return True

@@ -61,7 +61,8 @@ def relevant_page(
     judged_once = list({each.chunk_id: each for each in (*deciding, *page)}.values())
     legs = {each.chunk_id: ranked.legs_of(each) for each in judged_once}
     models = scope.by_model()
-    made = {id(found): Background.of(found, models) for found in (ranked.first_legs, *legs.values())}
+    different = {id(found): found for found in (ranked.first_legs, *legs.values())}
+    made = {number: Background.of(found, models) for number, found in different.items()}
     background = made[id(ranked.first_legs)]
     missing = [each for each in judged_once if each.chunk_id not in known]
     matched = {**known, **matched_words(connection, scope, background.weights, missing)}
