@@ -40,7 +40,7 @@ class SearchResources:
 
     connections: ConnectionPool
     executor: Executor
-    """Runs the keyword leg beside the vector leg."""
+    """Runs the keyword leg beside the vector leg, and embeds a query ahead."""
     vectors: QueryVectors
     reranker: Reranker
     query_log: QueryLog = field(default_factory=QueryLog)
@@ -66,6 +66,9 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
 
 def _run(resources: SearchResources, request: SearchRequest, observation: SearchObservation) -> SearchResults:
     started = time.perf_counter()
+    by_meaning = asks_vectors(request) and bool(request.query.text)
+    if by_meaning:
+        resources.vectors.begin(resources.executor, request.collections, request.query.text)
     with resources.connections.hold() as held:
         scope = find_scope(held.connection, request.collections, request.generations)
         has_loaded = False
@@ -73,6 +76,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
             has_loaded = True
             # Another generation may have become active in the meantime.
             scope = find_scope(held.connection, request.collections, request.generations)
+        if by_meaning:
+            resources.vectors.remember(request.collections, scope.generations)
         condition, notes = _condition(held.connection, scope, request)
         asked, (request, strategy) = request, _with_strategy(request)
         search = CandidateSearch(

@@ -51,11 +51,10 @@ class VectorLeg:
         exact, weight = True, 1.0
         model_weights: list[float] = []
         for generations in self.scope.by_model().values():
-            started = time.perf_counter()
             query = self.vectors.embed(generations[0], self.text)
             embedded = time.perf_counter()
             ranking = nearest(connection, generations, query.vector, depth, self.condition)
-            embedding += embedded - started
+            embedding += query.milliseconds
             in_database += time.perf_counter() - embedded
             found += ranking.hits
             notes += [query.note] if query.note else []
@@ -74,7 +73,7 @@ class VectorLeg:
             in_database * 1000,
             exact,
             ", ".join(self.scope.by_model()),
-            round(embedding * 1000, 3),
+            round(embedding, 3),
             weight,
             lambda connection: "\n".join(
                 _plan(connection, generations, ranking, depth, self.condition) for generations, ranking in plans
