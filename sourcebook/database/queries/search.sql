@@ -38,38 +38,19 @@ ORDER BY collection.name;
 
 -- name: passages
 -- Return the passages of a page with their documents; passages that were replaced since they were ranked are missing.
-SELECT chunk.id AS chunk_id, chunk.generation_id, document.id AS document_id, document.collection, document.uri,
-       indexed.published_title AS title, indexed.published_language AS language, indexed.published_version AS version,
-       document.kind, document.media_type, document.tags, document.metadata,
-       web_link(document.uri, document.source_id) AS link,
-       chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
-       chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text, chunk.parts AS sections
+SELECT passage.*
 FROM search_entry entry
-JOIN chunk ON chunk.id = entry.chunk_id
-JOIN indexed_document indexed
-    ON indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
-JOIN document ON document.id = entry.document_id
+JOIN passages_of(%(chunks)s) passage ON passage.chunk_id = entry.chunk_id
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
 -- name: first_passages
 -- Return which words of the query each entry of a list holds, its document, and the passage of each that is shown.
--- The columns of a passage are those of `passages`; they are NULL for an entry that is not shown.
-SELECT entry.chunk_id, entry.document_id, entry.generation_id,
+-- The other columns of an entry that is not shown are NULL.
+SELECT passage.*, entry.chunk_id, entry.document_id,
        ARRAY(SELECT token FROM unnest(%(tokens)s::text[]) AS token
-             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS held_words,
-       document.collection, document.uri,
-       indexed.published_title AS title, indexed.published_language AS language, indexed.published_version AS version,
-       document.kind, document.media_type, document.tags, document.metadata,
-       CASE WHEN starts_with(document.uri, 'git+') THEN web_link(document.uri, document.source_id) END AS link,
-       chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
-       chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text, chunk.parts AS sections
+             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS held_words
 FROM search_entry entry
-LEFT JOIN (
-    chunk
-    JOIN indexed_document indexed
-        ON indexed.generation_id = chunk.generation_id AND indexed.document_id = chunk.document_id
-    JOIN document ON document.id = chunk.document_id
-) ON chunk.id = entry.chunk_id AND entry.chunk_id = ANY(%(shown)s)
+LEFT JOIN passages_of(%(shown)s) passage ON passage.chunk_id = entry.chunk_id
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
 -- name: neighbours
