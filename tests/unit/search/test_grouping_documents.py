@@ -1,6 +1,5 @@
 """One result a document."""
 
-
 from hypothesis import given
 from hypothesis import strategies as st
 
