@@ -63,10 +63,10 @@ class CandidateSearch:
         both = asks_vectors(request) and asks_words(request) and not self.in_turn
         with self.connections.spare_connection() if both else nullcontext() as spare:
 
-            def listed(text: str, condition: EntryCondition | None) -> RankedList:
-                return RankedList(self._legs(request, text, condition, spare), request.fusion)
+            def listed(text: str, condition: EntryCondition | None, *, suggests: bool = False) -> RankedList:
+                return RankedList(self._legs(request, text, condition, spare, suggests), request.fusion)
 
-            ranked = listed(request.query.text, condition)
+            ranked = listed(request.query.text, condition, suggests=not request.typos)
             parts = [listed(part, condition) for part in strategy.parts]
             files = [listed(request.query.text, each) for each in _named_files(request, strategy)]
             if parts or files:
@@ -85,11 +85,16 @@ class CandidateSearch:
         return ranked, documents
 
     def _legs(
-        self, request: SearchRequest, text: str, condition: EntryCondition | None, spare: Connection | None
+        self,
+        request: SearchRequest,
+        text: str,
+        condition: EntryCondition | None,
+        spare: Connection | None,
+        suggests: bool,
     ) -> Callable[[int], dict[str, LegResult]]:
         """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
         vector = VectorLeg(self.vectors, self.scope, text, condition) if asks_vectors(request) else None
-        keyword = KeywordLeg(self.scope, text, condition, typos=request.typos) if asks_words(request) else None
+        words = KeywordLeg(self.scope, text, condition, typos=request.typos) if asks_words(request) else None
 
         def ask(name: str, leg: VectorLeg | KeywordLeg, connection: Connection, depth: int) -> LegResult:
             with span(f"search.{name}_leg", {"depth": depth}, is_confidential=True):
@@ -98,6 +103,8 @@ class CandidateSearch:
         def find(depth: int) -> dict[str, LegResult]:
             found = {}
             beside = None
+            first = suggests and depth == request.fusion.depth
+            keyword = replace(words, suggests=first) if words else None
             if keyword and spare:
                 beside = self.executor.submit(copy_context().run, ask, "keyword", keyword, spare, depth)
             try:

@@ -15,7 +15,7 @@ passage near their border may appear twice or not at all. A reader who needs one
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from psycopg import Connection
 
@@ -105,6 +105,8 @@ class LegResult:
     """Reads PostgreSQL's plan of the leg's statement."""
     terms: tuple[QueryTerm, ...] | None = None
     """Terms of the query, stand-ins included; None of the vector leg."""
+    suggestion: str | None = None
+    """The query with known words in place of unknown ones, which the keyword leg looks up where asked to."""
     model_weight: float = 1.0
     """Factor on the leg's weight in the fusion; see `query_vectors.MODEL_WEIGHTS`."""
 
@@ -114,9 +116,11 @@ class LegResult:
         return LegExplanation(name, round(self.ms, 3), len(self.ranking), self.exact, self.query or self.dropped, plan)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage on its way from the legs to the page of results."""
+class Candidate(NamedTuple):
+    """A passage on its way from the legs to the page of results.
+
+    A search makes some 200: a named tuple is made in a fifth of the time of a frozen dataclass.
+    """
 
     chunk_id: int
     score: float

@@ -7,7 +7,7 @@ end of a word.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,8 +18,12 @@ from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.search_scope import SearchScope
 
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
-_COMPOUND: Final = re.compile(r"\w+(?:[./@:_+-]+\w+)+")
-"""Words with signs inside, which may be one lexeme: numbers, hosts, file names, e-mail addresses."""
+_COMPOUND: Final = re.compile(r"\b\w++(?:[./@:_+-]+\w++)+|\b\w[^\W_]*+_\w++")
+"""Words with signs inside, which may be one lexeme: numbers, hosts, file names, e-mail addresses.
+
+An underscore is both a sign and a part of words, hence the second half. Possessive quantifiers read a word without
+signs once, and not again from each of its letters.
+"""
 _BEGINNING: Final = 2
 """Letters that a word and its lexeme have in common, at least."""
 _FIRST_UNSPACED: Final = "\u0e00"
@@ -55,9 +59,16 @@ def find_highlights(
     if not weights or not texts:
         return [[] for _ in texts]
     beginnings = {_folded(token)[:_BEGINNING] for token in weights}
-    found = [list(_words(text)) for text in texts]
-    possible = {word for word in {word for words in found for word, _ in words} if _can_be(word, beginnings)}
-    candidates = [[span for word, span in words if word in possible] for words in found]
+    words = [_WORD.findall(text) for text in texts]
+    compounds = [list(_COMPOUND.finditer(text)) for text in texts]
+    different = {word for found in words for word in found} | {each[0] for found in compounds for each in found}
+    possible = {
+        word
+        for word in different
+        if word[:_BEGINNING].lower() in beginnings
+        or word[:1].lower() in beginnings
+        or (not word.isascii() and _can_be(word, beginnings))
+    }
     rows = connection.execute(
         queries["words_with_lexemes"],
         {
@@ -70,21 +81,35 @@ def find_highlights(
     return [
         _without_overlaps(
             highlight
-            for start, end in spans
-            for token in tokens.get(text[start:end], ())
+            for start, end in _spans(text, found, joined, tokens)
+            for token in tokens[text[start:end]]
             for highlight in _places(text, start, end, token, weights[token])
         )
-        for text, spans in zip(texts, candidates, strict=True)
+        for text, found, joined in zip(texts, words, compounds, strict=True)
     ]
 
 
-def _words(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    for pattern in (_COMPOUND, _WORD):
-        for found in pattern.finditer(text):
-            yield found[0], found.span()
+def _spans(
+    text: str, words: Sequence[str], compounds: Sequence[re.Match[str]], wanted: Collection[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield the span of each wanted word.
+
+    Args:
+        text: a passage.
+        words: all matches of `_WORD` in the text, in their order: no letter stands between one and the next.
+        compounds: all matches of `_COMPOUND`.
+        wanted: words, some of which may be in other passages.
+    """
+    yield from (each.span() for each in compounds if each[0] in wanted)
+    place = 0
+    for word in words:
+        place = text.index(word, place)
+        if word in wanted:
+            yield place, place + len(word)
+        place += len(word)
 
 
-def _can_be(word: str, beginnings: set[str]) -> bool:
+def _can_be(word: str, beginnings: Collection[str]) -> bool:
     """Whether a word may have one of the lexemes; a run of letters without spaces may have any of its pairs."""
     folded = _folded(word)
     if folded[:_BEGINNING] in beginnings or folded[:1] in beginnings:

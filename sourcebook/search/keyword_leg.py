@@ -12,6 +12,7 @@ from sourcebook.search.explanation import read_plan
 from sourcebook.search.fusion import LegRanking, LegResult
 from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
 from sourcebook.search.search_scope import EntryCondition, ScopedGeneration, SearchScope
+from sourcebook.search.suggestion import suggested_query
 
 _LOOK_FURTHER = 4
 """Multiple of the depth at which the best entries are tested for a condition before every fulfilling one is scored."""
@@ -26,6 +27,8 @@ class KeywordLeg:
     condition: EntryCondition | None
     typos: bool = False
     """Whether the nearest known words stand in for a word that no entry holds."""
+    suggests: bool = False
+    """Whether a query is suggested; here it costs no time while the other leg embeds the query."""
 
     def find(self, connection: Connection, depth: int) -> LegResult:
         """Return the entries with the highest BM25 scores."""
@@ -44,14 +47,17 @@ class KeywordLeg:
             dropped = "no passage that fulfils the filters holds a word of the query"
         elif not ranking:
             dropped = "no passage holds a word of the query"
+        milliseconds = (time.perf_counter() - started) * 1000
+        suggestion = suggested_query(connection, self.scope, self.text, terms) if self.suggests else None
         return LegResult(
             ranking,
             dropped,
             (),
-            (time.perf_counter() - started) * 1000,
+            milliseconds,
             query=" ".join(f"{term.token}^{term.weight:.2f}" for term in terms if term.ids),
             plan=lambda connection: keyword_plan(connection, self.scope, terms, depth, self.condition),
             terms=tuple(terms),
+            suggestion=suggestion,
         )
 
 

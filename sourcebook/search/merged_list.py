@@ -1,7 +1,6 @@
 """Merging of the ranked lists of a query and of its parts into one, which is extended like each of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from sourcebook.search.fusion import Candidate, LegResult, RankedList
@@ -71,4 +70,4 @@ class MergedList(RankedList):
         for chunk, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])):
             if chunk not in self._origins:
                 _, candidate, self._origins[chunk] = highest[chunk]
-                self.candidates.append(replace(candidate, score=min(score, ceiling), depth=self.depth))
+                self.candidates.append(candidate._replace(score=min(score, ceiling), depth=self.depth))

@@ -91,7 +91,7 @@ def rerank(
             "they stand in the order of the fusion",
         )
     by_score = sorted(zip(first, scored.scores, strict=True), key=lambda pair: -pair[1])
-    reranked = [replace(candidate, rerank_score=score) for candidate, score in by_score]
+    reranked = [candidate._replace(rerank_score=score) for candidate, score in by_score]
     return Ordered(reranked + list(candidates[reranking.top :]), scored.ms)
 
 
@@ -118,7 +118,7 @@ def group_by_document(candidates: Sequence[Candidate], documents: Mapping[int, i
         if document is not None:
             groups.setdefault(document, []).append(candidate)
     return [
-        replace(best, also=tuple(other for other in others if other.depth <= best.depth))
+        best._replace(also=tuple(other for other in others if other.depth <= best.depth))
         for best, *others in groups.values()
     ]
 

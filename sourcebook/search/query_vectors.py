@@ -2,7 +2,10 @@
 
 import re
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,6 +39,8 @@ languages, and on parts of SciFact and Cranfield: decision 0035. The vocabulary 
 they have no language weight."""
 CAPACITY: Final = 1_024
 """Vectors that the cache keeps: 1.5 MB at 384 dimensions."""
+_SCOPES: Final = 64
+"""Sets of collections whose model is remembered."""
 _NO_LETTER: Final = re.compile(r"\W+")
 _JUDGED_CHARACTERS: Final = 200
 """Characters of a query by which its language is judged; their tokens fit every model's input."""
@@ -61,6 +66,8 @@ class QueryVector:
     """Sentence for the reader of the results where the query was not embedded in the usual way."""
     model_weight: float = 1.0
     """Factor on the weight of the vector leg by the model; see `MODEL_WEIGHTS`."""
+    milliseconds: float = 0.0
+    """Time that the embedding took, or the look into the cache."""
 
 
 class QueryVectors:
@@ -78,6 +85,27 @@ class QueryVectors:
         self._cache = _new_cache()
         self._lock = threading.Lock()
         self._opened: dict[str, tuple[QueryEmbedder, str | None]] = {}
+        self._searched: RecentCache[tuple[str, ...] | None, ScopedGeneration] = RecentCache(_SCOPES)
+        self._begun: tuple[str, str, Future[QueryVector]] | None = None
+
+    def begin(self, executor: Executor, collections: tuple[str, ...] | None, text: str) -> None:
+        """Begin to embed a query in another thread while the search looks up what it covers.
+
+        The model is that of the last search of the same collections. Nothing begins where this is not known or not
+        loaded, where another search's query is still embedded ahead, or with the embedder of a program, which may be
+        bound to a thread.
+        """
+        generation = self._searched.get(collections)
+        begun = self._begun
+        if generation is None or not self._is_loaded(generation) or (begun is not None and not begun[2].done()):
+            return
+        embedding = executor.submit(copy_context().run, self._embed, generation, text)
+        self._begun = (generation.model, text, embedding)
+
+    def remember(self, collections: tuple[str, ...] | None, generations: Sequence[ScopedGeneration]) -> None:
+        """Remember a generation of a search, whose model embeds the next query of the same collections ahead."""
+        if generations:
+            self._searched.add(collections, generations[0])
 
     def embed(self, generation: ScopedGeneration, text: str) -> QueryVector:
         """Return a query's vector by the model of a generation.
@@ -85,6 +113,15 @@ class QueryVectors:
         Raises:
             ModelError: the model cannot be loaded, or fails on the text.
         """
+        begun = self._begun
+        if begun is not None and begun[:2] == (generation.model, text):
+            self._begun = None
+            if not begun[2].cancel():  # a thread has taken it up
+                return begun[2].result()
+        return self._embed(generation, text)
+
+    def _embed(self, generation: ScopedGeneration, text: str) -> QueryVector:
+        started = time.perf_counter()
         embedder, note = self.open(generation)
 
         name = generation.model.partition(":")[0]
@@ -106,11 +143,15 @@ class QueryVectors:
         with span("search.embedding", is_confidential=True):
             vector, weight = self._cache.get_or_compute((generation.model, text), compute)
         measurements.record(CACHE_MISSES if is_computed else CACHE_HITS, 1, "query_vectors")
-        return QueryVector(vector, weight, note, MODEL_WEIGHTS.get(name, 1.0))
+        milliseconds = (time.perf_counter() - started) * 1000
+        return QueryVector(vector, weight, note, MODEL_WEIGHTS.get(name, 1.0), milliseconds)
 
     def is_open(self, generation: ScopedGeneration) -> bool:
         """Whether the model of a generation is loaded."""
-        return self._given is not None or generation.model in self._opened
+        return self._given is not None or self._is_loaded(generation)
+
+    def _is_loaded(self, generation: ScopedGeneration) -> bool:
+        return self._given is None and generation.model in self._opened
 
     def open(self, generation: ScopedGeneration) -> "tuple[QueryEmbedder, str | None]":
         """Return the model of a generation, loaded where necessary, and a note where it is not opened the usual way."""
@@ -126,6 +167,7 @@ class QueryVectors:
     def forget(self) -> None:
         """Empty the cache: every query is computed again."""
         self._cache = _new_cache()
+        self._begun = None
 
     def close(self) -> None:
         """Release the models' memory."""

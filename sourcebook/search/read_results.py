@@ -15,14 +15,34 @@ from sourcebook.search.fusion import Candidate
 from sourcebook.search.results import OtherPassage, SearchResult
 
 _Row = dict[str, Any]
-_INDEX_COLUMNS = frozenset({"chunk_id", "generation_id"})
-"""Columns that a result leaves out: they change whenever the collection is indexed again."""
+_INDEX_COLUMNS = frozenset({"chunk_id", "generation_id", "held_words"})
+"""Columns that a result leaves out: they change whenever the collection is indexed again, or belong to the query."""
 
 
 def read_passages(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, _Row]:
     """Return the row of each published chunk by its id."""
     with connection.cursor(row_factory=dict_row) as cursor:
         return _by_chunk(cursor, "passages", generations, chunks)
+
+
+def read_first(
+    connection: Connection,
+    generations: Sequence[int],
+    tokens: Sequence[str],
+    chunks: Sequence[int],
+    shown: Sequence[int],
+) -> dict[int, _Row]:
+    """Return the row of each published chunk by its id, with the words of the query that it holds.
+
+    Args:
+        connection: in autocommit mode.
+        generations: ids of the generations that are searched.
+        tokens: lexemes of the query.
+        chunks: ids of the first candidates.
+        shown: those of which the passage is read, too; `text` is None in the row of any other.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return _by_chunk(cursor, "first_passages", generations, chunks, tokens=list(tokens), shown=list(shown))
 
 
 def read_results(
@@ -74,8 +94,10 @@ def _one_snapshot(connection: Connection) -> Iterator[None]:
         yield
 
 
-def _by_chunk(cursor: Cursor[_Row], query: str, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, _Row]:
-    cursor.execute(queries[query], {"generations": list(generations), "chunks": list(chunks)})
+def _by_chunk(
+    cursor: Cursor[_Row], query: str, generations: Sequence[int], chunks: Sequence[int], **values: object
+) -> dict[int, _Row]:
+    cursor.execute(queries[query], {"generations": list(generations), "chunks": list(chunks), **values})
     return {row["chunk_id"]: row for row in cursor}
 
 

@@ -1,7 +1,7 @@
 """Relevance of the candidates of a page, and whether the search found anything relevant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from psycopg import Connection
 
@@ -61,7 +61,8 @@ def relevant_page(
     judged_once = list({each.chunk_id: each for each in (*deciding, *page)}.values())
     legs = {each.chunk_id: ranked.legs_of(each) for each in judged_once}
     models = scope.by_model()
-    made = {id(found): Background.of(found, models) for found in (ranked.first_legs, *legs.values())}
+    different = {id(found): found for found in (ranked.first_legs, *legs.values())}
+    made = {number: Background.of(found, models) for number, found in different.items()}
     background = made[id(ranked.first_legs)]
     missing = [each for each in judged_once if each.chunk_id not in known]
     matched = {**known, **matched_words(connection, scope, background.weights, missing)}
@@ -80,7 +81,7 @@ def relevant_page(
     else:
         shown = [] if nothing_relevant else list(page)
     return RelevantPage(
-        tuple(replace(each, relevance=relevances[each.chunk_id]) for each in shown),
+        tuple(each._replace(relevance=relevances[each.chunk_id]) for each in shown),
         tuple(FITTED.explain(evidence[each.chunk_id]) for each in page) if request.explain else (),
         nothing_relevant,
         len(page) - len(shown),

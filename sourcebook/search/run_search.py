@@ -40,7 +40,7 @@ class SearchResources:
 
     connections: ConnectionPool
     executor: Executor
-    """Runs the keyword leg beside the vector leg."""
+    """Runs the keyword leg beside the vector leg, and embeds a query ahead."""
     vectors: QueryVectors
     reranker: Reranker
     query_log: QueryLog = field(default_factory=QueryLog)
@@ -66,6 +66,9 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
 
 def _run(resources: SearchResources, request: SearchRequest, observation: SearchObservation) -> SearchResults:
     started = time.perf_counter()
+    by_meaning = asks_vectors(request) and bool(request.query.text)
+    if by_meaning:
+        resources.vectors.begin(resources.executor, request.collections, request.query.text)
     with resources.connections.hold() as held:
         scope = find_scope(held.connection, request.collections, request.generations)
         has_loaded = False
@@ -73,6 +76,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
             has_loaded = True
             # Another generation may have become active in the meantime.
             scope = find_scope(held.connection, request.collections, request.generations)
+        if by_meaning:
+            resources.vectors.remember(request.collections, scope.generations)
         condition, notes = _condition(held.connection, scope, request)
         asked, (request, strategy) = request, _with_strategy(request)
         search = CandidateSearch(
@@ -108,7 +113,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         relevant = relevant_page(held.connection, scope, request, ranked, page, settled.held)
         results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours, settled.passages)
         results = _with_snippets(resources.vectors, held.connection, scope, request, terms, results, settled)
-        suggestion = None if request.typos else suggested_query(held.connection, scope, request.query.text, terms)
+        suggestion = _suggestion(held.connection, scope, request, terms, ranked.first_legs)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
         facets = _facets(held.connection, scope, ranked) if request.facets else None
@@ -208,6 +213,19 @@ def _terms(
         found = query_terms(connection, scope, request.query.text)
         terms = tuple(with_stand_ins(connection, scope, found, typos=request.typos))
     return terms
+
+
+def _suggestion(
+    connection: Connection,
+    scope: SearchScope,
+    request: SearchRequest,
+    terms: Sequence[QueryTerm],
+    legs: Mapping[str, LegResult],
+) -> str | None:
+    """Return the query with known words in place of unknown ones; the keyword leg has looked it up already."""
+    if "keyword" in legs:
+        return legs["keyword"].suggestion
+    return None if request.typos else suggested_query(connection, scope, request.query.text, terms)
 
 
 def _settled(

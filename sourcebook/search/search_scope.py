@@ -24,6 +24,10 @@ class ScopedGeneration:
     dimensions: int
     configurations: tuple[str, ...]
     """Text-search configurations that its entries were indexed with."""
+    entries: int | None = None
+    """Number of its entries; where None, the vector leg looks it up, and the index."""
+    has_vector_index: bool = False
+    """Whether an HNSW index serves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +87,9 @@ def find_scope(
     return SearchScope(
         tuple(
             ScopedGeneration(
-                name, number, model, EmbeddingSettings.model_validate(embedding), dimensions, tuple(configurations)
+                name, number, model, EmbeddingSettings.model_validate(embedding), dimensions, tuple(known), *index
             )
-            for name, number, model, embedding, dimensions, configurations, _ in rows
+            for name, number, model, embedding, dimensions, known, *index, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),

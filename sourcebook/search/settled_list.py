@@ -11,8 +11,8 @@ from sourcebook.search.fusion import Candidate
 from sourcebook.search.highlights import Highlight, find_highlights
 from sourcebook.search.place_order import LEAST_AGREEMENT, PlacedPassage, Query, places_in_order
 from sourcebook.search.query_terms import QueryTerm
-from sourcebook.search.read_results import read_passages
-from sourcebook.search.relevant_page import HeldWords, matched_words
+from sourcebook.search.read_results import read_first, read_passages
+from sourcebook.search.relevant_page import HeldWords
 from sourcebook.search.search_scope import SearchScope
 
 FIRST: Final = 10
@@ -50,15 +50,22 @@ def settle_places(
         text: the query without operators.
         terms: its terms.
         candidates: best first.
-        shown: those of the first candidates that are read in any case, whose rows and highlights are then read once.
+        shown: candidates of the page, of which the rows of the first ones are read in the same statement.
     """
     first = candidates[:FIRST]
-    held = matched_words(connection, scope, [term.token for term in terms], first)
-    compared = compared_places(terms, [held.get(each.chunk_id) for each in first])
+    if not (terms and first):
+        return SettledList(candidates)
+    chunks = [each.chunk_id for each in first]
+    looked_at = read_first(
+        connection, scope.ids, [term.token for term in terms], chunks, [each.chunk_id for each in shown]
+    )
+    held = {chunk: HeldWords(row["held_words"], row["document_id"]) for chunk, row in looked_at.items()}
+    rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
+    compared = compared_places(terms, [held.get(chunk) for chunk in chunks])
     if not compared:
-        return SettledList(candidates, held=held)
-    read = list({*(first[place].chunk_id for place in compared), *(each.chunk_id for each in shown)})
-    rows = read_passages(connection, scope.ids, read)
+        return SettledList(candidates, rows, held=held)
+    missing = [chunk for place in compared if (chunk := chunks[place]) not in rows]
+    rows |= read_passages(connection, scope.ids, missing) if missing else {}
     asked, *marked = find_highlights(connection, scope, terms, [text, *(row["text"] for row in rows.values())])
     highlights = dict(zip(rows, marked, strict=True))
     compared = [place for place in compared if first[place].chunk_id in rows]

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from sourcebook.search.highlights import Highlight
 
 MOST_CHARACTERS: Final = 320
 """Characters of a snippet, at most."""
-_SEGMENT: Final = re.compile(r"\n+|(?<=[.!?…])\s+|(?<=[.!?…][\"'”’»)\]])\s+|(?<=[。！？])")
-"""Ends of lines and sentences."""
+_SEGMENT: Final = re.compile(r"[\n.!?…。！？](?:(?<=[\n。！？])|[\"'”’»)\]]?(?=\s))")
+"""Ends of lines and sentences. The search for a sign of a small set is fast; most of these dots end nothing."""
 REPEATED: Final = 0.1
 """Share of its weight that a word adds when it occurs again in the window."""
 
@@ -39,12 +40,13 @@ def snippet_span(text: str, highlights: Sequence[Highlight]) -> Span:
 
 def sentence_spans(text: str) -> list[Span]:
     """Return the spans of the sentences and lines of a text, without the white space around them."""
-    bounds = [0, *(place for found in _SEGMENT.finditer(text) for place in found.span()), len(text)]
+    bounds = [0, *(found.end() for found in _SEGMENT.finditer(text)), len(text)]
     found = []
-    for start, end in zip(bounds[::2], bounds[1::2], strict=True):
-        stripped = text[start:end].strip()
+    for start, end in pairwise(bounds):
+        segment = text[start:end]
+        stripped = segment.strip()
         if stripped:
-            begin = start + text[start:end].index(stripped)
+            begin = start + segment.index(stripped)
             found.append((begin, begin + len(stripped)))
     return found
 

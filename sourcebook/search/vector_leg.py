@@ -51,11 +51,10 @@ class VectorLeg:
         exact, weight = True, 1.0
         model_weights: list[float] = []
         for generations in self.scope.by_model().values():
-            started = time.perf_counter()
             query = self.vectors.embed(generations[0], self.text)
             embedded = time.perf_counter()
             ranking = nearest(connection, generations, query.vector, depth, self.condition)
-            embedding += embedded - started
+            embedding += query.milliseconds
             in_database += time.perf_counter() - embedded
             found += ranking.hits
             notes += [query.note] if query.note else []
@@ -74,7 +73,7 @@ class VectorLeg:
             in_database * 1000,
             exact,
             ", ".join(self.scope.by_model()),
-            round(embedding * 1000, 3),
+            round(embedding, 3),
             weight,
             lambda connection: "\n".join(
                 _plan(connection, generations, ranking, depth, self.condition) for generations, ranking in plans
@@ -123,7 +122,7 @@ def nearest(
     """
     started = time.perf_counter()
     search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions)
-    sizes, indexed = search.look_up([generation.id for generation in generations])
+    sizes, indexed = search.look_up(generations)
     parts = [search.exactly([number for number in sizes if number not in indexed])]
     if indexed:
         parts.append(search.by_index(indexed, sum(sizes[number] for number in indexed)))
@@ -153,9 +152,11 @@ class _Search:
     condition: EntryCondition | None
     dimensions: int
 
-    def look_up(self, generations: list[int]) -> tuple[dict[int, int], list[int]]:
+    def look_up(self, generations: Sequence[ScopedGeneration]) -> tuple[dict[int, int], list[int]]:
         """Return the number of entries by generation id, and the ids of the generations with an HNSW index."""
-        rows = self._rows("vector_indexes", generations)
+        rows: list[tuple[Any, ...]] = [(each.id, each.entries, each.has_vector_index) for each in generations]
+        if any(each.entries is None for each in generations):
+            rows = self._rows("vector_indexes", [each.id for each in generations])
         return {number: entries for number, entries, _ in rows}, [number for number, _, served in rows if served]
 
     def exactly(self, generations: list[int], *, cut_off: bool = False) -> _Part:

@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -100,7 +99,7 @@ def test_what_is_prepared_and_not_yet_published_is_not_shown(stages: Stages, gen
 def test_a_passage_that_was_replaced_meanwhile_is_left_out(stages: Stages, generation: Generation) -> None:
     """The others are there, with their neighbours."""
     found = hits(stages, "passage 5 of tides", "passage 5 of moons", "passage 2 of boats")
-    found[1] = replace(found[1], also=(found[2],))
+    found[1] = found[1]._replace(also=(found[2],))
     stages.rows("DELETE FROM chunk WHERE text IN ('passage 5 of tides', 'passage 2 of boats') RETURNING 1")
     for neighbours in (0, 1):
         (result,) = read(stages, generation, found, neighbours)
@@ -121,7 +120,7 @@ def test_the_others_of_a_document_are_named(stages: Stages, generation: Generati
     """Best first, with their scores and where they stand."""
     first, second, third = hits(stages, *(f"passage {n} of tides" for n in (3, 9, 0)))
     for neighbours in (0, 1):
-        (result,) = read(stages, generation, [replace(first, also=(second, third))], neighbours)
+        (result,) = read(stages, generation, [first._replace(also=(second, third))], neighbours)
         assert [(other.ordinal, other.score) for other in result.also] == [(9, 1 / 2), (0, 1 / 3)]
     json.dumps(result.as_dict(), allow_nan=False)
 

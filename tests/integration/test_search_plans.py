@@ -1,5 +1,6 @@
 """The statements of the search path beside the vector leg's: the indexes they must use, and the locks they take."""
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, LiteralString
@@ -75,6 +76,25 @@ def plan(
     return list(_nodes(row[0][0]["Plan"]))
 
 
+def plan_of_function(connection: Connection, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the nodes of the plan that a session makes once for the statement of a function."""
+    # SQL here: the source of a function of the schema, as the server has it.
+    row = connection.execute("SELECT prosrc FROM pg_proc WHERE oid = %s::regproc", [name]).fetchone()
+    assert row is not None
+    source = row[0].partition("RETURN QUERY")[2].rpartition(";\nEND")[0]
+    for number, parameter in enumerate(parameters, start=1):
+        source = re.sub(rf"\b{parameter}\)", f"${number})", source)
+    with connection.transaction(force_rollback=True):
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off")
+        connection.execute(f"PREPARE statement_of_function AS {source}".encode())
+        values = sql.SQL(", ").join(map(sql.Literal, parameters.values()))
+        explained = sql.SQL("EXPLAIN (FORMAT json) EXECUTE statement_of_function ({})").format(values)
+        row = connection.execute(explained).fetchone()
+        connection.execute("DEALLOCATE statement_of_function")
+    assert row is not None
+    return list(_nodes(row[0][0]["Plan"]))
+
+
 def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     for child in node.get("Plans", []):
@@ -103,14 +123,14 @@ def test_words_are_looked_up_in_the_vocabulary_by_key(
 ) -> None:
     """How rare a word is costs a look at the index of lexemes, however many entries there are."""
     generation = corpora[0].generation
-    for name, parameters in {
-        "query_words": of(generation, text="the common word17 elsewhere"),
-        "lexemes_named": of(generation, tokens=["word17", "common"]),
-    }.items():
-        nodes = plan(connection, name, parameters)
-        assert "lexeme_pkey" in indexes(nodes), name
-        assert "lexeme" not in scanned(nodes), name
-        assert not {table for table in relations(nodes) if "entry" in table}, name
+    words = {"content": "the common word17 elsewhere", "generations": [generation.id]}
+    for nodes in (
+        plan_of_function(connection, "query_words", words),
+        plan(connection, "lexemes_named", of(generation, tokens=["word17", "common"])),
+    ):
+        assert "lexeme_pkey" in indexes(nodes)
+        assert "lexeme" not in scanned(nodes)
+        assert not {table for table in relations(nodes) if "entry" in table}
 
 
 def test_the_nearest_words_come_from_both_ends_of_the_vocabulary(
@@ -168,11 +188,16 @@ def test_entries_that_fulfil_a_selective_condition_come_from_the_index_of_lexeme
 
 
 def test_passages_are_read_by_key(connection: Connection, corpora: tuple[WordCorpus, WordCorpus]) -> None:
-    generation = corpora[0].generation
-    nodes = plan(connection, "passages", of(generation, chunks=corpora[0].chunks()[:5]))
-    assert not {table for table in scanned(nodes) if table == "chunk" or "entry" in table}
+    generation, chunks = corpora[0].generation, corpora[0].chunks()[:5]
+    for nodes in (
+        plan(connection, "passages", of(generation, chunks=chunks)),
+        plan(connection, "first_passages", of(generation, chunks=chunks, shown=chunks[:2], tokens=["common"])),
+    ):
+        assert not {table for table in scanned(nodes) if "entry" in table}
+        assert f"search_entry_{corpora[1].generation.id}" not in relations(nodes)
+    nodes = plan_of_function(connection, "passages_of", {"chunks": chunks})
     assert "chunk_pkey" in indexes(nodes)
-    assert f"search_entry_{corpora[1].generation.id}" not in relations(nodes)
+    assert scanned(nodes) == set()
 
 
 def test_the_words_that_passages_hold_are_read_by_key(
@@ -190,7 +215,7 @@ def test_the_scope_is_read_without_touching_entries(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
     nodes = plan(connection, "search_scope", {"collections": [corpora[0].collection]})
-    assert relations(nodes) == {"collection", "generation", "text_configuration"}
+    assert relations(nodes) == {"collection", "generation", "text_configuration", "pg_index"}
 
 
 def whole_leg(connection: Connection, scope: SearchScope, query: str) -> list[int]:

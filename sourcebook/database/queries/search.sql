@@ -1,9 +1,13 @@
 -- name: search_scope
--- Return each requested collection with its active generation.
+-- Return each requested collection with its active generation, its entries, and whether an HNSW index serves it.
 -- Where none is named, these are all but those that only take documents of others.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
+       generation.entry_count,
+       EXISTS (SELECT FROM pg_index
+               WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
+                 AND pg_index.indisvalid) AS has_vector_index,
        collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged
 FROM collection
 LEFT JOIN generation ON generation.id = collection.active_generation_id
@@ -14,11 +18,15 @@ WHERE collection.removed_at IS NULL
 ORDER BY collection.name;
 
 -- name: chosen_scope
--- Return each requested collection with the chosen one of its generations, or else with its active one.
+-- Return each requested collection with the chosen one of its generations, or else with its active one; see search_scope.
 -- Where no collection is named, those of the chosen generations are meant.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
+       generation.entry_count,
+       EXISTS (SELECT FROM pg_index
+               WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
+                 AND pg_index.indisvalid) AS has_vector_index,
        collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged
 FROM collection
 LEFT JOIN generation chosen
@@ -30,17 +38,19 @@ ORDER BY collection.name;
 
 -- name: passages
 -- Return the passages of a page with their documents; passages that were replaced since they were ranked are missing.
-SELECT chunk.id AS chunk_id, chunk.generation_id, document.id AS document_id, document.collection, document.uri,
-       indexed.published_title AS title, indexed.published_language AS language, indexed.published_version AS version,
-       document.kind, document.media_type, document.tags, document.metadata,
-       web_link(document.uri, document.source_id) AS link,
-       chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
-       chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text, chunk.parts AS sections
+SELECT passage.*
 FROM search_entry entry
-JOIN chunk ON chunk.id = entry.chunk_id
-JOIN indexed_document indexed
-    ON indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
-JOIN document ON document.id = entry.document_id
+JOIN passages_of(%(chunks)s) passage ON passage.chunk_id = entry.chunk_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: first_passages
+-- Return which words of the query each entry of a list holds, its document, and the passage of each that is shown.
+-- The other columns of an entry that is not shown are NULL.
+SELECT passage.*, entry.chunk_id, entry.document_id,
+       ARRAY(SELECT token FROM unnest(%(tokens)s::text[]) AS token
+             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS held_words
+FROM search_entry entry
+LEFT JOIN passages_of(%(shown)s) passage ON passage.chunk_id = entry.chunk_id
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
 -- name: neighbours

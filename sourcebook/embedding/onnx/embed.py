@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import lru_cache
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from sourcebook.processes.cores import usable_cores
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Encoding
+
+_RECENT: Final = 16
+"""Texts whose tokens are kept: a search embeds its query and counts its tokens."""
 
 
 class OnnxEmbedder:
@@ -111,9 +115,13 @@ class _Tokenizer:
         self._tokenizer.no_padding()  # a file may ask for one, which sentence-transformers overrides too
         self._tokenizer.enable_truncation(settings.max_tokens, direction=settings.truncation_side)
         self._settings = settings
+        self._recent = lru_cache(_RECENT)(self._encode)
 
     def encode(self, text: str) -> "Encoding":
         """Return a text's tokens, truncated."""
+        return self._recent(text)
+
+    def _encode(self, text: str) -> "Encoding":
         # `encode_batch` would start threads: tokenizers warns about them when the process forks later.
         return self._tokenizer.encode(well_formed(text))
 

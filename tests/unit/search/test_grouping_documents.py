@@ -1,7 +1,5 @@
 """One result a document."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +11,7 @@ def test_the_best_passage_leads_and_the_others_are_listed() -> None:
     """Documents stand in the order of their best passages; a passage that left the index meanwhile is left out."""
     a, b, c, d, gone = (Candidate(number, 1 / number, 100) for number in range(1, 6))
     groups = group_by_document([a, b, c, d, gone], {1: 10, 2: 20, 3: 10, 4: 10})
-    assert groups == [replace(a, also=(c, d)), b]
+    assert groups == [a._replace(also=(c, d)), b]
 
 
 RANKING = st.lists(st.sampled_from([100, 400, 1600]), max_size=40).map(sorted)

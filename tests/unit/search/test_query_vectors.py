@@ -1,6 +1,8 @@
 """Vectors of queries: kept, forgotten, and how far a model is trusted with a language."""
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.errors import ModelError
 from sourcebook.search.query_vectors import QueryVectors, language_weight
 from sourcebook.search.search_scope import ScopedGeneration
 
@@ -104,3 +107,63 @@ def test_the_real_tokenizer_knows_english_and_not_russian(tmp_path: Path) -> Non
     assert russian < 0.5
     assert language_weight("สถานีวัดระดับน้ำทำงานด้วยแบตเตอรี่", count) == 0, "one unknown token"
     assert language_weight("Internationalization", count) == 1
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, embedder: Embedder) -> QueryVectors:
+    """Return vectors whose model is loaded, and whose last search was of the handbook."""
+    monkeypatch.setattr("sourcebook.embedding.opening.open_query_embedder", lambda *_: (embedder, None))
+    vectors = QueryVectors(tmp_path)
+    vectors.open(GENERATION)
+    vectors.remember(("handbook",), [GENERATION])
+    return vectors
+
+
+def test_a_query_is_embedded_ahead_in_another_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A search of the same collections finds its vector made, or being made, and none is made twice."""
+    embedder = Embedder()
+    vectors = opened(monkeypatch, tmp_path, embedder)
+    with ThreadPoolExecutor(1) as executor:
+        vectors.begin(executor, ("handbook",), "tide")
+        executor.submit(int).result()
+        assert embedder.asked == ["tide"]
+        assert vectors.embed(GENERATION, "tide").vector.tolist() == [1, 0]
+        assert vectors.embed(GENERATION, "ebb").vector.tolist() == [1, 0]
+    assert embedder.asked == ["tide", "ebb"]
+
+
+def test_a_query_is_not_embedded_ahead_without_a_known_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Other collections may have another model, and an embedder of the program may be bound to its thread."""
+    embedder, given = Embedder(), Embedder()
+    vectors, with_given = opened(monkeypatch, tmp_path, embedder), QueryVectors(tmp_path, given)
+    with_given.remember(None, [GENERATION])
+    with ThreadPoolExecutor(1) as executor:
+        vectors.begin(executor, None, "tide")
+        with_given.begin(executor, None, "tide")
+    assert embedder.asked == given.asked == []
+
+
+def test_a_search_never_waits_for_a_thread_to_embed_ahead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where all threads are busy the search embeds the query itself."""
+    embedder = Embedder()
+    vectors = opened(monkeypatch, tmp_path, embedder)
+    leave = threading.Event()
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(leave.wait)
+        vectors.begin(executor, ("handbook",), "tide")
+        assert vectors.embed(GENERATION, "tide").vector.tolist() == [1, 0]
+        leave.set()
+    assert embedder.asked == ["tide"]
+
+
+def test_an_error_of_embedding_ahead_is_the_search_s(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    embedder = Embedder()
+    vectors = opened(monkeypatch, tmp_path, embedder)
+
+    def fail(text: str) -> NDArray[np.float32]:
+        raise ModelError(f"cannot embed {text}")
+
+    monkeypatch.setattr(embedder, "embed_query", fail)
+    with ThreadPoolExecutor(1) as executor:
+        vectors.begin(executor, ("handbook",), "tide")
+        with pytest.raises(ModelError, match="cannot embed tide"):
+            vectors.embed(GENERATION, "tide")

@@ -99,7 +99,7 @@ def test_words_that_no_passage_holds_leave_the_judgment_to_the_vectors() -> None
 def test_the_only_passage_has_no_nearer_one() -> None:
     """The next passage of the keyword leg has a score of 0; vectors of one passage tell no margin."""
     legs = {"vector": LegResult([(1, 0.7)]), "keyword": LegResult([(1, 1.0)], terms=TERMS)}
-    alone = replace(FIRST, keyword_score=1.0)
+    alone = FIRST._replace(keyword_score=1.0)
     known = Background.of(legs, MINILM).evidence(alone, ["batteri"])
     assert (known.cosine_margin, known.keyword_margin) == (0.0, 0.25)
 
@@ -107,12 +107,12 @@ def test_the_only_passage_has_no_nearer_one() -> None:
 def test_cosines_of_another_model_are_compared_with_their_own() -> None:
     """Some models give any two texts .8: what counts is how far a passage stands out."""
     flat = {"vector": LegResult([(1, 0.9), *((number, 0.8) for number in range(2, 50))])}
-    known = Background.of(flat, ["other:1", *MINILM]).evidence(replace(FIRST, vector_score=0.9))
+    known = Background.of(flat, ["other:1", *MINILM]).evidence(FIRST._replace(vector_score=0.9))
     assert known.cosine is None
     assert known.standing is not None
     assert known.standing > 5
     alike = {"vector": LegResult([(number, 0.8) for number in range(1, 50)])}
-    plain = Background.of(alike, ["other:1"]).evidence(replace(FIRST, vector_score=0.8))
+    plain = Background.of(alike, ["other:1"]).evidence(FIRST._replace(vector_score=0.8))
     assert FITTED.relevance(plain) < FITTED.relevance(known)
     assert not Background.of(flat, ["other:1"]).can_refuse, "the best of them stands out also where none answers"
     assert Background.of(flat, MINILM).can_refuse

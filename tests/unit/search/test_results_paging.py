@@ -1,7 +1,6 @@
 """Pages are slices of one list, at whatever depth each of them ends."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,7 +83,7 @@ def test_pages_are_slices_of_one_long_page(
                 break
         # Reranking: a permutation of the first candidates that depends on them alone.
         first = sorted(ranked.candidates[:top], key=lambda each: (each.chunk_id * 7 % 11, each.chunk_id))
-        items = [replace(each, rerank_score=-place) for place, each in enumerate(first)] + ranked.candidates[top:]
+        items = [each._replace(rerank_score=-place) for place, each in enumerate(first)] + ranked.candidates[top:]
         if grouped:
             items = group_by_document(items, documents)
         items = diversify(items, {}, diversity, reach)
