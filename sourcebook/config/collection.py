@@ -18,6 +18,7 @@ from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
+from sourcebook.config.usage import UsageSettings
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
@@ -139,6 +140,9 @@ class CollectionSettings(Settings):
     evaluation: EvaluationSettings = Field(
         default=EvaluationSettings(),
         description="a mapping such as {queries: queries.jsonl, qrels: qrels.tsv, floors: {ndcg@10: 0.6}}",
+    )
+    usage: UsageSettings = Field(
+        default=UsageSettings(), description="a mapping such as {prices: {text-embedding-3-small: 0.02}}"
     )
 
     @field_validator("files")

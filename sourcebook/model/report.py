@@ -49,6 +49,8 @@ class StageReport:
     """Digest over the sorted (key, content hash) pairs of the collection after the stage; equal for equal content."""
     work: float = 0.0
     """Work of this run in seconds at built-in rates; see `sourcebook.model.work`."""
+    cost: float | None = None
+    """What the models of this run cost in US dollars; None where unknown, and of stages that use none."""
     plan: str = ""
     """Reasons of the planned items with their numbers; of the stage `raw_files` alone."""
     _started: float = field(default_factory=time.perf_counter, repr=False)
