@@ -14,7 +14,7 @@ from sourcebook.embedding.prices import cost
 from sourcebook.errors import QueryError
 
 DIMENSIONS: Final = ("day", "collection", "provider", "model", "operation")
-"""What usage is kept by."""
+"""Columns that usage is kept by."""
 SHOWN_DAYS: Final = timedelta(days=30)
 """Time whose usage `status` and Dagster show."""
 

@@ -50,7 +50,7 @@ class StageReport:
     work: float = 0.0
     """Work of this run in seconds at built-in rates; see `sourcebook.model.work`."""
     cost: float | None = None
-    """What the models of this run cost in US dollars; None where unknown, and of stages that use none."""
+    """Cost of the models of this run in US dollars; None where unknown, and in stages that use none."""
     plan: str = ""
     """Reasons of the planned items with their numbers; of the stage `raw_files` alone."""
     _started: float = field(default_factory=time.perf_counter, repr=False)

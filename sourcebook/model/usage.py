@@ -17,7 +17,7 @@ RERANK: Final = "rerank"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one operation used of a model."""
+    """Use of a model by one operation."""
 
     collection: str
     provider: str

@@ -20,7 +20,7 @@ def reused_vectors(generation: Generation, texts: int) -> Use:
 
 
 class PassageUse:
-    """What a run uses of its embedder, batch by batch, and in all.
+    """Use of its embedder by a run, batch by batch, and in all.
 
     The tokens of a local model are those that were counted when the passages were cut; a service counts its own.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Dimension(StrEnum):
-    """What usage is kept by."""
+    """Column that usage is kept by."""
 
     DAY = "day"
     COLLECTION = "collection"
