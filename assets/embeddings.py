@@ -26,7 +26,7 @@ from sourcebook.stages.generations import in_each_generation
         "unchanged": "distinct texts that had one",
         "computed": "vectors that the model computed in this run",
         "reused": "vectors that were there before",
-        "tokens": "tokens that the model read in this run; absent where a service did not count them",
+        "tokens": "tokens that the model read in this run; empty where a service did not count them",
         "cost": "what this run cost in US dollars: 0 for models of this machine, empty where the price is unknown",
     },
     deps=["chunks"],
@@ -57,5 +57,5 @@ def embeddings(
         generations = generations_at_work(reader, context.partition_key, done)
         report = done or in_each_generation(reader, generations, embed)
         used = describe_usage(reader, context.partition_key)
-    cost = dg.MetadataValue.null() if report.cost is None else dg.MetadataValue.float(report.cost)
-    return materialization(report, generations=name_generations(generations), cost=cost, **used)
+    numbers = {name: dg.MetadataValue.null() if value is None else value for name, value in report.use().items()}
+    return materialization(report, generations=name_generations(generations), **numbers, **used)

@@ -71,8 +71,8 @@ def embed_missing(
     row = reader.execute(queries["count_embedding_needs"], scope).fetchone()
     needed, present = row or (0, 0)
     missing = needed - present
-    report.extra = {"computed": 0, "reused": present, "tokens": 0}
-    report.cost = 0.0
+    report.extra = {"computed": 0, "reused": present}
+    report.tokens, report.cost = 0, 0.0
     if present:
         store_uses(writer, [reused_vectors(generation, present)])
     if missing:
@@ -127,11 +127,7 @@ def _embed(
         if (rest := use.rest()) is not None:  # a service bills what it answered before it failed
             store_uses(writer, [rest])
         raise
-    report.cost = use.cost(writer)
-    if use.tokens is None:
-        del report.extra["tokens"]
-    else:
-        report.extra["tokens"] = use.tokens
+    report.tokens, report.cost = use.tokens, use.cost(writer)
 
 
 def _store(

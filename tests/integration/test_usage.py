@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
+from assets.materialization import describe_usage
 from sourcebook.admin.usage import Usage
 from sourcebook.cli.app import app
 from sourcebook.database.usage_log import UsageLog, store_uses
@@ -18,6 +20,7 @@ from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.indexing.generations import ensure_generation
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.report import StageReport
 from sourcebook.model.usage import EMBED_QUERY, Use
 from sourcebook.stages.embeddings import embed_missing
 from tests.integration.stages import Stages
@@ -71,12 +74,11 @@ def _prepared(stages: Stages) -> None:
     stages.chunks()
 
 
-def _embed(stages: Stages, service: Service) -> tuple[dict[str, int], float | None]:
+def _embed(stages: Stages, service: Service) -> StageReport:
     """Embed with a service, whose model the settings of the collection seem to name."""
     with stages.connection() as reader, stages.connection() as writer:
         generation = ensure_generation(reader, stages.collection)
-        report = embed_missing(reader, writer, generation, lambda _: service)
-    return report.extra, report.cost
+        return embed_missing(reader, writer, generation, lambda _: service)
 
 
 def _by_operation(stages: Stages) -> dict[str | None, Usage]:
@@ -119,9 +121,9 @@ def test_a_service_is_billed_by_its_own_count_and_the_list_of_prices(library: St
     _prepared(library)
     service = Service(library.embedder)
     _prices(library, "{all-MiniLM-L6-v2: 0.5}")
-    extra, cost = _embed(library, service)
-    assert extra == {"computed": 2, "reused": 0, "tokens": 1_000}
-    assert cost == pytest.approx(1_000 * 0.5 / 1e6)
+    report = _embed(library, service)
+    assert report.tokens == 1_000
+    assert report.cost == pytest.approx(1_000 * 0.5 / 1e6)
     library.search_index()
     with KnowledgeBase(library.database, query_embedder=service) as knowledge:
         knowledge.search("When is high water?")
@@ -136,9 +138,8 @@ def test_a_service_is_billed_by_its_own_count_and_the_list_of_prices(library: St
 
 def test_what_nobody_counted_or_prices_is_unknown_and_so_is_every_sum_with_it(library: Stages) -> None:
     _prepared(library)
-    extra, cost = _embed(library, Service(library.embedder, None))
-    assert "tokens" not in extra
-    assert cost is None
+    report = _embed(library, Service(library.embedder, None))
+    assert report.use() == {"tokens": None, "cost": None}
     with library.connection() as connection:
         store_uses(connection, [Use("handbook", "local", "m", EMBED_QUERY, 1, tokens=5)])
     assert {each.tokens for each in library.knowledge.usage()} == {None, 5}
@@ -208,3 +209,19 @@ def test_the_commands_show_usage_and_what_is_unknown(library: Stages, monkeypatc
     assert "6 texts (2 from the cache), 40 tokens, cost unknown" in runner.invoke(app, ["status"]).output
     status = json.loads(runner.invoke(app, ["status", "--json"]).output)
     assert {each["cost"] for each in status["collections"][0]["usage"]} == {0, None}
+
+
+def test_dagster_has_the_numbers_of_a_run_and_a_table_of_the_usage(library: Stages) -> None:
+    """Numbers are plotted over the runs; what is unknown is null, and a word in the table."""
+    _prepared(library)
+    with library.connection() as connection:
+        assert describe_usage(connection, library.collection) == {}
+    report = _embed(library, Service(library.embedder, None, "api.example.com"))
+    assert report.use() == {"tokens": None, "cost": None}
+    assert replace(report, tokens=12, cost=0.25).use() == {"tokens": 12, "cost": 0.25}
+    assert StageReport.from_json(report.finish("v").to_json()).use() == report.use(), "of a run that is recorded later"
+    with library.connection() as connection:
+        table = describe_usage(connection, library.collection)["usage_of_30_days"]
+    (record,) = table.records
+    assert (record.data["provider"], record.data["operation"]) == ("api.example.com", "embed_passages")
+    assert (record.data["texts"], record.data["tokens"], record.data["cost"]) == (2, "unknown", "unknown")
