@@ -4,7 +4,7 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.generation_check import generations_at_work, name_generations
-from assets.materialization import materialization
+from assets.materialization import describe_usage, materialization
 from resources.embedder import Embedder
 from resources.finished import finished
 from resources.knowledge import Knowledge
@@ -26,6 +26,8 @@ from sourcebook.stages.generations import in_each_generation
         "unchanged": "distinct texts that had one",
         "computed": "vectors that the model computed in this run",
         "reused": "vectors that were there before",
+        "tokens": "tokens that the model read in this run; empty where a service did not count them",
+        "cost": "what this run cost in US dollars: 0 for models of this machine, empty where the price is unknown",
     },
     deps=["chunks"],
 )
@@ -54,4 +56,6 @@ def embeddings(
         done = finished(context.run.run_id, "embeddings")
         generations = generations_at_work(reader, context.partition_key, done)
         report = done or in_each_generation(reader, generations, embed)
-    return materialization(report, generations=name_generations(generations))
+        used = describe_usage(reader, context.partition_key)
+    numbers = {name: dg.MetadataValue.null() if value is None else value for name, value in report.use().items()}
+    return materialization(report, generations=name_generations(generations), **numbers, **used)

@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 from psycopg import Connection
 
+from sourcebook.admin.usage import SHOWN_DAYS, usage
 from sourcebook.database.queries import queries
 from sourcebook.model.report import StageReport
 
@@ -59,6 +60,30 @@ def describe_sources(connection: Connection, collection: str, kind: str) -> dict
         "sources": dg.MetadataValue.md(table),
         **({AGE: dg.MetadataValue.float(round(max(ages), 2))} if ages else {}),
     }
+
+
+def describe_usage(connection: Connection, collection: str) -> dict[str, Any]:
+    """Return metadata on the use of models by a collection in 30 days, that of searches included: a table."""
+    found = usage(connection, [collection], since=SHOWN_DAYS, by=("provider", "model", "operation"))
+    if not found:
+        return {}
+    records = [
+        dg.TableRecord(
+            {
+                "provider": each.provider or "",
+                "model": each.model or "",
+                "operation": each.operation or "",
+                "texts": each.texts,
+                "cached": each.cached,
+                "tokens": "unknown" if each.tokens is None else each.tokens,
+                "seconds": each.seconds,
+                "cost": "unknown" if each.cost is None else each.cost,
+            }
+        )
+        for each in found
+    ]
+    columns = [dg.TableColumn(name, "string") for name in records[0].data]
+    return {"usage_of_30_days": dg.MetadataValue.table(records, dg.TableSchema(columns))}
 
 
 def one_line(text: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.planning.plan import CollectionPlan
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
+    from sourcebook.admin.usage import Usage
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
     from sourcebook.search.results import SearchResults
@@ -107,6 +108,10 @@ class AsyncKnowledgeBase:
     async def status(self, *args: Any, **options: Any) -> "list[CollectionStatus]":
         """Return the state of each collection; see `KnowledgeBase.status`."""
         return await self._run(partial(self._knowledge.status, *args, **options))
+
+    async def usage(self, *args: Any, **options: Any) -> "list[Usage]":
+        """Return what models were used for; see `KnowledgeBase.usage`."""
+        return await self._run(partial(self._knowledge.usage, *args, **options))
 
     async def plan(self, *args: Any, **options: Any) -> "list[CollectionPlan]":
         """Return what the next ingest of each collection would do; see `KnowledgeBase.plan`."""

@@ -279,6 +279,7 @@ class KnowledgeBase(Contents):
         with self._lock:
             if self._resources is None:
                 from sourcebook.database.measurement_writer import MeasurementWriter
+                from sourcebook.database.usage_log import UsageLog
                 from sourcebook.search.query_vectors import QueryVectors
                 from sourcebook.search.reranking.reranker import Reranker
                 from sourcebook.search.run_search import SearchResources
@@ -288,13 +289,14 @@ class KnowledgeBase(Contents):
 
                     limits = self._limits or StatementLimits.find()
                     self._pool = self._database.new_pool(self._database.pool.max_size, limits)
+                usage = UsageLog()
                 self._resources = SearchResources(
                     self._pool,
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
-                    QueryVectors(self._database.location.home, self._given),
-                    Reranker(),
+                    QueryVectors(self._database.location.home, self._given, usage),
+                    Reranker(usage),
                 )
-                self._writer = MeasurementWriter(self._pool, self._resources.query_log)
+                self._writer = MeasurementWriter(self._pool, self._resources.query_log, usage)
                 self._writer.start()
             return self._resources
 

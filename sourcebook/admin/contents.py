@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.planning.plan import CollectionPlan
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
+    from sourcebook.admin.usage import Usage
     from sourcebook.database.database import Database
     from sourcebook.indexing.generation_states import GenerationState
 
@@ -193,6 +194,30 @@ class Contents(ABC):
 
         with self.database.connection() as connection:
             return forget_logged_queries(connection, _names(collections))
+
+    def usage(
+        self,
+        collections: Sequence[str] | str | None = None,
+        *,
+        since: timedelta | None = None,
+        by: Sequence[str] | None = None,
+    ) -> "list[Usage]":
+        """Return what models were used for, the latest day first; that of the last ten seconds may be missing.
+
+        Args:
+            collections: names, or one name; every collection where None.
+            since: only days of this last time, such as `timedelta(days=7)`; days are those of UTC.
+            by: what to keep apart, of `day`, `collection`, `provider`, `model` and `operation`; all of them where
+                None, and one sum of everything where empty.
+
+        Raises:
+            QueryError: a collection does not exist, or `by` names something else.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.usage import DIMENSIONS, usage
+
+        with self.database.connection() as connection:
+            return usage(connection, _names(collections), since=since, by=DIMENSIONS if by is None else by)
 
     def status(self, collections: Sequence[str] | str | None = None) -> "list[CollectionStatus]":
         """Return the state of each collection: its contents, stale items, failures, damage, sources and generations.

@@ -11,11 +11,14 @@ from psycopg.rows import class_row, dict_row
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.model_languages import unknown_languages
 from sourcebook.admin.processing import ProcessingItem, processing_items
+from sourcebook.admin.usage import SHOWN_DAYS, Usage, usage
 from sourcebook.database.queries import queries
 from sourcebook.indexing.damage import Finding
 from sourcebook.indexing.generation_states import GenerationState, generation_states
 from sourcebook.indexing.generations import find_generations
 from sourcebook.model.generation import Generation
+
+_USED_BY = ("collection", "provider", "model", "operation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,12 @@ class CollectionStatus:
     """Numbers of documents by language, for languages that the embedding model does not know."""
     processing: tuple[ProcessingItem, ...] = ()
     """Items that a process works on now."""
+    usage: tuple[Usage, ...] = ()
+    """Use of models in the last 30 days, by provider, model and operation."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook status --json` prints."""
-        return asdict(self)
+        return {**asdict(self), "usage": [each.as_dict() for each in self.usage]}
 
 
 def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatus]:
@@ -148,6 +153,7 @@ def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> li
                 generation_error=generations.error,
                 unknown_languages=unknown_languages(connection, row["name"]),
                 processing=tuple(mark for mark in marks if mark.collection == row["name"]),
+                usage=tuple(usage(connection, [row["name"]], since=SHOWN_DAYS, by=_USED_BY)),
             )
         )
     return found

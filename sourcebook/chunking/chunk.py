@@ -38,17 +38,20 @@ class Chunk:
     token_count: int
     """Tokens of `embedding_text`, special tokens included."""
     embedding_text: str
-    """The embedded text: title and headings, an empty line, the text of the passage."""
+    """The embedded text: its context, an empty line, the text of the passage."""
     start_seconds: float | None = None
     """Start in the recording in seconds, which is the end of the passage before; None for other documents."""
     end_seconds: float | None = None
     parts: tuple[PassagePart, ...] = ()
     """Parts with headings, pages or times of their own; empty where the whole passage has one place."""
+    previous: str = ""
+    """End of the text before the passage, where it is part of the context."""
 
     @cached_property
     def hash(self) -> bytes:
-        """SHA-256 of text, heading path and anchor; independent of the position in the document."""
-        return sha256(json.dumps([self.text, self.heading_path, self.anchor]).encode()).digest()
+        """SHA-256 of text, heading path, anchor and embedded text before; independent of the position otherwise."""
+        identity = [self.text, self.heading_path, self.anchor, *([self.previous] if self.previous else [])]
+        return sha256(json.dumps(identity).encode()).digest()
 
     @cached_property
     def embedding_hash(self) -> bytes:

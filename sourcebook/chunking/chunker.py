@@ -17,12 +17,15 @@ from sourcebook.chunking.sections import Heading, sections
 from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, timed
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.config.collection import CONTEXT, ContextPart
 from sourcebook.model.document import Block, ParsedDocument
 
 _COUNTED_AT_ONCE = 256
 """Passages whose tokens are counted in one call of the tokenizer."""
 _ROOM_OF_NAMES = 8
 """Divisor of a passage's tokens: an eighth is reserved for the names of the enclosing definitions."""
+_ROOM_OF_PREVIOUS = 8
+"""Divisor of a passage's tokens: an eighth is reserved for the end of the text before it, where that is embedded."""
 _SPACES = frozenset(" \t\n\r")
 """Characters that every tokenizer treats as spaces; BERT's drops others, such as U+0085, and joins two words."""
 
@@ -34,6 +37,7 @@ def chunk_document(
     tokens: int,
     overlap: int,
     tokenizer: TokenCounter,
+    context: Sequence[ContextPart] = CONTEXT,
 ) -> list[Chunk]:
     """Return the passages of a document in reading order; together they cover all blocks.
 
@@ -47,10 +51,11 @@ def chunk_document(
         tokens: maximum tokens of an embedding text, special tokens included; the limit of the model applies as well.
         overlap: tokens that a passage repeats of the passage before in its section, at most a quarter of `tokens`.
         tokenizer: the tokenizer of the embedding model.
+        context: parts of the context in each embedding text; `previous` takes an eighth of its tokens.
     """
     if not document.blocks:
         return []
-    return _Chunker(document, title, min(tokens, tokenizer.max_tokens), overlap, tokenizer).run()
+    return _Chunker(document, title, min(tokens, tokenizer.max_tokens), overlap, tokenizer, context).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ class _Draft:
     """Start of the passage without the overlap."""
     named: bool = True
     """Whether the names of the enclosing definitions are part of the prefix."""
+    follows: bool = True
+    """Whether the end of the text before is embedded, where the settings want it."""
 
 
 class _Chunker:
@@ -74,6 +81,7 @@ class _Chunker:
         limit: int,
         overlap: int,
         tokenizer: TokenCounter,
+        context: Sequence[ContextPart],
     ) -> None:
         self._text = document.markdown
         self._blocks = document.blocks
@@ -86,7 +94,8 @@ class _Chunker:
         self._index = TokenIndex(document.markdown, tokenizer)
         self._repeated = RepeatedContexts(document.markdown, document.blocks, self._index, room=self._room)
         self._definitions = Definitions(document.blocks)
-        self._prefixes = Prefixes(title, tokenizer, most_tokens=self._room // 2)
+        self._prefixes = Prefixes(title, tokenizer, most_tokens=self._room // 2, context=context)
+        self._previous_tokens = self._room // _ROOM_OF_PREVIOUS if "previous" in context else 0
 
     def run(self) -> list[Chunk]:
         chunks: list[Chunk] = []
@@ -117,12 +126,13 @@ class _Chunker:
         above = self._prefixes.tokens(longest)
         named = self._prefixes.tokens((*longest, *longest_names(blocks)))
         names = max(0, min(named - above, self._room // _ROOM_OF_NAMES))
-        budget = max(1, self._room - above - names - self._overlap)
+        room = self._room - self._previous_tokens
+        budget = max(1, room - above - names - self._overlap)
         if self._is_speech:
             return pack_speech(self._text, blocks, self._index, budget=budget)
         # The first passage has no overlap, and its own headings are in its text already.
         _, outer = self._prefixes.write(longest, start=blocks[0].start)
-        first = max(budget, self._room - outer - names)
+        first = max(budget, room - outer - names)
         return pack(self._text, blocks, self._index, self._repeated, budget=budget, first=first)
 
     def _overlapping(self, start: int, previous: int) -> int:
@@ -155,19 +165,26 @@ class _Chunker:
 
     def _finish(self, drafts: Sequence[_Draft], chunks: list[Chunk]) -> None:
         prefixes = [self._prefixes.write(self._path(draft), start=draft.start) for draft in drafts]
+        tails = [self._previous(draft) for draft in drafts]
         texts = [
-            embedding_text(prefix, self._written(draft)) for draft, (prefix, _) in zip(drafts, prefixes, strict=True)
+            embedding_text(prefix, self._written(draft), self._text[slice(*tail)])
+            for draft, (prefix, _), tail in zip(drafts, prefixes, tails, strict=True)
         ]
-        counts = [self._known_count(draft, tokens) for draft, (_, tokens) in zip(drafts, prefixes, strict=True)]
+        counts = [
+            self._known_count(draft, tokens, tail)
+            for draft, (_, tokens), tail in zip(drafts, prefixes, tails, strict=True)
+        ]
         unknown = [position for position, count in enumerate(counts) if count is None]
         counted = iter(self._tokenizer.count([texts[position] for position in unknown]) if unknown else ())
-        for draft, embedded, known in zip(drafts, texts, counts, strict=True):
+        for draft, embedded, known, tail in zip(drafts, texts, counts, tails, strict=True):
             count = next(counted) if known is None else known
             behind = bool(chunks) and draft.start <= chunks[-1].start_char
             if draft.start < draft.own_start and (behind or count > self._limit):
                 self._finish(list(self._without_overlap(draft)), chunks)
             elif count <= self._limit or draft.end - draft.start < 2:
-                chunks.append(self._chunk(draft, embedded, count, ordinal=len(chunks)))
+                chunks.append(self._chunk(draft, embedded, count, self._text[slice(*tail)], ordinal=len(chunks)))
+            elif tail[0] < tail[1]:
+                self._finish([replace(draft, follows=False)], chunks)
             elif draft.named and self._definitions.around(draft.own_start, draft.end):
                 self._finish([replace(draft, named=False)], chunks)
             else:  # a cut within a word or a longer prefix than estimated has added tokens
@@ -184,15 +201,27 @@ class _Chunker:
         own = self._text[draft.start : draft.end]
         return self._text[repeated.start : repeated.end] + own if repeated else own
 
-    def _known_count(self, draft: _Draft, prefix_tokens: int) -> int | None:
+    def _previous(self, draft: _Draft) -> Span:
+        """Return the end of the text before a passage, from a word on; none below repeated context."""
+        content = self._blocks[0].start
+        if not (self._previous_tokens and draft.follows) or self._repeated.at(draft.start) or draft.start <= content:
+            return draft.start, draft.start
+        begin, end = max(self._index.before(draft.start, self._previous_tokens), content), draft.start
+        while begin < end and begin > content and not self._text[begin - 1].isspace():
+            begin += 1
+        while end > begin and self._text[end - 1].isspace():
+            end -= 1
+        return begin, end
+
+    def _known_count(self, draft: _Draft, prefix_tokens: int, tail: Span) -> int | None:
         """Return the tokens of the embedding text where the index gives them exactly, else None."""
         if not self._tokenizer.splits_at_spaces:
             return None
         start, end, repeated = draft.start, draft.end, self._repeated.at(draft.start)
-        places = (start, end, repeated.start) if repeated else (start, end)
+        places = (start, end, *tail, repeated.start) if repeated else (start, end, *tail)
         if not all(self._is_at_space(place) for place in places):
             return None
-        above = (repeated.tokens if repeated else 0) + prefix_tokens
+        above = (repeated.tokens if repeated else 0) + prefix_tokens + self._index.tokens(*tail)
         return self._index.tokens(start, end) + above + self._tokenizer.special_tokens
 
     def _is_at_space(self, place: int) -> bool:
@@ -224,7 +253,7 @@ class _Chunker:
         headings = takewhile(lambda block: block.kind == "heading" and block.start < draft.end, blocks)
         return min(max((block.end for block in headings), default=draft.start), draft.end)
 
-    def _chunk(self, draft: _Draft, embedded: str, count: int, *, ordinal: int) -> Chunk:
+    def _chunk(self, draft: _Draft, embedded: str, count: int, previous: str, *, ordinal: int) -> Chunk:
         touched = _touched(draft)
         path = common_path(touched)
         names = self._definitions.around(draft.own_start, draft.end)
@@ -242,6 +271,7 @@ class _Chunker:
             token_count=count,
             embedding_text=embedded,
             parts=passage_parts(touched, draft.start, draft.end, repeated=repeated, definitions=self._definitions),
+            previous=previous,
         )
 
     def _block_at(self, position: int) -> Block:

@@ -1,9 +1,10 @@
-"""The embedding text of a passage: a line of titles, an empty line, the text."""
+"""The embedding text of a passage: a line of titles, the end of the text before it, the passage."""
 
 from collections.abc import Sequence
 
 from sourcebook.chunking.sections import Heading
 from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.config.collection import CONTEXT, ContextPart
 
 _SEPARATOR = " > "
 
@@ -11,9 +12,17 @@ _SEPARATOR = " > "
 class Prefixes:
     """The lines of titles above the passages of one document: `Title > H1 > H2`."""
 
-    def __init__(self, title: str | None, tokenizer: TokenCounter, *, most_tokens: int) -> None:
-        """Limit prefixes to `most_tokens`, without special tokens."""
-        self._title = " ".join(title.split()) if title else ""
+    def __init__(
+        self,
+        title: str | None,
+        tokenizer: TokenCounter,
+        *,
+        most_tokens: int,
+        context: Sequence[ContextPart] = CONTEXT,
+    ) -> None:
+        """Limit prefixes to `most_tokens`, without special tokens, and to the parts that the context names."""
+        self._title = " ".join(title.split()) if title and "title" in context else ""
+        self._has_headings = "headings" in context
         self._tokenizer = tokenizer
         self._most_tokens = most_tokens
         self._known: dict[tuple[str, ...], tuple[str, int]] = {(): ("", 0)}
@@ -30,6 +39,7 @@ class Prefixes:
         return self._fitted(self._titles(path, start=None))[1]
 
     def _titles(self, path: Sequence[Heading], *, start: int | None) -> tuple[str, ...]:
+        path = path if self._has_headings else ()
         above = [heading.title for heading in path if heading.title and (start is None or heading.start < start)]
         repeats = bool(path) and path[0].title.casefold() == self._title.casefold()
         return tuple(above if repeats or not self._title else [self._title, *above])
@@ -53,6 +63,6 @@ class Prefixes:
         return prefix[: offsets[self._most_tokens - 1][1]], self._most_tokens
 
 
-def embedding_text(prefix: str, text: str) -> str:
-    """Return the text to embed: the prefix, an empty line, the text."""
-    return f"{prefix}\n\n{text}" if prefix else text
+def embedding_text(prefix: str, text: str, previous: str = "") -> str:
+    """Return the text to embed: the prefix, the end of the text before, the text, with empty lines in between."""
+    return "\n\n".join(part for part in (prefix, previous, text) if part)

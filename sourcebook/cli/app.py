@@ -31,6 +31,7 @@ from sourcebook.cli.commands import (
     show,
     similar,
     status,
+    usage,
 )
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
@@ -83,6 +84,7 @@ judge.register(app)
 queries.register(app)
 evaluate.register(app)
 status.register(app)
+usage.register(app)
 generations.register(app)
 documents.register(app)
 show.register(app)

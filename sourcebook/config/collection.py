@@ -3,7 +3,7 @@
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -18,6 +18,7 @@ from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
+from sourcebook.config.usage import UsageSettings
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
@@ -57,12 +58,21 @@ class FilesSource(Settings):
         return os.path.realpath(self._folder / expand_user(self.root.removeprefix("file://")))
 
 
+ContextPart = Literal["title", "headings", "previous"]
+"""Text that is embedded before a passage: title of the document, headings above it, end of the text before it."""
+CONTEXT: Final[tuple[ContextPart, ...]] = ("title", "headings")
+"""Context of passages where the settings name none."""
+
+
 class ChunkingSettings(Settings):
-    """The size of passages and their overlap, in tokens. A change builds a new generation."""
+    """The size of passages, their overlap in tokens, and their context. A change builds a new generation."""
 
     tokens: int = Field(default=256, strict=True, ge=16, le=8192, description="a whole number from 16 to 8192")
     overlap: int = Field(
         default=0, strict=True, ge=0, description="a whole number from 0 to less than half of chunking.tokens"
+    )
+    context: tuple[ContextPart, ...] = Field(
+        default=CONTEXT, description="a list of some of title, headings and previous, such as [title, headings]"
     )
 
     @field_validator("overlap")
@@ -71,6 +81,12 @@ class ChunkingSettings(Settings):
         if overlap * 2 >= info.data.get("tokens", 2 * overlap + 1):
             raise PydanticCustomError("overlap", "the overlap is not less than half of the tokens")
         return overlap
+
+    @field_validator("context")
+    @classmethod
+    def _in_one_order(cls, context: tuple[ContextPart, ...]) -> tuple[ContextPart, ...]:
+        """Return each part once, in the order of the embedding text: another order is no other generation."""
+        return tuple(part for part in get_args(ContextPart) if part in context)
 
 
 AUTO_MODEL: Final = "auto"
@@ -103,7 +119,8 @@ class CollectionSettings(Settings):
         description="a rule such as {collection: handbook, tags: [policy]}, or a list of rules",
     )
     chunking: ChunkingSettings = Field(
-        default=ChunkingSettings(), description="a mapping such as {tokens: 256, overlap: 0}"
+        default=ChunkingSettings(),
+        description="a mapping such as {tokens: 256, overlap: 0, context: [title, headings]}",
     )
     embedding: EmbeddingSettings = Field(
         default=EmbeddingSettings(), description="a mapping such as {model: all-MiniLM-L6-v2, precision: auto}"
@@ -123,6 +140,9 @@ class CollectionSettings(Settings):
     evaluation: EvaluationSettings = Field(
         default=EvaluationSettings(),
         description="a mapping such as {queries: queries.jsonl, qrels: qrels.tsv, floors: {ndcg@10: 0.6}}",
+    )
+    usage: UsageSettings = Field(
+        default=UsageSettings(), description="a mapping such as {prices: {text-embedding-3-small: 0.02}}"
     )
 
     @field_validator("files")

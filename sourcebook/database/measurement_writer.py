@@ -1,4 +1,4 @@
-"""The growth of this process's counters and the logged queries, added to the ledger every few seconds."""
+"""The growth of this process's counters, its logged queries and its usage, added to the ledger every few seconds."""
 
 import logging
 from threading import Event, Lock, Thread
@@ -9,13 +9,14 @@ from psycopg.errors import InsufficientPrivilege, ReadOnlySqlTransaction
 from sourcebook.database.pool import ConnectionPool
 from sourcebook.database.queries import queries
 from sourcebook.database.query_log import QueryLog
+from sourcebook.database.usage_log import UsageLog
 from sourcebook.errors import DatabaseError
 from sourcebook.telemetry.measurements import measurements
 
 _log = logging.getLogger("sourcebook.database")
 _REFUSALS = (InsufficientPrivilege, ReadOnlySqlTransaction)
 _SECONDS_BETWEEN_WRITES = 10.0
-"""Seconds between two writes: the counts and logged queries that a killed process loses."""
+"""Seconds between two writes: the counts, logged queries and usage that a killed process loses."""
 
 
 def store_measurements(connection: Connection) -> None:
@@ -40,20 +41,24 @@ def store_measurements(connection: Connection) -> None:
 
 
 class MeasurementWriter:
-    """A thread that stores the measurements and queries of this process, and gives up for good where it may not write.
+    """A thread that stores measurements, queries and usage of this process; it gives up where it may not write.
 
     A write takes a connection that no search waits for. Thread-safe.
     """
 
-    def __init__(self, connections: ConnectionPool, query_log: QueryLog | None = None) -> None:
+    def __init__(
+        self, connections: ConnectionPool, query_log: QueryLog | None = None, usage: UsageLog | None = None
+    ) -> None:
         """Prepare; `start` begins.
 
         Args:
             connections: pool with limits of time, closed by the caller.
             query_log: the queries to store; None where the process does not search.
+            usage: the use of models to store; None where the process does not search.
         """
         self._connections = connections
         self._query_log = query_log or QueryLog()
+        self._usage = usage or UsageLog()
         self._lock = Lock()
         self._closed = Event()
         self._thread: Thread | None = None
@@ -84,15 +89,16 @@ class MeasurementWriter:
 
     def _write(self) -> None:
         # As after most ticks of a sensor: no connection is opened for nothing.
-        if measurements.is_stored and self._query_log.is_stored:
+        if measurements.is_stored and self._query_log.is_stored and self._usage.is_stored:
             return
         try:
             with self._connections.spare_connection() as connection:
                 if connection is not None:
                     store_measurements(connection)
                     self._query_log.store(connection)
+                    self._usage.store(connection)
                     self._is_reachable = True
         except (DatabaseError, OSError) as error:
             self._is_reachable = False
             self._is_allowed = not isinstance(error.__cause__, _REFUSALS)
-            _log.debug("the counters and queries of this process stay out of the ledger for now: %s", error)
+            _log.debug("the counters, queries and usage of this process stay out of the ledger for now: %s", error)

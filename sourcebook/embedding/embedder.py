@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sourcebook.embedding.preparation import (
     well_formed,
 )
 from sourcebook.errors import ModelError
+from sourcebook.model.usage import LOCAL
 from sourcebook.processes.cores import usable_threads
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Embedder(QueryEmbedder, Protocol):
 
 class SentenceTransformerEmbedder:
     """Embeds in this process with sentence-transformers, passages on all cores; threads take turns."""
+
+    provider: Final = LOCAL
 
     def __init__(self, model: EmbeddingModel, precision: PrecisionSetting = "auto") -> None:
         """Verify the weights and load them: seconds, most of them spent importing torch.

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from typing import Final, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from sourcebook.embedding import worker
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
+from sourcebook.model.usage import LOCAL
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
 from sourcebook.processes.worker_pool import WorkerPool
 
@@ -32,6 +33,8 @@ class EmbeddingProcess:
         model: The model to embed with.
         precision: Number format; see `choose_precision`. The child chooses.
     """
+
+    provider: Final = LOCAL
 
     def __init__(self, model: EmbeddingModel, precision: PrecisionSetting = "auto") -> None:
         self._model = model

@@ -49,6 +49,10 @@ class StageReport:
     """Digest over the sorted (key, content hash) pairs of the collection after the stage; equal for equal content."""
     work: float = 0.0
     """Work of this run in seconds at built-in rates; see `sourcebook.model.work`."""
+    tokens: int | None = None
+    """Tokens that models read in this run; None where nobody counted them, and in stages that use none."""
+    cost: float | None = None
+    """Cost of the models of this run in US dollars; None where unknown, and in stages that use none."""
     plan: str = ""
     """Reasons of the planned items with their numbers; of the stage `raw_files` alone."""
     _started: float = field(default_factory=time.perf_counter, repr=False)
@@ -97,6 +101,10 @@ class StageReport:
                 "newest": [ReportedItem(**item) for item in values["newest"]],
             }
         )
+
+    def use(self) -> dict[str, int | float | None]:
+        """Return tokens and cost of the models by name."""
+        return {"tokens": self.tokens, "cost": self.cost}
 
     def counts(self) -> dict[str, int | float]:
         """Return every count and the seconds by name."""

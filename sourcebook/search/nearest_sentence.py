@@ -1,9 +1,12 @@
 """The sentence of a passage that is nearest in meaning to the query, for passages without a word of it."""
 
+import time
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from sourcebook.embedding.metering import meter_of
+from sourcebook.model.usage import EMBED_SENTENCES
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.search_scope import ScopedGeneration, SearchScope
 from sourcebook.search.snippets import Span, sentence_spans
@@ -54,7 +57,13 @@ def _nearest(
     texts = [results[number].text[start:end] for number, here in spans.items() for start, end in here]
     if not texts:
         return {}
-    similarities = embed(texts) @ vectors.embed(generation, query).vector
+    meter, started = meter_of(embedder), time.perf_counter()
+    if meter is not None:
+        meter.take()  # what was read for something else
+    embedded = embed(texts)
+    tokens = None if meter is None else meter.take()
+    vectors.note_use(generation, embedder, EMBED_SENTENCES, len(texts), tokens, time.perf_counter() - started)
+    similarities = embedded @ vectors.embed(generation, query).vector
     found, place = {}, 0
     for number, here in spans.items():
         if here:

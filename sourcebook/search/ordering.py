@@ -52,7 +52,8 @@ def rerank_group_diversify(
             held.connection, scope.ids, [candidate.chunk_id for candidate in candidates[: request.rerank.top]]
         )
         with held.given_back():
-            ordered = rerank(reranker, request.rerank, request.query.text, candidates, texts)
+            collection = scope.generations[0].collection  # of several the first, as with the embedding of a query
+            ordered = rerank(reranker, request.rerank, request.query.text, candidates, texts, collection)
     if request.group_by:
         ordered = replace(ordered, candidates=group_by_document(ordered.candidates, documents))
     if request.diversity and ordered.candidates:
@@ -64,7 +65,12 @@ def rerank_group_diversify(
 
 
 def rerank(
-    reranker: Reranker, reranking: Reranking, query: str, candidates: Sequence[Candidate], texts: Mapping[int, str]
+    reranker: Reranker,
+    reranking: Reranking,
+    query: str,
+    candidates: Sequence[Candidate],
+    texts: Mapping[int, str],
+    collection: str = "",
 ) -> Ordered:
     """Return the first `reranking.top` candidates by the scores of a cross encoder, then the others.
 
@@ -75,6 +81,7 @@ def rerank(
         candidates: best first; at least `reranking.top` where there are so many, whatever page is wanted: otherwise
             pages are cut from different orders.
         texts: by chunk id, from `read_texts`. A candidate without a text has left the index, and is left out.
+        collection: the collection that the use of the model counts for.
 
     Raises:
         ModelError: as `Reranker.score`. A timeout is no error.
@@ -82,7 +89,7 @@ def rerank(
     first = [candidate for candidate in candidates[: reranking.top] if candidate.chunk_id in texts]
     if not first:
         return Ordered(list(candidates), 0.0)
-    scored = reranker.score(reranking, query, [texts[candidate.chunk_id] for candidate in first])
+    scored = reranker.score(reranking, query, [texts[candidate.chunk_id] for candidate in first], collection)
     if scored.scores is None:
         return Ordered(
             list(candidates),

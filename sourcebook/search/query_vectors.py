@@ -11,7 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sourcebook.database.usage_log import UsageLog
+from sourcebook.embedding.metering import meter_of, metered_model, provider_of
 from sourcebook.embedding.weights import MULTILINGUAL_NAME
+from sourcebook.model.usage import EMBED_QUERY, Use
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.search_scope import ScopedGeneration
 from sourcebook.telemetry.measurements import (
@@ -73,13 +76,15 @@ class QueryVector:
 class QueryVectors:
     """Embeds queries. Thread-safe."""
 
-    def __init__(self, home: Path, given: "QueryEmbedder | None" = None) -> None:
+    def __init__(self, home: Path, given: "QueryEmbedder | None" = None, usage: UsageLog | None = None) -> None:
         """Prepare; no model is loaded.
 
         Args:
             home: the state folder, with exported models.
             given: embeds all queries, in place of the generations' models.
+            usage: takes down what is used of the models.
         """
+        self.usage = usage or UsageLog()
         self._home = home
         self._given = given
         self._cache = _new_cache()
@@ -108,7 +113,7 @@ class QueryVectors:
             self._searched.add(collections, generations[0])
 
     def embed(self, generation: ScopedGeneration, text: str) -> QueryVector:
-        """Return a query's vector by the model of a generation.
+        """Return a query's vector by the model of a generation, whose collection the use counts for.
 
         Raises:
             ModelError: the model cannot be loaded, or fails on the text.
@@ -125,26 +130,53 @@ class QueryVectors:
         embedder, note = self.open(generation)
 
         name = generation.model.partition(":")[0]
-        is_computed = False
+        is_computed, tokens, seconds = False, None, 0.0
 
         def compute() -> "Weighted":
-            nonlocal is_computed
+            nonlocal is_computed, tokens, seconds
             is_computed = True
+            meter = meter_of(embedder)
+            if meter is not None:
+                meter.take()  # what was read for something else
+            started = time.perf_counter()
             computed = embedder.embed_query(text).copy()  # the embedder's own array stays writable
+            seconds = time.perf_counter() - started
             computed.flags.writeable = False
             measurements.record(EMBEDDING_CALLS, 1, "query")
             measurements.record(EMBEDDING_TEXTS, 1, "query")
             count_tokens = getattr(embedder, "count_tokens", None)
+            tokens = None if meter is None else meter.take()
             if count_tokens is not None:
                 count_tokens = cache(count_tokens)  # most queries are judged by their whole text
-                measurements.record(EMBEDDING_TOKENS, count_tokens(text), "query")
+                tokens = count_tokens(text) if tokens is None else tokens
+            measurements.record(EMBEDDING_TOKENS, tokens or 0, "query")
             return computed, 1.0 if name in MODEL_WEIGHTS else language_weight(text, count_tokens)
 
         with span("search.embedding", is_confidential=True):
             vector, weight = self._cache.get_or_compute((generation.model, text), compute)
         measurements.record(CACHE_MISSES if is_computed else CACHE_HITS, 1, "query_vectors")
         milliseconds = (time.perf_counter() - started) * 1000
+        tokens = tokens if is_computed else 0
+        self.note_use(generation, embedder, EMBED_QUERY, 1, tokens, seconds, cached=not is_computed)
         return QueryVector(vector, weight, note, MODEL_WEIGHTS.get(name, 1.0), milliseconds)
+
+    def note_use(
+        self,
+        generation: ScopedGeneration,
+        embedder: object,
+        operation: str,
+        texts: int,
+        tokens: int | None,
+        seconds: float,
+        *,
+        cached: bool = False,
+    ) -> None:
+        """Take down what was used of a generation's model; see `Use`."""
+        provider = provider_of(embedder)
+        model = metered_model(provider, generation.model, generation.embedding)
+        self.usage.add(
+            Use(generation.collection, provider, model, operation, texts, texts if cached else 0, tokens, seconds)
+        )
 
     def is_open(self, generation: ScopedGeneration) -> bool:
         """Whether the model of a generation is loaded."""

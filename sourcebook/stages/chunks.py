@@ -127,6 +127,7 @@ def _prepare(
             tokens=settings.tokens,
             overlap=settings.overlap,
             tokenizer=tokenizer,
+            context=settings.context,
         )
         for document in parsed
     ]

@@ -1,10 +1,11 @@
 """The stage `embeddings`: one vector per distinct text of the chunks that wait to be published.
 
 Reads: `chunk` and `indexed_document`.
-Writes: `embedding`, by model and sha256 of the embedded text.
+Writes: `embedding`, by model and sha256 of the embedded text; `usage`, with each batch what it took.
 Stale: a text of an unpublished document for which the model has no vector. A vector never becomes outdated.
 """
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Protocol
@@ -17,13 +18,17 @@ from psycopg import Connection
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
+from sourcebook.database.usage_log import store_uses
+from sourcebook.errors import ModelError
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.model.usage import Use
 from sourcebook.model.work import embedding_work
 from sourcebook.processes.interrupts import result_of
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.stages.passage_use import PassageUse, reused_vectors
 from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, EMBEDDING_TOKENS, measurements
 
 BATCH = 256
@@ -67,6 +72,9 @@ def embed_missing(
     needed, present = row or (0, 0)
     missing = needed - present
     report.extra = {"computed": 0, "reused": present}
+    report.tokens, report.cost = 0, 0.0
+    if present:
+        store_uses(writer, [reused_vectors(generation, present)])
     if missing:
         progress(present, needed)
         writer.execute(queries["create_vector_staging"])
@@ -92,27 +100,39 @@ def _embed(
 ) -> None:
     """Store one batch while the next is being computed."""
     waiting: list[tuple[tuple[tuple[bytes, str, int], ...], Future[NDArray[np.float32]]]] = []
+    use = PassageUse(generation, embedder)
 
     def store_oldest() -> None:
         batch, vectors = waiting.pop(0)
-        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], result_of(vectors))
+        computed = result_of(vectors)
+        used = use.of(vectors, len(batch), sum(count for _, _, count in batch))
+        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], computed, used)
         report.count("computed", len(batch))
-        tokens = sum(count for _, _, count in batch)
-        report.work += embedding_work(tokens)
+        report.work += embedding_work(sum(count for _, _, count in batch))
         measurements.record(EMBEDDING_CALLS, 1, "passages")
         measurements.record(EMBEDDING_TEXTS, len(batch), "passages")
-        measurements.record(EMBEDDING_TOKENS, tokens, "passages")
+        measurements.record(EMBEDDING_TOKENS, used.tokens or 0, "passages")
         progress(report.extra["reused"] + report.extra["computed"], total)
 
-    for batch in batches:
-        waiting.append((batch, embedder.submit([text for _, text, _ in batch])))
-        if len(waiting) > 1:
+    try:
+        for batch in batches:
+            started = time.monotonic()
+            waiting.append((batch, embedder.submit([text for _, text, _ in batch])))
+            use.watch(started, waiting[-1][1])
+            if len(waiting) > 1:
+                store_oldest()
+        while waiting:
             store_oldest()
-    while waiting:
-        store_oldest()
+    except (ModelError, ArithmeticError):
+        if (rest := use.rest()) is not None:  # a service bills what it answered before it failed
+            store_uses(writer, [rest])
+        raise
+    report.tokens, report.cost = use.tokens, use.cost(writer)
 
 
-def _store(writer: Connection, model: str, text_hashes: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+def _store(
+    writer: Connection, model: str, text_hashes: Sequence[bytes], vectors: NDArray[np.float32], used: Use
+) -> None:
     if not np.isfinite(vectors).all():
         message = "the embedding model returned a vector that is not finite"
         raise FloatingPointError(message)
@@ -122,3 +142,4 @@ def _store(writer: Connection, model: str, text_hashes: Sequence[bytes], vectors
             for text_hash, vector in zip(text_hashes, vectors, strict=True):
                 copy.write_row((text_hash, HalfVector(vector)))
         writer.execute(queries["keep_vectors"], {"model": model})
+        store_uses(writer, [used])

@@ -59,13 +59,15 @@ def merged(reports: Sequence[StageReport]) -> StageReport:
     """Return the sum of reports of one stage; `total` is that of the largest generation."""
     if len(reports) == 1:
         return reports[0]
-    total = StageReport(version=version_of(*(report.version for report in reports)))
+    total = StageReport(version=version_of(*(report.version for report in reports)), tokens=0, cost=0.0)
     for report in reports:
         total.added += report.added
         total.changed += report.changed
         total.removed += report.removed
         total.failed += report.failed
         total.seconds += report.seconds
+        total.tokens = None if total.tokens is None or report.tokens is None else total.tokens + report.tokens
+        total.cost = None if total.cost is None or report.cost is None else total.cost + report.cost
         total.failures += report.failures
         for name, number in report.extra.items():
             total.count(name, number)

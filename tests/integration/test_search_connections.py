@@ -148,9 +148,11 @@ def test_no_connection_is_held_while_a_model_reranks(
     with Database(database.location, max_connections=1) as narrow:
 
         class Searching(Reranker):
-            def score(self, reranking: Reranking, query: str, passages: Sequence[str]) -> PairScores:
+            def score(
+                self, reranking: Reranking, query: str, passages: Sequence[str], collection: str = ""
+            ) -> PairScores:
                 assert len(search(few, mode="keyword")) > 0
-                return super().score(reranking, query, passages)
+                return super().score(reranking, query, passages, collection)
 
         few = replace(resources, connections=narrow.pool, reranker=Searching())
         assert search(few, rerank=cross_encoder)[0].rerank_score is not None

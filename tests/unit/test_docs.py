@@ -34,6 +34,7 @@ from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
+from sourcebook.config.usage import UsageSettings
 from sourcebook.errors import FailureClass
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.context import MOST_NEIGHBOURS, Part
@@ -83,8 +84,9 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"generations.{name}" for name in GenerationSettings.model_fields]
     keys += [f"retention.{name}" for name in RetentionSettings.model_fields]
     keys += [f"retries.{name}" for name in RetrySettings.model_fields]
+    keys += [f"usage.{name}" for name in UsageSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"repositories", "retention", "retries"}
+    parts |= {"repositories", "retention", "retries", "usage"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 

@@ -100,6 +100,7 @@ def _estimate(
                 tokens=chunking.tokens,
                 overlap=chunking.overlap,
                 tokenizer=tokenizer,
+                context=chunking.context,
             )
             passages += len(chunks)
             if indexes or not is_generated_index(document):

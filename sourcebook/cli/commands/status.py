@@ -114,6 +114,7 @@ def _show(found: "list[CollectionStatus]") -> None:
         _show_taken(collection)
         _show_generated_indexes(collection)
         _show_unknown_languages(collection)
+        _show_usage(collection)
         _show_problems(collection)
         _show_damage(collection)
     stale = sum(collection.stale for collection in found)
@@ -198,6 +199,20 @@ def _show_unknown_languages(collection: "CollectionStatus") -> None:
             f"({languages}), which vector search finds poorly: {remedy(collection.embedding_model)}"
         )
         say(safe(line, "yellow"))
+
+
+def _show_usage(collection: "CollectionStatus") -> None:
+    from sourcebook.admin.usage import summed
+    from sourcebook.cli.commands.usage import dollars
+
+    for total in summed(collection.usage, ()):
+        parts = [
+            f"{counted(total.texts, 'text')} ({total.cached:,} from the cache)",
+            "" if total.tokens is None else f"{total.tokens:,} tokens",
+            "cost unknown" if total.cost is None else f"${dollars(total.cost)}",
+        ]
+        line = f"{collection.name}: models in 30 days: {', '.join(part for part in parts if part)}: sourcebook usage"
+        say(safe(line))
 
 
 def _show_damage(collection: "CollectionStatus") -> None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sourcebook.embedding.metering import TokenMeter
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.onnx.record import GRAPH, TOKENIZER, Export, TokenSettings
 from sourcebook.embedding.preparation import batches_by_length, query_threads, unit_rows, well_formed
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
+from sourcebook.model.usage import LOCAL
 from sourcebook.processes.cores import usable_cores
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ _RECENT: Final = 16
 class OnnxEmbedder:
     """Embeds in this process with an exported model. Threads may share it, and compute side by side."""
 
+    provider: Final = LOCAL
+
     def __init__(self, export: Export, *, threads: int | None = None) -> None:
         """Load the export.
 
@@ -40,6 +44,7 @@ class OnnxEmbedder:
         """
         record = export.record
         self._record = record
+        self.meter = TokenMeter()
         self._model = EmbeddingModel(
             record.name, None, record.identity, record.dimensions, max_tokens=record.tokens.max_tokens
         )
@@ -95,6 +100,7 @@ class OnnxEmbedder:
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         try:
             encodings = [self._tokenizer.encode(text) for text in texts]
+            self.meter.add(sum(map(len, encodings)))
             for batch in batches_by_length([len(encoding) for encoding in encodings]):
                 inputs = self._tokenizer.pad([encodings[position] for position in batch])
                 with self._turns:

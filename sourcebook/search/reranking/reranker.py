@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final
 
+from sourcebook.database.usage_log import UsageLog
 from sourcebook.errors import ModelError
+from sourcebook.model.usage import LOCAL, RERANK, Use, model_label
 from sourcebook.processes.cores import usable_threads
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.reranking.settings import Reranking
@@ -44,7 +46,13 @@ class Reranker:
     scores: the next page of a search costs no reading, and a search that timed out continues when it is repeated.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, usage: UsageLog | None = None) -> None:
+        """Prepare; no model is loaded.
+
+        Args:
+            usage: takes down what is used of the models.
+        """
+        self._usage = usage or UsageLog()
         self._loaded: dict[tuple[str, int | None], _Loaded] = {}
         self._loading = Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sourcebook-reranking")
@@ -58,8 +66,8 @@ class Reranker:
         """
         self._load(reranking)
 
-    def score(self, reranking: Reranking, query: str, passages: Sequence[str]) -> PairScores:
-        """Return the score of each passage, or no scores after a timeout.
+    def score(self, reranking: Reranking, query: str, passages: Sequence[str], collection: str = "") -> PairScores:
+        """Return the score of each passage, or no scores after a timeout; the use counts for a collection.
 
         The time limit does not include loading the model. After a timeout the caller continues at once, and the model
         finishes its batch in the background.
@@ -71,7 +79,7 @@ class Reranker:
         started = time.perf_counter()
         time_is_up = Event()
         try:
-            reading = self._worker.submit(self._read, loaded, reranking, query, passages, time_is_up)
+            reading = self._worker.submit(self._read, loaded, reranking, query, passages, time_is_up, collection)
             scores = reading.result(reranking.timeout)
         except TimeoutError:
             scores = None
@@ -102,7 +110,13 @@ class Reranker:
         return loaded
 
     def _read(
-        self, loaded: _Loaded, reranking: Reranking, query: str, passages: Sequence[str], time_is_up: Event
+        self,
+        loaded: _Loaded,
+        reranking: Reranking,
+        query: str,
+        passages: Sequence[str],
+        time_is_up: Event,
+        collection: str,
     ) -> tuple[float, ...] | None:
         """Return the scores, read batch by batch in the order of length; None where the time is up."""
         import torch
@@ -111,16 +125,25 @@ class Reranker:
         known = {passage: loaded.scores.get(_pair(query, passage)) for passage in passages}
         scores = {passage: score for passage, score in known.items() if score is not None}
         unread = sorted(known.keys() - scores.keys(), key=lambda passage: (-len(passage), passage))
-        for start in range(0, len(unread), reranking.batch_size):
-            if time_is_up.is_set():
-                return None
-            if self._closed.is_set():
-                raise _closed()
-            batch = unread[start : start + reranking.batch_size]
-            for passage, score in zip(batch, _predict(loaded.model, reranking, query, batch), strict=True):
-                loaded.scores.add(_pair(query, passage), score)
-                scores[passage] = score
+        cached, started = len(scores), time.perf_counter()
+        try:
+            for start in range(0, len(unread), reranking.batch_size):
+                if time_is_up.is_set():
+                    return None
+                if self._closed.is_set():
+                    raise _closed()
+                batch = unread[start : start + reranking.batch_size]
+                for passage, score in zip(batch, _predict(loaded.model, reranking, query, batch), strict=True):
+                    loaded.scores.add(_pair(query, passage), score)
+                    scores[passage] = score
+        finally:
+            self._note_use(reranking, collection, len(scores), cached, time.perf_counter() - started)
         return tuple(scores[passage] for passage in passages)
+
+    def _note_use(self, reranking: Reranking, collection: str, pairs: int, cached: int, seconds: float) -> None:
+        """Take down the pairs that a search read or had, after a timeout, too; nobody counts their tokens."""
+        tokens = 0 if pairs == cached else None
+        self._usage.add(Use(collection, LOCAL, model_label(reranking.model), RERANK, pairs, cached, tokens, seconds))
 
 
 def _pair(query: str, passage: str) -> bytes:

@@ -1,10 +1,13 @@
 """What holds for the passages of any document."""
 
+from collections.abc import Sequence
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
+from sourcebook.config.collection import CONTEXT, ContextPart
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.text.markdown import parse_markdown
@@ -25,18 +28,30 @@ pieces = st.one_of(
 markdown = st.lists(pieces, max_size=10).map("\n\n".join)
 
 
-def chunked(document: ParsedDocument, *, title: str | None, tokens: int, overlap: int) -> list[Chunk]:
-    return chunk_document(document, title=title, tokens=tokens, overlap=overlap, tokenizer=bundled_tokenizer())
+contexts = st.sampled_from((CONTEXT, (*CONTEXT, "previous"), ("previous",), ()))
+
+
+def chunked(
+    document: ParsedDocument,
+    *,
+    title: str | None,
+    tokens: int,
+    overlap: int,
+    context: Sequence[ContextPart] = CONTEXT,
+) -> list[Chunk]:
+    return chunk_document(
+        document, title=title, tokens=tokens, overlap=overlap, tokenizer=bundled_tokenizer(), context=context
+    )
 
 
 @settings(max_examples=150, deadline=None)
-@given(markdown, st.none() | words, st.integers(16, 300), st.integers(0, 40))
+@given(markdown, st.none() | words, st.integers(16, 300), st.integers(0, 40), contexts)
 def test_places_are_exact_ordered_complete_and_short_enough(
-    source: str, title: str | None, tokens: int, overlap: int
+    source: str, title: str | None, tokens: int, overlap: int, context: Sequence[ContextPart]
 ) -> None:
     """Text is repeated context and the span; spans cover all that is not white space; no heading is left alone."""
     document = parse_markdown(source.encode("utf-8", "ignore"))
-    found = chunked(document, title=title, tokens=tokens, overlap=overlap)
+    found = chunked(document, title=title, tokens=tokens, overlap=overlap, context=context)
     assert_promises(document, found, tokens=tokens, share=8)
     reached = 0
     for chunk in found:
@@ -96,11 +111,11 @@ code = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(code, st.integers(48, 256))
-def test_code_is_covered_and_named(source: str, tokens: int) -> None:
+@given(code, st.integers(48, 256), contexts)
+def test_code_is_covered_and_named(source: str, tokens: int, context: Sequence[ContextPart]) -> None:
     """A passage within one definition stands under its name; what is not Python is read as well."""
     document = parse(source.encode("utf-8", "ignore"), name="a.py", media_type="text/x-python")
-    found = chunked(document, title=None, tokens=tokens, overlap=0)
+    found = chunked(document, title=None, tokens=tokens, overlap=0, context=context)
     assert_promises(document, found, tokens=tokens)
     for chunk in found:
         for block in document.blocks:

@@ -11,8 +11,10 @@ import pytest
 import torch
 from sentence_transformers import CrossEncoder
 
+from sourcebook.database.usage_log import UsageLog
 from sourcebook.embedding.weights import bundled_folder
 from sourcebook.errors import ModelError, QueryError
+from sourcebook.model.usage import Use
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.ordering import rerank
 from sourcebook.search.reranking.reranker import Reranker, _pair
@@ -94,6 +96,33 @@ def test_the_order_is_that_of_the_models_own_scores(folder: Path, reranker: Rera
     assert {each.chunk_id: each.score for each in reranked.candidates} == {
         each.chunk_id: each.score for each in ranking(40)
     }
+
+
+class _Noted(UsageLog):
+    """A log whose uses can be looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.uses: list[Use] = []
+
+    def add(self, use: Use) -> None:
+        self.uses.append(use)
+
+
+def test_pairs_are_metered_with_those_whose_scores_were_kept(folder: Path) -> None:
+    """For the collection of the search, by the model's name; nobody counts tokens, and none are read of kept pairs."""
+    noted = _Noted()
+    reranker, reranking = Reranker(noted), Reranking(str(folder), timeout=None)
+    texts = dict(zip(range(100, 106), passages(6), strict=True))
+    rerank(reranker, reranking, QUERY, ranking(4), texts, "handbook")
+    rerank(reranker, reranking, QUERY, ranking(6), texts, "handbook")
+    rerank(reranker, reranking, QUERY, ranking(6), texts, "handbook")
+    reranker.close()
+    assert [(use.texts, use.cached, use.tokens) for use in noted.uses] == [(4, 0, None), (6, 4, None), (6, 6, 0)]
+    assert {(use.collection, use.provider, use.model, use.operation) for use in noted.uses} == {
+        ("handbook", "local", folder.name, "rerank")
+    }
+    assert noted.uses[0].seconds > 0
 
 
 def test_equal_scores_keep_the_order_of_the_fusion(folder: Path, reranker: Reranker) -> None:

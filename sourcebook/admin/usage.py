@@ -1,0 +1,102 @@
+"""Usage of models as people read it: by day, collection, provider, model and operation, with its cost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.admin.collections import check_collections
+from sourcebook.database.queries import queries
+from sourcebook.embedding.prices import cost
+from sourcebook.errors import QueryError
+
+DIMENSIONS: Final = ("day", "collection", "provider", "model", "operation")
+"""Columns that usage is kept by."""
+SHOWN_DAYS: Final = timedelta(days=30)
+"""Time whose usage `status` and Dagster show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Use of models, summed up over what it does not name."""
+
+    day: date | None
+    """Day in UTC."""
+    collection: str | None
+    """Collection; of a search in several the first one that has the model."""
+    provider: str | None
+    """`local` for models that compute on this machine, else the name or the host of a service."""
+    model: str | None
+    operation: str | None
+    """`embed_passages`, `embed_query`, `embed_sentences` (for `snippets="meaning"`) or `rerank`."""
+    texts: int
+    """Texts that were asked for; for `rerank` pairs of a query and a passage."""
+    cached: int
+    """Texts among them that the model did not see, as a cache had their result."""
+    tokens: int | None
+    """Tokens that the model read; None where nobody counted some of them."""
+    seconds: float
+    """Seconds that the model took."""
+    cost: float | None
+    """US dollars; 0 for local models, None where the price or the number of tokens is unknown."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; the day as ISO 8601."""
+        return {**asdict(self), "day": None if self.day is None else self.day.isoformat()}
+
+
+def usage(
+    connection: Connection,
+    collections: Sequence[str] = (),
+    *,
+    since: timedelta | None = None,
+    by: Sequence[str] = DIMENSIONS,
+) -> list[Usage]:
+    """Return the usage, the latest day first.
+
+    Args:
+        connection: to the knowledge base.
+        collections: names, also of purged collections; every collection where none is named.
+        since: only days of this last time, today included; all where None.
+        by: what sums are kept by, of `DIMENSIONS`; nothing for one sum.
+
+    Raises:
+        QueryError: a collection does not exist and never used a model, or a sum is by nothing that is kept.
+    """
+    wrong = sorted(set(by) - set(DIMENSIONS))
+    if wrong:
+        raise QueryError(f"usage is not kept by {', '.join(wrong)}, but by {', '.join(DIMENSIONS)}")
+    first = None if since is None else (datetime.now(UTC) - since).date()
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(queries["usage"], {"collections": list(collections), "first": first}).fetchall()
+    if collections:
+        check_collections(connection, sorted(set(collections) - {row["collection"] for row in rows}))
+    return summed([_usage(row) for row in rows], by)
+
+
+def summed(found: Sequence[Usage], by: Sequence[str]) -> list[Usage]:
+    """Return sums of usage in the order of their first parts; a sum of something unknown is unknown."""
+    sums: dict[tuple[Any, ...], list[Usage]] = {}
+    for each in found:
+        sums.setdefault(tuple(getattr(each, name) for name in DIMENSIONS if name in by), []).append(each)
+    return [_sum(parts, by) for parts in sums.values()]
+
+
+def _usage(row: Mapping[str, Any]) -> Usage:
+    values = {name: value for name, value in row.items() if name != "prices"}
+    found = cost(row["provider"], row["model"], row["tokens"], row["prices"], row["day"])
+    return Usage(**values, cost=found)
+
+
+def _sum(parts: Sequence[Usage], by: Sequence[str]) -> Usage:
+    return Usage(
+        **{name: getattr(parts[0], name) if name in by else None for name in DIMENSIONS},
+        texts=sum(part.texts for part in parts),
+        cached=sum(part.cached for part in parts),
+        tokens=None if any(part.tokens is None for part in parts) else sum(part.tokens or 0 for part in parts),
+        seconds=round(sum(part.seconds for part in parts), 3),
+        cost=None if any(part.cost is None for part in parts) else sum(part.cost or 0.0 for part in parts),
+    )
