@@ -29,6 +29,7 @@ from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
+from sourcebook.indexing.first_provider import check_first_provider
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
@@ -216,12 +217,15 @@ class _Runs:
 
         Raises:
             IngestError: the run failed.
+            ModelError: the provider of a first generation refuses.
         """
         from sourcebook.evaluation.configured import configured_evaluation  # most ingests have nothing to do
 
         with self._database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
+            if pending.needs_model:
+                check_first_provider(connection, name)
             is_evaluated = configured_evaluation(connection, name).queries is not None
         if pending.needs_model:
             with suppress(ModelError):  # the stage that needs the model reports the error

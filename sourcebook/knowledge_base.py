@@ -291,7 +291,7 @@ class KnowledgeBase(Contents):
                 self._resources = SearchResources(
                     self._pool,
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
-                    QueryVectors(self._database.location.home, self._given),
+                    QueryVectors(self._database.location.home, self._given, self._database.connection),
                     Reranker(),
                 )
                 self._writer = MeasurementWriter(self._pool, self._resources.query_log)

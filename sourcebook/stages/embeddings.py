@@ -17,6 +17,7 @@ from psycopg import Connection
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
+from sourcebook.embedding.preparation import shortened_rows
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
@@ -91,11 +92,13 @@ def _embed(
     progress: Progress,
 ) -> None:
     """Store one batch while the next is being computed."""
+    dimensions = generation.embedding_settings.dimensions
     waiting: list[tuple[tuple[tuple[bytes, str, int], ...], Future[NDArray[np.float32]]]] = []
 
     def store_oldest() -> None:
         batch, vectors = waiting.pop(0)
-        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], result_of(vectors))
+        rows = shortened_rows(result_of(vectors), dimensions)
+        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], rows)
         report.count("computed", len(batch))
         tokens = sum(count for _, _, count in batch)
         report.work += embedding_work(tokens)

