@@ -84,6 +84,7 @@ PURPOSES = {
     "parsing": "reading documents, with docling",
     "web": "reading web sites, with crawl4ai",
     "speech": "transcribing recordings, with Whisper",
+    "openai": "vectors and reranking from a provider",
     "multilingual-e5": "its model multilingual-e5-small, without a download",
     "whisper-base": "its model base, without a download",
     "evaluation": "measuring search, with ir-measures",
