@@ -94,7 +94,7 @@ class ProviderServer:
 
     def vector(self, text: str) -> list[float]:
         """Return the vector of a text, of length 1."""
-        row = [0.0] * self.dimensions
+        row = [0.5, *[0.0] * (self.dimensions - 1)]  # so that the first numbers of any vector have a direction
         for word in re.findall(r"\w+", text.lower()) or [text]:
             row[zlib.crc32(f"{self.seed} {word}".encode()) % self.dimensions] += 1
         length = math.sqrt(sum(number * number for number in row))

@@ -98,7 +98,7 @@ class EmbeddingSettings(ProviderSettings):
     @model_validator(mode="after")
     def _names_the_model(self) -> Self:
         if self.provider is not None and self.model == AUTO_MODEL:
-            raise PydanticCustomError("provider", "a provider needs the name of a model", {"inside": ("model",)})
+            raise PydanticCustomError("provider", "a provider needs the name of a model")
         return self
 
 
