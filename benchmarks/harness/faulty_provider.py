@@ -26,7 +26,7 @@ class Quota:
 
 @dataclass
 class Record:
-    """What the proxy has seen."""
+    """Requests, faults and answers of the proxy."""
 
     requests: list[tuple[float, int]] = field(default_factory=list)
     """Arrival of each request in seconds, and its tokens."""

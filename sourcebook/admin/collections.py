@@ -8,11 +8,10 @@ from typing import Any
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.collection import CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.names import unknown_collections
-from sourcebook.config.provider import ProviderSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
@@ -90,10 +89,6 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
         raise QueryError(unknown_collections(missing, known))
 
 
-def _embedding_default(name: str) -> object:
-    return EmbeddingSettings.model_fields[name].default
-
-
 def _record(connection: Connection, name: str, settings: CollectionSettings) -> bool:
     """Record one collection and return whether anything changed."""
     # Settings that came later are left out where unset: a new version is no change of settings.
@@ -101,8 +96,8 @@ def _record(connection: Connection, name: str, settings: CollectionSettings) -> 
     if settings.retention.queries is None:
         unset["retention"] = {"queries"}
     embedding = settings.embedding
-    later = {*ProviderSettings.model_fields, "dimensions"}
-    unset["embedding"] = {each for each in later if getattr(embedding, each) == _embedding_default(each)}
+    if embedding.dimensions is None:
+        unset["embedding"] = {"dimensions"}
     written = settings.model_dump(mode="json", by_alias=True, exclude=unset)
     touched = connection.execute(queries["record_collection"], {"name": name, "settings": Jsonb(written)}).rowcount
     if touched:

@@ -5,7 +5,14 @@ from datetime import timedelta
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import Duration, Settings, Text
@@ -104,6 +111,14 @@ class ProviderSettings(Settings):
     def connection(self) -> dict[str, Any]:
         """Settings that decide how the provider is reached, as plain values; a change of them builds no generation."""
         return self.model_dump(mode="json", include=set(CONNECTION))
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_used(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the settings of providers out where there is none: a new version is no change of settings."""
+        written: dict[str, Any] = write(self)
+        if self.provider is not None:
+            return written
+        return {name: value for name, value in written.items() if name not in ProviderSettings.model_fields}
 
     @model_validator(mode="after")
     def _with_a_provider(self) -> Self:

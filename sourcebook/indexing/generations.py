@@ -137,10 +137,10 @@ def differences(found: Generations) -> list[str]:
         return []
     before = found.active.settings
     return [
-        f"{part}.{name}: {before[part][name]} → {value}"
+        f"{part}.{name}: {before[part].get(name)} → {value}"
         for part, settings in found.wanted.items()
         for name, value in settings.items()
-        if value != before[part][name]
+        if value != before[part].get(name)
     ]
 
 

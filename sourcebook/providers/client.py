@@ -171,9 +171,7 @@ class ProviderClient:
             raise self._error("is no longer asked: its client has been closed")
         headers: dict[str, str | openai.Omit] = {} if self._key is not None else {"Authorization": openai.Omit()}
         try:
-            response = self._client.post(
-                path, cast_to=httpx2.Response, body=dict(body), options={"headers": headers}
-            )
+            response = self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": headers})
         except openai.APIStatusError as error:
             raise self._of_status(error.response) from None
         except openai.APIConnectionError as error:

@@ -23,7 +23,7 @@ class ProviderError(ModelError):
 
 
 class Cure(Enum):
-    """What may cure a failure."""
+    """Remedies of a failure."""
 
     RETRY = "retry"
     WAIT = "wait"

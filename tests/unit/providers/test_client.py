@@ -16,6 +16,7 @@ from sourcebook.providers import breaker
 from sourcebook.providers.client import Patience, ProviderClient
 from sourcebook.providers.failures import Cure, ProviderError, RequestFailedError, invalid, retry_after
 from tests.provider_server import ProviderServer, Reply
+from tests.waiting import wait_until
 from tests.web_certificate import certificate
 
 KEY = "sk-very-secret-0123456789"
@@ -216,10 +217,9 @@ def test_closing_ends_a_wait(server: ProviderServer) -> None:
 
     thread = threading.Thread(target=wait)
     thread.start()
-    while not server.asked:
-        time.sleep(0.01)  # until it waits
+    wait_until(lambda: bool(server.asked))
     client.close()
-    thread.join(30)
+    thread.join(60)
     assert "closed" in ended[0]
 
 
