@@ -217,15 +217,13 @@ class _Runs:
 
         Raises:
             IngestError: the run failed.
-            ModelError: the provider of a first generation refuses.
         """
         from sourcebook.evaluation.configured import configured_evaluation  # most ingests have nothing to do
 
         with self._database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
-            if pending.needs_model:
-                check_first_provider(connection, name)
+            check_first_provider(connection, name)
             is_evaluated = configured_evaluation(connection, name).queries is not None
         if pending.needs_model:
             with suppress(ModelError):  # the stage that needs the model reports the error
