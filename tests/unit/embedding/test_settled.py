@@ -29,9 +29,7 @@ def test_the_dimensions_are_part_of_a_local_models_identity() -> None:
 
 
 def test_vectors_that_are_too_long_are_refused_with_the_remedy() -> None:
-    with pytest.raises(
-        ModelError, match=r"4,096 dimensions, and an index takes 4,000 at most: set"
-    ):
+    with pytest.raises(ModelError, match=r"4,096 dimensions, and an index takes 4,000 at most: set"):
         local_model(EmbeddingSettings(model="m"), model(4096))
     assert local_model(EmbeddingSettings(model="m", dimensions=1024), model(4096)).dimensions == 1024
 
