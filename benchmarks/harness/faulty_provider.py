@@ -29,7 +29,7 @@ class Record:
     """Requests, faults and answers of the proxy."""
 
     requests: list[tuple[float, int]] = field(default_factory=list)
-    """Arrival of each request in seconds, and its tokens."""
+    """Arrival of each request within the quota in seconds, and its tokens."""
     faults: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
     """Texts by the number of right answers with their vector."""
@@ -105,9 +105,10 @@ class FaultyProvider:
             tokens = sum(held or len(text.encode()) // 4 for held, text in zip(known, texts, strict=True))
             minute = [held for arrived, held in self.record.requests if at - arrived < 60]
             is_beyond = len(minute) + 1 > self._quota.requests or sum(minute) + tokens > self._quota.tokens
-            self.record.requests.append((at, tokens))
-            place = len(self.record.requests) - 1
             self.record.beyond += is_beyond
+            place = len(self.record.requests)
+            if not is_beyond:
+                self.record.requests.append((at, tokens))
             if fault and not is_beyond:
                 self.record.faults[fault] += 1
         if is_beyond:
