@@ -10,6 +10,7 @@ from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
+from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
 from sourcebook.stages.embeddings import embed_missing
@@ -46,7 +47,12 @@ def embeddings(
                 reader,
                 writer,
                 generation,
-                lambda texts: embedder.pool.for_texts(generation.embedding_settings, knowledge.home, texts),
+                lambda texts: embedder.pool.for_generation(
+                    generation,
+                    knowledge.home,
+                    texts,
+                    ProviderAccess(knowledge.database.connection, generation.collection),
+                ),
                 progress.reporter(context, "chunks"),
                 thorough=selection.thorough,
             )

@@ -43,6 +43,7 @@ PARTS = {
     "outage": "searches of eight threads while the database is away for 5, 20, 40 and 60 s",
     "kills": "kill -9 of ten kinds of processes at random moments: index against files, and what is left",
     "faults": "1,000 random faults by SQL in every table of the index, ten before each repair",
+    "provider": "10,000 texts through a provider with faults: lost, doubled, misplaced, beyond quota",
     "copy": "loading vectors",
     "export": "export and import of 100,000 passages, and their memory",
     "hnsw": "the vector leg over 100,000 entries: HNSW by size and breadth, filters, deletions",

@@ -29,6 +29,7 @@ from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
+from sourcebook.indexing.first_provider import check_first_provider
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
@@ -222,6 +223,7 @@ class _Runs:
         with self._database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
+            check_first_provider(connection, name)
             is_evaluated = configured_evaluation(connection, name).queries is not None
         if pending.needs_model:
             with suppress(ModelError):  # the stage that needs the model reports the error
@@ -270,7 +272,9 @@ class _Runs:
         start_recorder(self._configuration.path, self._home)
         self.has_recorder = True
         embedders.wait_for_exports()
-        return run_id, {asset: reports[asset].counts() if asset in reports else _no_counts() for asset in ASSETS}
+        return run_id, {
+            asset: reports[asset].counts() if asset in reports else dict.fromkeys(_COUNTS, 0) for asset in ASSETS
+        }
 
     def _execute(
         self, name: str, pending: Pending, *, has_sites: bool, plan: str
@@ -303,7 +307,7 @@ class _Runs:
             )
         except RunError as error:
             raise IngestError(f"collection {name}: {error}") from error
-        return result.run_id, {asset: counts_of(result, asset) or _no_counts() for asset in ASSETS}
+        return result.run_id, {asset: counts_of(result, asset) or dict.fromkeys(_COUNTS, 0) for asset in ASSETS}
 
     def _pool(self) -> "EmbedderPool":
         if self._embedders is None:
@@ -337,14 +341,10 @@ def _record_comparison(
         record_comparison(connection, name, behind=False, settled_parsers=settled_parsers)
 
 
-def _no_counts() -> dict[str, Any]:
-    return dict.fromkeys(_COUNTS, 0)
-
-
 def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]]:
     """Return the counts of an ingest without changes."""
     row = connection.execute(queries["totals"], {"collection": name}).fetchone()
     unchanged = dict(zip(ASSETS, row or (0,) * len(ASSETS), strict=True))
-    assets = {asset: {**_no_counts(), "unchanged": unchanged[asset]} for asset in ASSETS}
+    assets = {asset: {**dict.fromkeys(_COUNTS, 0), "unchanged": unchanged[asset]} for asset in ASSETS}
     assets["embeddings"].update(computed=0, reused=0)
     return assets

@@ -9,6 +9,7 @@ from sourcebook.admin.finished_runs import keep
 from sourcebook.admin.pending import Pending
 from sourcebook.database.database import Database
 from sourcebook.database.measurement_writer import store_measurements
+from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.indexing.generations import ensure_generations, wanted_embedding
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, announce
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sourcebook.embedding.embedder_pool import EmbedderPool
     from sourcebook.embedding.onnx.embed import OnnxEmbedder
     from sourcebook.embedding.process import EmbeddingProcess
+    from sourcebook.embedding.remote.embedder import RemoteEmbedder
 
 ASSETS = ("raw_files", "documents", "chunks", "embeddings", "search_index", "index_upkeep")
 """The assets of a small change, in the order of the graph."""
@@ -80,7 +82,8 @@ def update(
         opening = []
         if pending.needs_model:
             settings = wanted_embedding(connection, collection)
-            opening = [beside.submit(embedders.for_texts, settings, home, 1)]  # an error shows again below
+            if settings.provider is None:
+                opening = [beside.submit(embedders.for_texts, settings, home, 1)]  # an error shows again below
         plan = count_reasons(planned_items(connection, collection, pending, changed_settings=()).counts)
         reports["raw_files"] = update_raw_files(
             connection, collection, selection, progress("raw_files"), differences=pending.differences
@@ -92,9 +95,11 @@ def update(
         generations = ensure_generations(connection, collection)
 
         def embed(generation: Generation) -> StageReport:
-            def start_embedder(texts: int) -> "EmbeddingProcess | OnnxEmbedder":
+            def start_embedder(texts: int) -> "EmbeddingProcess | OnnxEmbedder | RemoteEmbedder":
                 wait(opening)
-                return embedders.for_texts(generation.embedding_settings, home, texts)
+                return embedders.for_generation(
+                    generation, home, texts, ProviderAccess(database.connection, collection)
+                )
 
             report = embed_missing(connection, writer, generation, start_embedder, progress("embeddings"))
             wait(opening)

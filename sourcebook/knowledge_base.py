@@ -293,7 +293,7 @@ class KnowledgeBase(Contents):
                 self._resources = SearchResources(
                     self._pool,
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
-                    QueryVectors(self._database.location.home, self._given, usage),
+                    QueryVectors(self._database.location.home, self._given, self._database.connection, usage),
                     Reranker(usage),
                 )
                 self._writer = MeasurementWriter(self._pool, self._resources.query_log, usage)

@@ -95,10 +95,16 @@ def _record(connection: Connection, name: str, settings: CollectionSettings) -> 
     unset: dict[str, Any] = {name: True for name in ("taken", "repositories") if not getattr(settings, name)}
     if settings.retention.queries is None:
         unset["retention"] = {"queries"}
+    embedding = settings.embedding
+    if embedding.dimensions is None:
+        unset["embedding"] = {"dimensions"}
     written = settings.model_dump(mode="json", by_alias=True, exclude=unset)
     touched = connection.execute(queries["record_collection"], {"name": name, "settings": Jsonb(written)}).rowcount
     if touched:
         connection.execute(queries["retry_failed_documents"], {"collection": name})
+    if touched and embedding.provider is not None:
+        reached = {"collection": name, "provider": embedding.provider, "model": embedding.model}
+        connection.execute(queries["follow_connection"], {**reached, "connection": Jsonb(embedding.connection)})
     for source in settings.files:
         touched += _record_source(connection, name, "files", source)
     for site in settings.sites:

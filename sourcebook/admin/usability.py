@@ -51,7 +51,11 @@ def check_usable(configuration: Configuration) -> list[str]:
 
 def _unusable(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
     """Yield the settings that every ingest refuses."""
-    if settings.embedding.model != EmbeddingSettings().model and (reason := _model_problem(settings.embedding.model)):
+    embedding = settings.embedding
+    if embedding.provider is not None:
+        if reason := _provider_problem(embedding):
+            yield ("embedding", "provider"), reason
+    elif embedding.model != EmbeddingSettings().model and (reason := _model_problem(embedding)):
         yield ("embedding", "model"), reason
     if settings.speech != SpeechSettings() and (reason := _speech_problem(settings.speech)):
         yield ("speech",), reason
@@ -86,11 +90,23 @@ def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
             yield ("evaluation", key), f"there is no file {path}"
 
 
-def _model_problem(name: str) -> str | None:
-    from sourcebook.embedding.model import find_model
+def _provider_problem(settings: EmbeddingSettings) -> str | None:
+    """Return why a provider gives no vector for a fixed text; None where it gives one."""
+    from sourcebook.embedding.settled import check_provider
 
     try:
-        find_model(name)
+        check_provider(settings)
+    except SourcebookError as error:
+        return str(error)
+    return None
+
+
+def _model_problem(settings: EmbeddingSettings) -> str | None:
+    from sourcebook.embedding.model import find_model
+    from sourcebook.embedding.settled import local_model
+
+    try:
+        local_model(settings, find_model(settings.model))
     except SourcebookError as error:
         return str(error)
     return None

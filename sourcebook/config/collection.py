@@ -13,6 +13,8 @@ from sourcebook.config.field_types import ByteCount, Pattern, Settings, Text, Wo
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.membership import TakenDocuments, listed
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
+from sourcebook.config.provider import MOST_DIMENSIONS, ProviderSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -89,20 +91,31 @@ class ChunkingSettings(Settings):
         return tuple(part for part in get_args(ContextPart) if part in context)
 
 
-AUTO_MODEL: Final = "auto"
-"""Name for the model that the languages of the first documents decide."""
-
-
-class EmbeddingSettings(Settings):
+class EmbeddingSettings(ProviderSettings):
     """The embedding model, and whether generated indexes have vectors. A change builds a new generation."""
 
     model: Text = Field(
-        default=AUTO_MODEL, description="auto, or the name or the folder of a sentence-transformers model"
+        default=AUTO_MODEL,
+        description="auto, or the name or the folder of a sentence-transformers model, or a provider's name of a model",
+    )
+    dimensions: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=MOST_DIMENSIONS,
+        description=f"a whole number from 1 to {MOST_DIMENSIONS}: the first so many numbers of each vector, which "
+        "Matryoshka models such as text-embedding-3-large are trained for",
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
     generated_indexes: bool = Field(
         default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
     )
+
+    @model_validator(mode="after")
+    def _names_the_model(self) -> Self:
+        if self.provider is not None and self.model == AUTO_MODEL:
+            raise PydanticCustomError("provider", "a provider needs the name of a model")
+        return self
 
 
 class CollectionSettings(Settings):

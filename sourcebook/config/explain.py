@@ -18,11 +18,12 @@ _TOLD = frozenset(
     {"same_root", "same_site", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
     | {"proxy", "browser", "selector", "viewport", "locale"}
     | {"same_repository", "git_url", "git_path", "revision", "web"}
+    | {"server_url", "variable", "provider"}
 )
 """Types of errors whose message is part of the explanation."""
 _ACCOUNT = re.compile(r"//[^/\s]*@")
 """User and password in a URL."""
-_SECRETS = frozenset({"headers", "login", "proxy"})
+_SECRETS = frozenset({"headers", "login", "proxy", "api_key_env"})
 """Settings whose values may be secrets, which no message shows."""
 
 

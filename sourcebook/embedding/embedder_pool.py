@@ -16,6 +16,9 @@ from sourcebook.processes.interrupts import result_of
 
 if TYPE_CHECKING:
     from sourcebook.embedding.process import EmbeddingProcess
+    from sourcebook.embedding.remote.access import ProviderAccess
+    from sourcebook.embedding.remote.embedder import RemoteEmbedder
+    from sourcebook.model.generation import Generation
 
 FEW_TEXTS: Final = 256
 """Texts up to which an exported model has embedded them before torch, which is faster once loaded, is imported."""
@@ -24,7 +27,7 @@ _TEXTS_PER_ITEM: Final = 4
 
 
 class EmbedderPool:
-    """The model process and the opened export of the latest settings. Whoever creates a pool closes it.
+    """The model process and the opened export of the latest settings, and providers. Whoever creates a pool closes it.
 
     Collections of other settings follow one another: the former model leaves the memory before the next is loaded.
     """
@@ -33,6 +36,7 @@ class EmbedderPool:
         self._processes: dict[EmbeddingSettings, EmbeddingProcess] = {}
         self._opened: dict[EmbeddingSettings, OnnxEmbedder] = {}
         self._exports: dict[EmbeddingSettings, Future[str | None]] = {}
+        self._remote: dict[tuple[str, str, EmbeddingSettings], RemoteEmbedder] = {}
 
     def start_early(self, settings: EmbeddingSettings, home: Path, items: int) -> None:
         """Begin to load a model, unless its export would finish sooner.
@@ -45,6 +49,8 @@ class EmbedderPool:
         Raises:
             ModelError: The model cannot be found, or its process cannot be started.
         """
+        if settings.provider is not None:
+            return
         if items * _TEXTS_PER_ITEM > FEW_TEXTS or _usable_export(find_model(settings.model), home) is None:
             self._process(settings)
 
@@ -71,6 +77,31 @@ class EmbedderPool:
             except ModelError:  # the next search reports it
                 return self._process(settings)
         return self._opened[settings]
+
+    def for_generation(
+        self, generation: "Generation", home: Path, texts: int, access: "ProviderAccess"
+    ) -> "EmbeddingProcess | OnnxEmbedder | RemoteEmbedder":
+        """Choose the embedder of a generation: that of its provider, or a local one by `for_texts`.
+
+        Args:
+            generation: The generation whose texts to embed.
+            home: State folder, with the exports in `models/`.
+            texts: Number of texts to embed.
+            access: To what the database keeps of the provider.
+
+        Raises:
+            ModelError: The model cannot be found, its process cannot be started, or the provider's key is missing.
+        """
+        settings = generation.embedding_settings
+        if settings.provider is None:
+            return self.for_texts(settings, home, texts)
+        key = (generation.model, generation.collection, settings)
+        if key not in self._remote:
+            from sourcebook.embedding.remote.opening import open_remote
+
+            identity = generation.model.partition("/")[0]
+            self._remote[key] = open_remote(identity, settings, access, for_queries=False)
+        return self._remote[key]
 
     def export_beside(self, settings: EmbeddingSettings, home: Path) -> None:
         """Begin the export of a loaded model, if it is due, while this process goes on.
@@ -111,6 +142,8 @@ class EmbedderPool:
             self._processes.popitem()[1].close()
         while self._opened:
             self._opened.popitem()[1].close()
+        while self._remote:
+            self._remote.popitem()[1].close()
 
     def __enter__(self) -> Self:
         """Start nothing yet."""

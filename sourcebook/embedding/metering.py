@@ -7,7 +7,8 @@ tokens of each answer. Both are optional: metering works with embedders that hav
 
 from threading import Lock, get_ident
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from sourcebook.model.usage import LOCAL, UNKNOWN_PROVIDER, model_label
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sourcebook.config.collection import EmbeddingSettings
+
+_OPENAI: Final = "api.openai.com"
+"""Host that bills by OpenAI's prices; others have the same protocol and prices of their own."""
 
 
 class TokenMeter:
@@ -79,7 +83,10 @@ def provider_of(embedder: object) -> str:
 
 def provider_of_settings(settings: "EmbeddingSettings") -> str:
     """Return the provider that settings name, where no embedder was opened."""
-    return str(getattr(settings, "provider", None) or LOCAL)
+    if settings.provider is None:
+        return LOCAL
+    host = urlsplit(settings.urls[0]).hostname or UNKNOWN_PROVIDER
+    return settings.provider if host == _OPENAI else host
 
 
 def meter_of(embedder: object) -> TokenMeter | None:

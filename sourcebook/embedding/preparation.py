@@ -74,3 +74,15 @@ def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
     rows: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
     return rows
+
+
+def shortened_rows(vectors: NDArray[np.float32], dimensions: int | None) -> NDArray[np.float32]:
+    """Return the first numbers of each row, scaled to length 1 again, as Matryoshka models are trained for.
+
+    Args:
+        vectors: shape (n, at least `dimensions`).
+        dimensions: length of a shortened row; None, or the present length, leaves them as they are.
+    """
+    if dimensions is None or vectors.shape[1] <= dimensions:
+        return vectors
+    return unit_rows(vectors[:, :dimensions])

@@ -12,8 +12,8 @@ from psycopg.types.json import Jsonb
 from sourcebook.config.collection import AUTO_MODEL, ChunkingSettings, EmbeddingSettings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.database.queries import queries
-from sourcebook.embedding.model import find_model
-from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.remote.access import ProviderAccess
+from sourcebook.embedding.settled import settle_model
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.errors import ConfigurationError, ModelError
 from sourcebook.indexing.judged_state import judged_state
@@ -30,6 +30,8 @@ class Generations:
     collection: str
     wanted: PlainSettings
     """Applied chunking and embedding settings, with the name of the model that was chosen."""
+    embedding: EmbeddingSettings
+    """The embedding settings of `wanted`, with those of how a provider is reached."""
     rules: GenerationSettings
     active: Generation | None
     building: Generation | None
@@ -86,7 +88,7 @@ class Generations:
     def embedding_to_load(self) -> EmbeddingSettings:
         """Embedding settings of the generation that most new texts are embedded for."""
         if self.step == "build":
-            return EmbeddingSettings.model_validate(self.wanted["embedding"])
+            return self.embedding
         return self.followed[-1].embedding_settings
 
 
@@ -113,6 +115,7 @@ def find_generations(connection: Connection, collection: str) -> Generations:
     return Generations(
         collection=collection,
         wanted=plain_settings(row["chunking"], embedding),
+        embedding=EmbeddingSettings.model_validate(embedding),
         rules=GenerationSettings.model_validate(row["rules"] or {}),
         active=next((generation for generation in known if generation.id == active), None),
         building=next((generation for generation in known if generation.id == building), None),
@@ -134,10 +137,10 @@ def differences(found: Generations) -> list[str]:
         return []
     before = found.active.settings
     return [
-        f"{part}.{name}: {before[part][name]} → {value}"
+        f"{part}.{name}: {before[part].get(name)} → {value}"
         for part, settings in found.wanted.items()
         for name, value in settings.items()
-        if value != before[part][name]
+        if value != before[part].get(name)
     ]
 
 
@@ -219,14 +222,13 @@ def _begin(connection: Connection, found: Generations) -> None:
         scope = {"collection": found.collection, "generation": known.id}
         connection.execute(queries["build_generation"], scope)
         return
-    embedding = EmbeddingSettings.model_validate(found.wanted["embedding"])
-    model = find_model(embedding.model)
+    model = settle_model(found.embedding, ProviderAccess.through(connection, found.collection))
     create_generation(
         connection,
         found.collection,
         ChunkingSettings.model_validate(found.wanted["chunking"]),
-        embedding,
-        model=f"{model.identity}/{choose_precision(embedding.precision)}",
+        found.embedding,
+        model=model.identity,
         dimensions=model.dimensions,
         is_active=found.active is None,
     )

@@ -7,6 +7,7 @@ from typing import Any
 from psycopg import sql
 
 from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.provider import CONNECTION
 
 PARTITIONED = ("search_entry", "keyword_entry")
 """Tables with a partition for each generation."""
@@ -57,8 +58,11 @@ class Generation:
 
 
 def plain_settings(chunking: Mapping[str, Any], embedding: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the settings that make a generation, with every default filled in."""
+    """Return the settings that make a generation, with every default filled in.
+
+    How a provider is reached is left out: another address of the same model is no other generation.
+    """
     return {
         "chunking": ChunkingSettings.model_validate(chunking).model_dump(mode="json"),
-        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json"),
+        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json", exclude=set(CONNECTION)),
     }

@@ -26,7 +26,7 @@ def nearest_sentences(
     """Return (start, end) of the sentence nearest to the query by the number of the result, in characters.
 
     Each embedding model is called once, for the sentences of all its passages. Results of a model that is not loaded,
-    or that embeds queries alone, have none.
+    of a provider's, or of one that embeds queries alone, have none.
 
     Args:
         vectors: models and vectors of queries.
@@ -49,10 +49,12 @@ def _nearest(
 ) -> dict[int, Span]:
     import numpy as np  # a search by words needs none
 
+    from sourcebook.embedding.preparation import shortened_rows
+
     embedder, _ = vectors.open(generation)
     embed = getattr(embedder, "embed", None)
-    if embed is None:  # an embedder of the program's own, which may know queries alone
-        return {}
+    if embed is None or generation.embedding.provider is not None:
+        return {}  # an embedder of the program's own may know queries alone; a provider takes money for each sentence
     spans = {number: joined(sentence_spans(result.text)) for number, result in results.items()}
     texts = [results[number].text[start:end] for number, here in spans.items() for start, end in here]
     if not texts:
@@ -60,10 +62,10 @@ def _nearest(
     meter, started = meter_of(embedder), time.perf_counter()
     if meter is not None:
         meter.take()  # what was read for something else
-    embedded = embed(texts)
+    sentences = shortened_rows(embed(texts), generation.embedding.dimensions)
     tokens = None if meter is None else meter.take()
     vectors.note_use(generation, embedder, EMBED_SENTENCES, len(texts), tokens, time.perf_counter() - started)
-    similarities = embedded @ vectors.embed(generation, query).vector
+    similarities = sentences @ vectors.embed(generation, query).vector
     found, place = {}, 0
     for number, here in spans.items():
         if here:

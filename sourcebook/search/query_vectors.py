@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.embedding.remote.access import ProviderAccess
+    from sourcebook.providers.limits import Connecting
 
     Weighted = tuple[NDArray[np.float32], float]
     """A query's vector, and the language weight of its model."""
@@ -76,20 +78,27 @@ class QueryVector:
 class QueryVectors:
     """Embeds queries. Thread-safe."""
 
-    def __init__(self, home: Path, given: "QueryEmbedder | None" = None, usage: UsageLog | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        given: "QueryEmbedder | None" = None,
+        connecting: "Connecting | None" = None,
+        usage: UsageLog | None = None,
+    ) -> None:
         """Prepare; no model is loaded.
 
         Args:
             home: the state folder, with exported models.
             given: embeds all queries, in place of the generations' models.
+            connecting: lends a connection to the knowledge base, which providers of embeddings need.
             usage: takes down what is used of the models.
         """
         self.usage = usage or UsageLog()
         self._home = home
-        self._given = given
+        self._given, self._connecting = given, connecting
         self._cache = _new_cache()
         self._lock = threading.Lock()
-        self._opened: dict[str, tuple[QueryEmbedder, str | None]] = {}
+        self._opened: dict[tuple[str, tuple[str, ...]], tuple[QueryEmbedder, str | None]] = {}
         self._searched: RecentCache[tuple[str, ...] | None, ScopedGeneration] = RecentCache(_SCOPES)
         self._begun: tuple[str, str, Future[QueryVector]] | None = None
 
@@ -102,7 +111,9 @@ class QueryVectors:
         """
         generation = self._searched.get(collections)
         begun = self._begun
-        if generation is None or not self._is_loaded(generation) or (begun is not None and not begun[2].done()):
+        if generation is None or self._is_remote(generation):
+            return  # a provider's answer may take seconds, in which the thread serves nobody else
+        if not self._is_loaded(generation) or (begun is not None and not begun[2].done()):
             return
         embedding = executor.submit(copy_context().run, self._embed, generation, text)
         self._begun = (generation.model, text, embedding)
@@ -126,6 +137,8 @@ class QueryVectors:
         return self._embed(generation, text)
 
     def _embed(self, generation: ScopedGeneration, text: str) -> QueryVector:
+        from sourcebook.embedding.preparation import shortened_rows  # imports numpy
+
         started = time.perf_counter()
         embedder, note = self.open(generation)
 
@@ -139,8 +152,9 @@ class QueryVectors:
             if meter is not None:
                 meter.take()  # what was read for something else
             started = time.perf_counter()
-            computed = embedder.embed_query(text).copy()  # the embedder's own array stays writable
+            whole = embedder.embed_query(text)
             seconds = time.perf_counter() - started
+            computed = shortened_rows(whole[None, :], generation.embedding.dimensions)[0].copy()
             computed.flags.writeable = False
             measurements.record(EMBEDDING_CALLS, 1, "query")
             measurements.record(EMBEDDING_TEXTS, 1, "query")
@@ -183,18 +197,44 @@ class QueryVectors:
         return self._given is not None or self._is_loaded(generation)
 
     def _is_loaded(self, generation: ScopedGeneration) -> bool:
-        return self._given is None and generation.model in self._opened
+        return self._given is None and _key(generation) in self._opened
+
+    def is_ready(self, generation: ScopedGeneration, text: str) -> bool:
+        """Whether the model of a generation is loaded; of a provider, whether it has been asked for the text."""
+        if self._given is not None or not self._is_remote(generation):
+            return self.is_open(generation)
+        return self._cache.get((generation.model, text)) is not None
+
+    def prepare(self, generation: ScopedGeneration, text: str) -> None:
+        """Load the model of a generation; ask a provider for the vector of a query, which is kept."""
+        if self._is_remote(generation):
+            self.embed(generation, text)
+        else:
+            self.open(generation)
+
+    def _is_remote(self, generation: ScopedGeneration) -> bool:
+        return generation.embedding.provider is not None
 
     def open(self, generation: ScopedGeneration) -> "tuple[QueryEmbedder, str | None]":
         """Return the model of a generation, loaded where necessary, and a note where it is not opened the usual way."""
         if self._given is not None:
             return self._given, None
         with self._lock:
-            if generation.model not in self._opened:
+            key = _key(generation)
+            if key not in self._opened:
                 from sourcebook.embedding.opening import open_query_embedder
 
-                self._opened[generation.model] = open_query_embedder(self._home, generation.model, generation.embedding)
-            return self._opened[generation.model]
+                self._opened[key] = open_query_embedder(
+                    self._home, generation.model, generation.embedding, self._access(generation)
+                )
+            return self._opened[key]
+
+    def _access(self, generation: ScopedGeneration) -> "ProviderAccess | None":
+        if self._connecting is None or generation.embedding.provider is None:
+            return None
+        from sourcebook.embedding.remote.access import ProviderAccess
+
+        return ProviderAccess(self._connecting, generation.collection)
 
     def forget(self) -> None:
         """Empty the cache: every query is computed again."""
@@ -228,6 +268,12 @@ def language_weight(text: str, count_tokens: Callable[[str], int] | None) -> flo
     if bytes_per_token > _UNREAD:
         return 0.0
     return min(max((bytes_per_token - _UNLEARNT) / (_LEARNT - _UNLEARNT), 0.0), 1.0)
+
+
+def _key(generation: ScopedGeneration) -> tuple[str, tuple[str, ...]]:
+    """Return what an opened model goes by: its identity, and where a provider has it the addresses."""
+    embedding = generation.embedding
+    return generation.model, embedding.urls if embedding.provider is not None else ()
 
 
 def _new_cache() -> "RecentCache[tuple[str, str], Weighted]":

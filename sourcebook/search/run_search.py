@@ -154,14 +154,18 @@ def _with_strategy(request: SearchRequest) -> tuple[SearchRequest, Strategy]:
 
 
 def _load_models(held: HeldConnection, vectors: QueryVectors, scope: SearchScope, request: SearchRequest) -> bool:
-    """Load the embedding models of a search that are not loaded yet; return whether there were any."""
+    """Load the embedding models of a search that are not loaded yet; return whether there were any.
+
+    Providers are asked for the vector of the query here, too: no connection is held while they answer.
+    """
     if not asks_vectors(request) or not request.query.text:
         return False
-    missing = [generations[0] for generations in scope.by_model().values() if not vectors.is_open(generations[0])]
+    text = request.query.text
+    missing = [each[0] for each in scope.by_model().values() if not vectors.is_ready(each[0], text)]
     if missing:
         with held.given_back():
             for generation in missing:
-                vectors.open(generation)
+                vectors.prepare(generation, text)
     return bool(missing)
 
 

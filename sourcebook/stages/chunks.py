@@ -24,12 +24,11 @@ from sourcebook.chunking.chunk import Chunk, uncovered_characters
 from sourcebook.chunking.chunker import chunk_document
 from sourcebook.chunking.config_hash import chunking_config_hash
 from sourcebook.chunking.generated_index import is_generated_index
-from sourcebook.chunking.tokenizer import FolderTokenizer, TokenCounter
+from sourcebook.chunking.token_counter import token_counter
+from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
-from sourcebook.embedding.model import find_model
-from sourcebook.errors import ModelError
 from sourcebook.indexing.mending import prove
 from sourcebook.model.block_rows import blocks_of
 from sourcebook.model.document import ParsedDocument
@@ -74,7 +73,7 @@ def prepare_chunks(
     )
     if damaged:
         report.count("damaged", damaged)
-    tokenizer = _tokenizer(generation)
+    tokenizer = token_counter(generation.embedding_settings)
     changed = changed_documents(connection, generation, thorough=selection.thorough or selection.force)
     stale = connection.execute(
         queries["unprepared_documents"],
@@ -99,13 +98,6 @@ def prepare_chunks(
     report.unchanged = int(row[0] if row else 0) - report.added
     refresh_statistics(connection, queries["analyze_chunks"], report)
     return report.finish(documents_version(connection, generation))
-
-
-def _tokenizer(generation: Generation) -> TokenCounter:
-    model = find_model(generation.embedding_settings.model)
-    if model.folder is None:
-        raise ModelError(f"the embedding model {model.name!r} has no folder from which its tokenizer can be read")
-    return FolderTokenizer.from_folder(model.folder, model.max_tokens)
 
 
 def _prepare(

@@ -19,6 +19,7 @@ from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.database.usage_log import store_uses
+from sourcebook.embedding.preparation import shortened_rows
 from sourcebook.errors import ModelError
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
@@ -99,14 +100,15 @@ def _embed(
     progress: Progress,
 ) -> None:
     """Store one batch while the next is being computed."""
+    dimensions = generation.embedding_settings.dimensions
     waiting: list[tuple[tuple[tuple[bytes, str, int], ...], Future[NDArray[np.float32]]]] = []
     use = PassageUse(generation, embedder)
 
     def store_oldest() -> None:
         batch, vectors = waiting.pop(0)
-        computed = result_of(vectors)
+        rows = shortened_rows(result_of(vectors), dimensions)
         used = use.of(vectors, len(batch), sum(count for _, _, count in batch))
-        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], computed, used)
+        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], rows, used)
         report.count("computed", len(batch))
         report.work += embedding_work(sum(count for _, _, count in batch))
         measurements.record(EMBEDDING_CALLS, 1, "passages")

@@ -227,6 +227,7 @@ def _generation(row: Mapping[str, Any]) -> ExportedGeneration | None:
         normalised=True,
         average_length=row["average_length"],
         averaged_entries=row["averaged_entries"],
+        probe=row["probe"],
     )
 
 

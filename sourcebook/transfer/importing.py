@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import psycopg
 from psycopg import Connection, sql
 from psycopg.types.json import Jsonb
@@ -17,6 +18,8 @@ from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import migrations
 from sourcebook.embedding.model import find_model
+from sourcebook.embedding.remote.access import ProviderAccess
+from sourcebook.embedding.settled import local_model
 from sourcebook.errors import TransferError
 from sourcebook.indexing.first_entries import count_statistics
 from sourcebook.indexing.generations import create_generation
@@ -152,12 +155,14 @@ def _check_model(name: str, generation: ExportedGeneration) -> None:
             f"the passages of {name} were made by settings that this Sourcebook does not know "
             f"({error.errors()[0]['msg']}): upgrade Sourcebook, or export again"
         ) from error
-    found = find_model(settings.model)
-    identity = generation.model.rpartition("/")[0]
-    if found.identity != identity or found.dimensions != generation.dimensions:
+    if settings.provider is not None:
+        return  # its first request compares the vector of a fixed text
+    found = local_model(settings, find_model(settings.model))
+    identity, known = generation.model.partition("/")[0], found.identity.partition("/")[0]
+    if known != identity or found.dimensions != generation.dimensions:
         raise TransferError(
             f"the passages of {name} were embedded by {identity} with {generation.dimensions} dimensions, and the "
-            f"model {settings.model} of this machine is {found.identity} with {found.dimensions}: their vectors cannot "
+            f"model {settings.model} of this machine is {known} with {found.dimensions}: their vectors cannot "
             "be compared; install the same weights, or ingest the sources anew"
         )
 
@@ -199,6 +204,10 @@ def _import(
                 "averaged_entries": exported.averaged_entries,
             },
         )
+        if exported.probe is not None:
+            access = ProviderAccess.through(connection, name)
+            probe = np.array(exported.probe, np.float32)
+            access.keep(exported.model.partition("/")[0], generation.embedding_settings, probe)
     if collection.judgments:
         load_judgments(connection, name, inside(folder, f"{collection.folder}/{JUDGMENTS}"))
     numbers = NewNumbers(connection, name, generation.id if generation else None)

@@ -47,6 +47,8 @@ class ExportedGeneration(_Part):
     average_length: float | None
     """Average passage length in words that the keyword weights were computed with."""
     averaged_entries: int | None
+    probe: list[float] | None = None
+    """Vector of a fixed text by a provider's model; None for a local one."""
 
 
 class ExportedCollection(_Part):

@@ -1,11 +1,12 @@
 """Checks of the embedding models: presence and hash of their weights."""
 
 import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
-from sourcebook.config.collection import AUTO_MODEL
+from sourcebook.config.collection import AUTO_MODEL, EmbeddingSettings
 from sourcebook.embedding import multilingual_e5
 from sourcebook.embedding.weights import (
     BUNDLED_NAME,
@@ -17,6 +18,7 @@ from sourcebook.embedding.weights import (
 )
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
+from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:
     from sourcebook.config.loading import Configuration
@@ -25,10 +27,12 @@ if TYPE_CHECKING:
 def check_models(configuration: "Configuration | None") -> list[Check]:
     """Check the models of every collection, or the default model without a configuration."""
     settings = configuration.collections.values() if configuration else ()
-    names = list(dict.fromkeys(each.embedding.model for each in settings)) or [AUTO_MODEL]
+    remote = [each.embedding for each in settings if each.embedding.provider is not None]
+    local = [each.embedding.model for each in settings if each.embedding.provider is None]
+    names = list(dict.fromkeys(local)) or ([] if remote else [AUTO_MODEL])
     if AUTO_MODEL in names:
         names = list(dict.fromkeys([*(BUNDLED_NAME, MULTILINGUAL_NAME), *(set(names) - {AUTO_MODEL})]))
-    return [_check(name) for name in names]
+    return [*(_check(name) for name in names), *(_check_provider(each) for each in dict.fromkeys(remote))]
 
 
 def _check(model: str) -> Check:
@@ -44,6 +48,18 @@ def _check(model: str) -> Check:
         return ok(name, f"sha256 {weights_sha256(folder)[:12]}… in {folder}")
     except ModelError as error:
         return fail(name, str(error), "give the folder of a complete sentence-transformers model")
+
+
+def _check_provider(settings: EmbeddingSettings) -> Check:
+    """Check the package and the key of a provider; nothing is sent."""
+    name = f"model {settings.model} of {settings.urls[0]}"
+    if find_spec("openai") is None:
+        return fail(name, "the package openai is not installed", install_command("openai"))
+    try:
+        provider_key(settings.key_variable, settings.urls[0])
+    except ModelError as error:
+        return fail(name, str(error), f"set {settings.key_variable}")
+    return ok(name, f"with the key in {settings.key_variable}" if settings.key_variable else "without a key")
 
 
 def _check_bundled(name: str) -> Check:

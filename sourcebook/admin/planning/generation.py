@@ -8,11 +8,12 @@ from psycopg.rows import dict_row
 
 from sourcebook.chunking.chunker import chunk_document
 from sourcebook.chunking.generated_index import is_generated_index
-from sourcebook.chunking.tokenizer import FolderTokenizer
-from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
+from sourcebook.chunking.token_counter import token_counter
+from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.config.collection import ChunkingSettings
 from sourcebook.database.queries import queries
-from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.remote.access import ProviderAccess
+from sourcebook.embedding.settled import settled_before
 from sourcebook.errors import ModelError
 from sourcebook.indexing.generations import Generations, differences, find_generations
 from sourcebook.stages.chunks import parsed_document
@@ -30,7 +31,7 @@ class PlannedGeneration:
     detail: str
     """Settings with both values, or the id of the generation; where the model is missing, the reason."""
     model: str
-    """Identity of its embedding model; empty where the model cannot be found."""
+    """Identity of its embedding model; empty where it cannot be found, or its provider has not been asked yet."""
     passages: float
     texts: float
     """Texts to embed: estimated from a sample where the passages change, else exact."""
@@ -46,10 +47,10 @@ def planned_generation(connection: Connection, collection: str) -> PlannedGenera
     documents = connection.execute(queries["planned_generation"], scope).fetchall()
     uris = tuple(uri for _, uri, _ in documents)
     detail = "; ".join(differences(found)) or f"generation {target} is being built"
-    embedding = EmbeddingSettings.model_validate(found.wanted["embedding"])
+    embedding = found.embedding
     try:
-        model = find_model(embedding.model)
-        identity = f"{model.identity}/{choose_precision(embedding.precision)}"
+        model = settled_before(embedding, ProviderAccess.through(connection, collection))
+        identity = "" if model is None else model.identity
         if found.wanted["chunking"] == found.active.settings["chunking"]:
             passages = float(sum(number for _, _, number in documents))
             vectors = {**scope, "model": identity, "indexes": embedding.generated_indexes}
@@ -59,7 +60,8 @@ def planned_generation(connection: Connection, collection: str) -> PlannedGenera
             chunking = ChunkingSettings.model_validate(found.wanted["chunking"])
             ids = [number for number, _, _ in documents]
             indexes = embedding.generated_indexes
-            passages, texts = _estimate(connection, ids, chunking, model, identity, indexes=indexes)
+            counter = token_counter(embedding)
+            passages, texts = _estimate(connection, ids, chunking, counter, identity, indexes=indexes)
     except ModelError as error:
         return PlannedGeneration(uris, f"{detail}; {error}", "", 0.0, 0.0)
     return PlannedGeneration(uris, detail, identity, passages, texts)
@@ -76,7 +78,7 @@ def _estimate(
     connection: Connection,
     documents: Sequence[int],
     chunking: ChunkingSettings,
-    model: EmbeddingModel,
+    tokenizer: TokenCounter,
     identity: str,
     *,
     indexes: bool,
@@ -85,10 +87,9 @@ def _estimate(
 
     `indexes` says whether generated indexes have vectors.
     """
-    if not documents or model.folder is None:
+    if not documents:
         return 0.0, 0.0
     sample = list(documents)[:: max(len(documents) // _SAMPLE, 1)][:_SAMPLE]
-    tokenizer = FolderTokenizer.from_folder(model.folder, model.max_tokens)
     passages = 0
     hashes: set[bytes] = set()
     with connection.cursor(row_factory=dict_row) as cursor:

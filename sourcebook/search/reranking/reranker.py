@@ -7,18 +7,24 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.errors import ModelError
-from sourcebook.model.usage import LOCAL, RERANK, Use, model_label
+from sourcebook.model.usage import LOCAL, RERANK, UNKNOWN_PROVIDER, Use, model_label
 from sourcebook.processes.cores import usable_threads
 from sourcebook.search.recent_cache import RecentCache
+from sourcebook.search.reranking.remote import RemoteCrossEncoder
 from sourcebook.search.reranking.settings import Reranking
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 
+_ASKED_AT_ONCE: Final = 8
+"""Searches that ask a provider at the same time."""
+_Key = tuple[str, int | None, str | None, tuple[str, str | None], float | None]
+"""Model, most tokens, and of a provider protocol, server and time limit."""
 KEPT_SCORES: Final = 50_000
 """Scores that are kept per model, some 150 bytes each."""
 
@@ -35,7 +41,7 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    model: "CrossEncoder"
+    model: "CrossEncoder | RemoteCrossEncoder"
     scores: RecentCache[bytes, float] = field(default_factory=lambda: RecentCache(KEPT_SCORES))
 
 
@@ -53,9 +59,10 @@ class Reranker:
             usage: takes down what is used of the models.
         """
         self._usage = usage or UsageLog()
-        self._loaded: dict[tuple[str, int | None], _Loaded] = {}
+        self._loaded: dict[_Key, _Loaded] = {}
         self._loading = Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sourcebook-reranking")
+        self._asking = ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="sourcebook-reranking-provider")
         self._closed = Event()
 
     def prewarm(self, reranking: Reranking) -> None:
@@ -79,7 +86,8 @@ class Reranker:
         started = time.perf_counter()
         time_is_up = Event()
         try:
-            reading = self._worker.submit(self._read, loaded, reranking, query, passages, time_is_up, collection)
+            worker = self._worker if reranking.provider is None else self._asking
+            reading = worker.submit(self._read, loaded, reranking, query, passages, time_is_up, collection)
             scores = reading.result(reranking.timeout)
         except TimeoutError:
             scores = None
@@ -92,20 +100,24 @@ class Reranker:
     def close(self) -> None:
         """Drop the models after the present batch; may be called more than once."""
         self._closed.set()
-        self._worker.shutdown(cancel_futures=True)
         with self._loading:
+            models = [loaded.model for loaded in self._loaded.values()]
             self._loaded.clear()
+        for model in models:
+            if isinstance(model, RemoteCrossEncoder):
+                model.close()
+        self._asking.shutdown(cancel_futures=True)
+        self._worker.shutdown(cancel_futures=True)
 
     def _load(self, reranking: Reranking) -> _Loaded:
-        key = (reranking.model, reranking.max_length)
+        key = (reranking.model, reranking.max_length, reranking.provider, reranking.server, reranking.timeout)
+        key = key if reranking.provider is not None else (*key[:2], None, ("", None), None)
         loaded = self._loaded.get(key)
         if loaded is None:
-            from sourcebook.search.reranking.loading import load_cross_encoder
-
             with self._loading:
                 if self._closed.is_set():
                     raise _closed()
-                loaded = self._loaded.get(key) or _Loaded(load_cross_encoder(*key))
+                loaded = self._loaded.get(key) or _Loaded(_open(reranking))
                 self._loaded[key] = loaded
         return loaded
 
@@ -119,20 +131,22 @@ class Reranker:
         collection: str,
     ) -> tuple[float, ...] | None:
         """Return the scores, read batch by batch in the order of length; None where the time is up."""
-        import torch
+        if reranking.provider is None:
+            import torch
 
-        torch.set_num_threads(usable_threads())
+            torch.set_num_threads(usable_threads())
         known = {passage: loaded.scores.get(_pair(query, passage)) for passage in passages}
         scores = {passage: score for passage, score in known.items() if score is not None}
         unread = sorted(known.keys() - scores.keys(), key=lambda passage: (-len(passage), passage))
         cached, started = len(scores), time.perf_counter()
+        size = reranking.batch_size if reranking.provider is None else max(len(unread), 1)
         try:
-            for start in range(0, len(unread), reranking.batch_size):
+            for start in range(0, len(unread), size):
                 if time_is_up.is_set():
                     return None
                 if self._closed.is_set():
                     raise _closed()
-                batch = unread[start : start + reranking.batch_size]
+                batch = unread[start : start + size]
                 for passage, score in zip(batch, _predict(loaded.model, reranking, query, batch), strict=True):
                     loaded.scores.add(_pair(query, passage), score)
                     scores[passage] = score
@@ -143,7 +157,17 @@ class Reranker:
     def _note_use(self, reranking: Reranking, collection: str, pairs: int, cached: int, seconds: float) -> None:
         """Take down the pairs that a search read or had, after a timeout, too; nobody counts their tokens."""
         tokens = 0 if pairs == cached else None
-        self._usage.add(Use(collection, LOCAL, model_label(reranking.model), RERANK, pairs, cached, tokens, seconds))
+        model = model_label(reranking.model) if reranking.provider is None else reranking.model
+        self._usage.add(Use(collection, _provider(reranking), model, RERANK, pairs, cached, tokens, seconds))
+
+
+def _provider(reranking: Reranking) -> str:
+    """Return who is billed for the scores: the protocol's own server by its name, another one by its host."""
+    if reranking.provider is None:
+        return LOCAL
+    if reranking.base_url is None:
+        return reranking.provider
+    return urlsplit(reranking.base_url).hostname or UNKNOWN_PROVIDER
 
 
 def _pair(query: str, passage: str) -> bytes:
@@ -151,9 +175,22 @@ def _pair(query: str, passage: str) -> bytes:
     return hashlib.sha256(f"{len(query)} {query} {passage}".encode()).digest()
 
 
-def _predict(model: "CrossEncoder", reranking: Reranking, query: str, passages: Sequence[str]) -> list[float]:
+def _open(reranking: Reranking) -> "CrossEncoder | RemoteCrossEncoder":
+    """Return the model of this machine or of the provider."""
+    if reranking.provider is not None:
+        return RemoteCrossEncoder(reranking)
+    from sourcebook.search.reranking.loading import load_cross_encoder
+
+    return load_cross_encoder(reranking.model, reranking.max_length)
+
+
+def _predict(
+    model: "CrossEncoder | RemoteCrossEncoder", reranking: Reranking, query: str, passages: Sequence[str]
+) -> list[float]:
     import numpy as np
 
+    if isinstance(model, RemoteCrossEncoder):
+        return model.score(query, passages)
     pairs = [(query, passage) for passage in passages]
     try:
         scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)

@@ -84,6 +84,7 @@ class TestDefaults:
         assert settings.chunking.model_dump() == {"tokens": 512, "overlap": 64}
         assert settings.embedding.model_dump() == {
             "model": "other",
+            "dimensions": None,
             "precision": "bfloat16",
             "generated_indexes": True,
         }

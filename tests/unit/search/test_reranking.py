@@ -65,6 +65,7 @@ def slow_down(reranker: Reranker, reranking: Reranking, seconds: float) -> Slow:
     """Put a slow layer around a loaded model."""
     reranker.prewarm(reranking)
     encoder = reranker._load(reranking).model
+    assert isinstance(encoder, CrossEncoder)
     model = encoder[0].model
     assert isinstance(model, torch.nn.Module)
     slow = Slow(model, seconds)
@@ -301,8 +302,10 @@ def test_a_model_that_fails_is_an_error(tmp_path: Path, reranker: Reranker) -> N
         reranker.score(Reranking(str(folder), timeout=None, max_length=500), QUERY, [" ".join(["tide"] * 400)])
     reranking = Reranking(str(folder), timeout=None)
     reranker.prewarm(reranking)
+    encoder = reranker._load(reranking).model
+    assert isinstance(encoder, CrossEncoder)
     with torch.no_grad():
-        next(reranker._load(reranking).model.parameters()).fill_(float("nan"))
+        next(encoder.parameters()).fill_(float("nan"))
     with pytest.raises(ModelError, match="scores that are not finite numbers"):
         reranker.score(reranking, QUERY, ["the tide"])
 

@@ -1,0 +1,147 @@
+"""Settings of a provider of embeddings: a server that is asked over HTTP in place of a model of this machine."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from sourcebook.config.field_types import Duration, Settings, Text
+
+AUTO_MODEL: Final = "auto"
+"""Name for the model that the languages of the first documents decide."""
+OPENAI_URL: Final = "https://api.openai.com/v1"
+OPENAI_KEY: Final = "OPENAI_API_KEY"
+"""Variable of the environment with the key of OpenAI's own server."""
+MOST_DIMENSIONS: Final = 4_000
+"""Dimensions of a vector, at most: an HNSW index over pgvector's halfvec takes no more."""
+DEFAULT_MAX_TOKENS: Final = 8_192
+_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+_RATE: Final = "a whole number of 1 or more"
+
+
+def server_url(url: str) -> str:
+    """Return a server's URL without a slash at its end.
+
+    Raises:
+        PydanticCustomError: it is no http or https URL, or holds an account or a query, which may be secrets.
+    """
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise PydanticCustomError("server_url", "it is no http or https URL")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise PydanticCustomError("server_url", "an account, a key or a query does not belong in it")
+    return url.rstrip("/")
+
+
+def variable_name(name: str) -> str:
+    """Return the name of a variable of the environment.
+
+    Raises:
+        PydanticCustomError: it is no name in capital letters; a key itself, for example.
+    """
+    if not _VARIABLE.fullmatch(name):
+        raise PydanticCustomError("variable", "this is no variable's name in capital letters")
+    return name
+
+
+ServerUrl = Annotated[Text, AfterValidator(server_url)]
+VariableName = Annotated[Text, AfterValidator(variable_name)]
+Prefix = Annotated[str, StringConstraints(max_length=1000)]
+"""Text before another one, whose spaces count."""
+_Rate = Annotated[int, Field(strict=True, ge=1)]
+
+
+class ProviderSettings(Settings):
+    """The part of a collection's embedding settings that a provider needs."""
+
+    provider: Literal["openai"] | None = Field(
+        default=None, description="openai, for any server with OpenAI's protocol of embeddings"
+    )
+    base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
+    fallback_urls: tuple[ServerUrl, ...] = Field(
+        default=(), max_length=8, description="a list of URLs of servers with the same model"
+    )
+    api_key_env: VariableName | None = Field(
+        default=None,
+        description="the name of the environment's variable with the key, such as OPENAI_API_KEY",
+    )
+    query_prefix: Prefix = Field(default="", description='a text before each question, such as "query: "')
+    passage_prefix: Prefix = Field(default="", description='a text before each passage, such as "passage: "')
+    query_input_type: Text | None = Field(default=None, description="the input_type of questions, such as query")
+    passage_input_type: Text | None = Field(default=None, description="the input_type of passages, such as passage")
+    revision: Text | None = Field(
+        default=None, description="any word; another one indexes again after the provider has changed its model"
+    )
+    max_tokens: int | None = Field(
+        default=None, strict=True, ge=16, le=1_000_000, description="tokens of a passage that the model reads, from 16"
+    )
+    requests_per_minute: _Rate | None = Field(default=None, description=_RATE)
+    tokens_per_minute: _Rate | None = Field(default=None, description=_RATE)
+    collection_requests_per_minute: _Rate | None = Field(default=None, description=_RATE)
+    collection_tokens_per_minute: _Rate | None = Field(default=None, description=_RATE)
+    batch_size: int = Field(default=64, strict=True, ge=1, le=2048, description="a whole number from 1 to 2048")
+    parallel: int = Field(default=4, strict=True, ge=1, le=64, description="a whole number from 1 to 64")
+    timeout: Duration = Field(default=timedelta(seconds=60), description="a duration such as 60s")
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """URLs of the servers in the order in which they are asked."""
+        return (self.base_url or OPENAI_URL, *self.fallback_urls)
+
+    @property
+    def key_variable(self) -> str | None:
+        """Variable of the environment with the key; OpenAI's own where its server is asked, else none by default."""
+        return self.api_key_env or (OPENAI_KEY if self.base_url is None else None)
+
+    @property
+    def connection(self) -> dict[str, Any]:
+        """Settings that decide how the provider is reached, as plain values; a change of them builds no generation."""
+        return self.model_dump(mode="json", include=set(CONNECTION))
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_used(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the settings of providers out where there is none: a new version is no change of settings."""
+        written: dict[str, Any] = write(self)
+        if self.provider is not None:
+            return written
+        return {name: value for name, value in written.items() if name not in ProviderSettings.model_fields}
+
+    @model_validator(mode="after")
+    def _with_a_provider(self) -> Self:
+        if self.provider is not None:
+            return self
+        for name, field in ProviderSettings.model_fields.items():
+            if getattr(self, name) != field.default:
+                raise PydanticCustomError(
+                    "provider", "it needs the setting embedding.provider beside it", {"inside": (name,)}
+                )
+        return self
+
+
+CONNECTION: Final = (
+    "base_url",
+    "fallback_urls",
+    "api_key_env",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "collection_requests_per_minute",
+    "collection_tokens_per_minute",
+    "batch_size",
+    "parallel",
+    "timeout",
+)
+"""Settings that decide how a provider is reached, and not what its vectors are."""

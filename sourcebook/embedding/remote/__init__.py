@@ -1,0 +1,1 @@
+"""Embedding by a provider: vectors over HTTP, in OpenAI's protocol."""

@@ -1,0 +1,226 @@
+"""The embedder that asks a provider: batches in parallel, split where they are too large, each answer checked."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.embedding.metering import TokenMeter, provider_of_settings
+from sourcebook.embedding.model import EmbeddingModel
+from sourcebook.embedding.preparation import well_formed
+from sourcebook.embedding.remote.access import LEAST_SIMILARITY, PROBE, ProviderAccess, similarity
+from sourcebook.embedding.remote.batches import batches_of, joined, most_tokens
+from sourcebook.embedding.remote.vectors import tokens_of, vectors_of
+from sourcebook.providers.client import Patience, ProviderClient
+from sourcebook.providers.failures import ProviderError, RequestFailedError
+from sourcebook.providers.limits import Limits
+
+Vectors = NDArray[np.float32]
+_TRUSTED_SECONDS: Final = 600.0
+"""Seconds after which a server is asked for the vector of the probe again."""
+_AGAIN: Final = "set embedding.revision to another word, which indexes the collection again"
+_SHORTEST: Final = 32
+"""Characters below which a text that is refused as too long is not cut further."""
+_log = logging.getLogger("sourcebook.embedding")
+
+
+class _Server:
+    """One of the servers of a model, and when it last gave the probe's vector."""
+
+    def __init__(self, url: str, settings: EmbeddingSettings, patience: Patience, limits: Limits) -> None:
+        self.client = ProviderClient(url, settings.key_variable, patience, limits)
+        self.proved_at: float | None = None
+
+
+class RemoteEmbedder:
+    """Embeds by a provider. Thread-safe; the first request opens the connection.
+
+    Where a server fails, the next one of `fallback_urls` is asked, after it has given the same vector for the probe.
+    """
+
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        access: ProviderAccess | None,
+        model: EmbeddingModel | None,
+        limits: Limits,
+        patience: Patience,
+    ) -> None:
+        """Prepare; nothing is sent.
+
+        Args:
+            settings: settings with a provider.
+            access: to what the database keeps; None where nothing but the probe is asked for.
+            model: model whose vectors are wanted; None where it is not known yet, as before the first probe.
+            limits: requests and tokens a minute.
+            patience: how long a request is tried.
+
+        Raises:
+            ProviderError: the key is missing.
+            MissingDependencyError: the package openai is not installed.
+        """
+        self._settings, self._access, self._model = settings, access, model
+        self._servers = [_Server(url, settings, patience, limits) for url in settings.urls]
+        self._batch_size = settings.batch_size
+        self._executor = ThreadPoolExecutor(settings.parallel, thread_name_prefix="sourcebook-provider")
+        self._proving = Lock()
+        self._said_cut = False
+        self.provider = provider_of_settings(settings)
+        self.meter = TokenMeter()
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model that the vectors come from."""
+        if self._model is None:
+            raise ProviderError(f"The model {self._settings.model!r} of the provider is not known yet.")
+        return self._model
+
+    def submit(self, texts: Sequence[str]) -> "Future[Vectors]":
+        """Queue passages and return at once."""
+        rates = (self._settings.tokens_per_minute, self._settings.collection_tokens_per_minute)
+        tokens = min((rate for rate in rates if rate is not None), default=None)
+        prefix = self._settings.passage_prefix
+        batches = batches_of([prefix + well_formed(text) for text in texts], self._batch_size, tokens)
+        try:
+            parts = [self._executor.submit(self._ask, batch, self._settings.passage_input_type) for batch in batches]
+        except RuntimeError as error:  # the executor is shut down
+            raise ProviderError("The provider is no longer asked: its embedder has been closed.") from error
+        return joined(parts, self.model.dimensions)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages; see `Embedder.embed`."""
+        return self.submit(texts).result()
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a question; see `Embedder.embed_query`."""
+        settings = self._settings
+        vector: Vectors = self._ask([settings.query_prefix + well_formed(text)], settings.query_input_type)[0]
+        return vector
+
+    def probe(self) -> Vectors:
+        """Return the vector of the fixed text, of any length, by the first server that answers."""
+        return self._on_a_server(lambda server: self._probe(server, None), is_proof=True)
+
+    def close(self) -> None:
+        """End all waiting and close the connections; may be called more than once."""
+        for server in self._servers:
+            server.client.close()
+        self._executor.shutdown(cancel_futures=True)
+
+    def _ask(self, texts: Sequence[str], input_type: str | None) -> Vectors:
+        """Return the vectors of texts; a request that is refused as too large is made in halves."""
+        vectors, _ = self._ask_or_split(texts, input_type)
+        return vectors
+
+    def _ask_or_split(self, texts: Sequence[str], input_type: str | None) -> tuple[Vectors, bool]:
+        """Return the vectors of texts, and whether one request was enough."""
+        try:
+            return self._on_a_server(
+                lambda server: self._request(server, texts, input_type, self.model.dimensions)
+            ), True
+        except RequestFailedError as failure:
+            if len(texts) > 1:
+                half = len(texts) // 2
+                first, first_whole = self._ask_or_split(texts[:half], input_type)
+                second, second_whole = self._ask_or_split(texts[half:], input_type)
+                if first_whole and second_whole:  # it was the number of texts: one bad text would fail in its half, too
+                    self._batch_size = max(min(self._batch_size, half), 1)
+                return np.concatenate([first, second]), False
+            shorter = self._shorter(texts[0], failure)
+            if shorter is None:
+                raise ProviderError(
+                    f"The provider {self._settings.urls[0]} {failure}, for the text {texts[0][:60]!r}: "
+                    "leave its document out, or embed it with another model."
+                ) from None
+            return self._ask([shorter], input_type), False
+
+    def _shorter(self, text: str, failure: RequestFailedError) -> str | None:
+        """Return the beginning of a text that is refused as too long; None where it is refused for another reason."""
+        told = failure.reason.lower()
+        if len(text) < _SHORTEST or not any(word in told for word in ("413", "token", "length", "long", "large")):
+            return None
+        if not self._said_cut:
+            self._said_cut = True
+            _log.warning(
+                "%s reads less of a text than chunking makes: longer ones are cut; set chunking.tokens lower",
+                self._settings.urls[0],
+            )
+        return text[: len(text) * 3 // 4]
+
+    def _on_a_server(self, work: Callable[[_Server], Vectors], *, is_proof: bool = False) -> Vectors:
+        """Do work at the first server that does not fail and that has the model."""
+        failing = [server.client.is_failing for server in self._servers]
+        ordered = sorted(range(len(self._servers)), key=lambda index: failing[index])
+        for place, index in enumerate(ordered):
+            server = self._servers[index]
+            try:
+                if not is_proof:
+                    self._prove(server)
+                return work(server)
+            except _OtherModelError:
+                raise
+            except ProviderError:
+                if place == len(ordered) - 1:
+                    raise
+        raise AssertionError("there is no server")
+
+    def _prove(self, server: _Server) -> None:
+        """Compare the probe's vector with the kept one, before the first request and every ten minutes."""
+        with self._proving:
+            if server.proved_at is not None and time.monotonic() - server.proved_at < _TRUSTED_SECONDS:
+                return
+            if self._access is None:
+                return
+            identity = self.model.identity
+            kept = self._access.probe_of(identity)
+            found = self._probe(server, self.model.dimensions if kept is None else None)
+            if kept is None:
+                self._access.keep(identity, self._settings, found)
+            elif len(kept) != len(found):
+                raise _OtherModelError(
+                    f"The provider {server.client.url} gives vectors of {len(found)} numbers for "
+                    f"{self._settings.model!r}, and the collection's have {len(kept)}: bring the former model back, or "
+                    f"{_AGAIN}."
+                )
+            elif (near := similarity(kept, found)) < LEAST_SIMILARITY:
+                raise _OtherModelError(
+                    f"The provider {server.client.url} has changed its model {self._settings.model!r}: its vector of a "
+                    f"fixed text has a similarity of {near:.3f} with the one that the collection was indexed with. "
+                    f"Bring the former model back, or {_AGAIN}."
+                )
+            server.proved_at = time.monotonic()
+
+    def _probe(self, server: _Server, dimensions: int | None) -> Vectors:
+        settings = self._settings
+        try:
+            texts = [settings.passage_prefix + PROBE]
+            vector: Vectors = self._request(server, texts, settings.passage_input_type, dimensions)[0]
+        except RequestFailedError as failure:
+            raise ProviderError(f"The provider {server.client.url} {failure}.") from None
+        return vector
+
+    def _request(
+        self, server: _Server, texts: Sequence[str], input_type: str | None, dimensions: int | None
+    ) -> Vectors:
+        body: dict[str, Any] = {"model": self._settings.model, "input": list(texts), "encoding_format": "float"}
+        if self._settings.dimensions is not None:
+            body["dimensions"] = self._settings.dimensions
+        if input_type is not None:
+            body["input_type"] = input_type
+
+        def check(answer: object) -> Vectors:
+            vectors = vectors_of(answer, len(texts), dimensions, self._settings.dimensions)
+            self.meter.add(tokens_of(answer))
+            return vectors
+
+        return server.client.post("/embeddings", body, check, tokens=most_tokens(texts), counted=tokens_of)
+
+
+class _OtherModelError(ProviderError):
+    """A server has another model than the one whose vectors the collection holds."""

@@ -1,0 +1,256 @@
+"""A client of one provider: one layer of retries, a breaker and limits around single checked requests."""
+
+import json
+import logging
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+from sourcebook.errors import MissingDependencyError
+from sourcebook.installation import install_command
+from sourcebook.providers.breaker import breaker_of
+from sourcebook.providers.failures import (
+    Cure,
+    ProviderError,
+    RequestFailedError,
+    clip,
+    of_connection,
+    of_content_type,
+    of_status,
+    retry_after,
+)
+from sourcebook.providers.limits import Limits, NoLimits
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import OpenAI
+
+Result = TypeVar("Result")
+CONNECT_SECONDS: Final = 10.0
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 30.0
+_log = logging.getLogger("sourcebook.providers")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a request is tried."""
+
+    attempts: int
+    """Attempts; waiting as the provider asks for it is not one."""
+    seconds: float
+    """Time for all attempts and the pauses between them."""
+    timeout: float
+    """Seconds without a byte after which an attempt is given up."""
+    waits_for_breaker: bool
+    """Whether to wait where the breaker is open; otherwise the request fails at once."""
+
+
+FOR_INGESTS: Final = Patience(attempts=8, seconds=900, timeout=60, waits_for_breaker=True)
+FOR_QUERIES: Final = Patience(attempts=3, seconds=10, timeout=10, waits_for_breaker=False)
+AT_ONCE: Final = Patience(attempts=4, seconds=60, timeout=30, waits_for_breaker=True)
+"""Patience of the first question to a provider, while a person waits."""
+
+
+class ProviderClient:
+    """Posts JSON to one server of a provider and checks what comes back. Thread-safe."""
+
+    def __init__(self, url: str, key_variable: str | None, patience: Patience, limits: Limits | None = None) -> None:
+        """Prepare; nothing is sent.
+
+        Args:
+            url: the server, such as `https://api.openai.com/v1`.
+            key_variable: variable of the environment with the key; None for a server without one.
+            patience: how long a request is tried.
+            limits: requests and tokens a minute.
+
+        Raises:
+            ProviderError: the environment has no such variable.
+            MissingDependencyError: the package openai is not installed.
+        """
+        self.url = url
+        self._key_variable = key_variable
+        self._key = provider_key(key_variable, url)
+        self._patience, self._limits = patience, limits or NoLimits()
+        self._breaker = breaker_of(url)
+        self._closed = Event()
+        self._client = _open(url, self._key, patience)
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last requests to the server failed."""
+        return self._breaker.is_open
+
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, object],
+        check: Callable[[object], Result],
+        *,
+        tokens: int = 0,
+        counted: Callable[[object], int | None] = lambda answer: None,
+    ) -> Result:
+        """Post JSON until the answer passes the check.
+
+        Args:
+            path: path below the URL, such as `/embeddings`.
+            body: the JSON.
+            check: turns the decoded answer into the result; raises `RequestFailedError` otherwise.
+            tokens: tokens of the request, at most.
+            counted: returns the tokens that an answer says were counted.
+
+        Raises:
+            RequestFailedError: the provider refuses the request, and a smaller one may pass.
+            ProviderError: the provider refuses, or failed as often or as long as the patience allows.
+        """
+        begun = time.monotonic()
+        attempts = pauses = 0
+        while True:
+            self._wait_for_breaker(begun)
+            try:
+                return self._attempt(path, body, check, tokens, counted, begun)
+            except RequestFailedError as failure:
+                if failure.cure is Cure.SPLIT:
+                    raise
+                attempts += failure.cure is Cure.RETRY
+                pauses += 1
+                pause = min(_FIRST_PAUSE * 2 ** (pauses - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
+                pause = pause if failure.seconds is None else failure.seconds + random.uniform(0, 0.1)  # noqa: S311
+                if failure.cure is Cure.NONE or attempts >= self._patience.attempts:
+                    tried = f", {attempts} times in a row" if attempts > 1 else ""
+                    raise self._error(f"{failure}{tried}") from None
+                if time.monotonic() + pause - begun > self._patience.seconds:
+                    asked = f" and asks to wait for {failure.seconds:.0f} s" if failure.seconds else ""
+                    raise self._error(f"{failure}{asked}: try again later") from None
+                _log.info("%s %s; next attempt in %.1f s", self.url, failure, pause)
+                self._pause(pause)
+
+    def close(self) -> None:
+        """Close the connections and end all waiting; may be called more than once."""
+        self._closed.set()
+        self._client.close()
+
+    def _attempt(
+        self,
+        path: str,
+        body: Mapping[str, object],
+        check: Callable[[object], Result],
+        tokens: int,
+        counted: Callable[[object], int | None],
+        begun: float,
+    ) -> Result:
+        while (taken := self._limits.take(tokens)).seconds > 0:
+            if time.monotonic() + taken.seconds - begun > self._patience.seconds:
+                raise self._error("has had as many requests or tokens this minute as the settings allow: wait a minute")
+            self._pause(taken.seconds)
+        used: int | None = None
+        try:
+            answer = self._send(path, body)
+            used = counted(answer)
+            result = check(answer)
+        except RequestFailedError as failure:
+            if failure.cure is Cure.RETRY:
+                self._breaker.failed()
+            else:
+                self._breaker.succeeded()  # it answers
+            raise
+        finally:
+            self._limits.end(taken, used)
+        self._breaker.succeeded()
+        return result
+
+    def _send(self, path: str, body: Mapping[str, object]) -> object:
+        import httpx2
+        import openai
+
+        if self._closed.is_set():
+            raise self._error("is no longer asked: its client has been closed")
+        headers: dict[str, str | openai.Omit] = {} if self._key is not None else {"Authorization": openai.Omit()}
+        try:
+            response = self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": headers})
+        except openai.APIStatusError as error:
+            raise self._of_status(error.response) from None
+        except openai.APIConnectionError as error:
+            raise of_connection(error, timed_out=isinstance(error, openai.APITimeoutError)) from None
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise of_connection(error, timed_out=False) from None
+        content_type = response.headers.get("content-type", "")
+        if "json" not in content_type.partition(";")[0].lower():
+            raise of_content_type(content_type)
+        try:
+            answer: object = json.loads(response.content)
+        except ValueError:
+            raise RequestFailedError("gives an invalid answer: it is no JSON", Cure.RETRY) from None
+        return answer
+
+    def _of_status(self, response: "httpx2.Response") -> RequestFailedError:
+        message, code = response.text, None
+        try:
+            told = json.loads(response.content)
+        except ValueError:
+            if "json" not in response.headers.get("content-type", ""):
+                message = response.reason_phrase
+        else:
+            error = told.get("error", told) if isinstance(told, dict) else told
+            if isinstance(error, dict):
+                message = str(error.get("message") or error.get("detail") or error.get("error") or "")
+                code = str(error.get("code") or error.get("type") or "")
+            else:
+                message = str(error)
+        wait = retry_after(response.headers.get("retry-after-ms"), response.headers.get("retry-after"))
+        return of_status(response.status_code, clip(message, self._key), code, wait, self._key_variable)
+
+    def _wait_for_breaker(self, begun: float) -> None:
+        while (seconds := self._breaker.seconds_to_wait()) > 0:
+            late = time.monotonic() + seconds - begun > self._patience.seconds
+            if late or not self._patience.waits_for_breaker:
+                raise self._error(f"has failed several times in a row and is asked again in {seconds:.0f} s")
+            self._pause(seconds)
+
+    def _pause(self, seconds: float) -> None:
+        if self._closed.wait(seconds):
+            raise self._error("is no longer asked: its client has been closed")
+
+    def _error(self, predicate: str) -> ProviderError:
+        return ProviderError(f"The provider {self.url} {predicate}.")
+
+
+def provider_key(variable: str | None, url: str) -> str | None:
+    """Return the key of a provider from the environment; None where it needs none.
+
+    Raises:
+        ProviderError: the environment has no such variable, or its value cannot be a key.
+    """
+    if variable is None:
+        return None
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ProviderError(f"The provider {url} needs a key: set the variable {variable} of the environment.")
+    if not key.isascii() or any(character.isspace() for character in key):
+        raise ProviderError(f"The value of the variable {variable}, for the provider {url}, is no key.")
+    return key
+
+
+def _open(url: str, key: str | None, patience: Patience) -> "OpenAI":
+    try:
+        import httpx2
+        from openai import DefaultHttpxClient, Omit, OpenAI
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"a provider needs the package openai; install it with  {install_command('openai')}"
+        ) from error
+    # What the environment says of OpenAI's account is not for other servers.
+    headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+    timeout = httpx2.Timeout(patience.timeout, connect=min(CONNECT_SECONDS, patience.timeout))
+    return OpenAI(
+        base_url=url,
+        api_key=key or "none",
+        max_retries=0,
+        timeout=timeout,
+        default_headers=cast("dict[str, str]", headers),  # an omitted header is no text
+        http_client=DefaultHttpxClient(timeout=timeout, follow_redirects=False),
+    )
