@@ -77,6 +77,10 @@ AUTO_MODEL: Final = "auto"
 """Name for the model that the languages of the first documents decide."""
 
 
+OF_THE_MACHINE: Final = ("device",)
+"""Embedding settings that say how vectors are computed here: a change of them builds no generation."""
+
+
 class EmbeddingSettings(Settings):
     """The embedding model, and whether generated indexes have vectors. A change builds a new generation."""
 
@@ -84,6 +88,7 @@ class EmbeddingSettings(Settings):
         default=AUTO_MODEL, description="auto, or the name or the folder of a sentence-transformers model"
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(default="auto", description="auto, cpu, cuda or mps")
     generated_indexes: bool = Field(
         default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
     )

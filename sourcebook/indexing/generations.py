@@ -1,7 +1,7 @@
 """The generations of a collection: look-up, and what the applied settings ask for."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -9,9 +9,10 @@ from psycopg import Connection, sql
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.collection import AUTO_MODEL, ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import AUTO_MODEL, OF_THE_MACHINE, ChunkingSettings, EmbeddingSettings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.database.queries import queries
+from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.precision import choose_precision
 from sourcebook.embedding.weights import BUNDLED_NAME
@@ -50,6 +51,8 @@ class Generations:
     """Comparison of the generation being built with the active one on judged questions."""
     retired: tuple[int, ...] = ()
     """Ids of generations whose deletion has begun."""
+    device: str = "auto"
+    """Device to embed on, by the applied settings."""
     awaits_choice: bool = False
     """Whether the settings leave the model to the languages of the documents, which have not decided yet."""
 
@@ -86,7 +89,7 @@ class Generations:
     def embedding_to_load(self) -> EmbeddingSettings:
         """Embedding settings of the generation that most new texts are embedded for."""
         if self.step == "build":
-            return EmbeddingSettings.model_validate(self.wanted["embedding"])
+            return EmbeddingSettings.model_validate({**self.wanted["embedding"], "device": self.device})
         return self.followed[-1].embedding_settings
 
 
@@ -103,9 +106,15 @@ def find_generations(connection: Connection, collection: str) -> Generations:
             f"there is no collection {collection}: add it to sourcebook.yaml and run  sourcebook apply"
         )
     active, building = row["active_generation_id"], row["building_generation_id"]
-    known = [Generation(**values, is_active=values["id"] == active) for values in row["generations"]]
     overruled = row["overruled_settings"]
     embedding = dict(EmbeddingSettings.model_validate(row["embedding"]).model_dump(mode="json"))
+    of_the_machine = {name: embedding[name] for name in OF_THE_MACHINE}
+    known = [
+        Generation(
+            **{**values, "embedding": {**values["embedding"], **of_the_machine}}, is_active=values["id"] == active
+        )
+        for values in row["generations"]
+    ]
     is_chosen = embedding["model"] == AUTO_MODEL
     settled = row["chosen_model"] or next((each.embedding["model"] for each in known if each.is_active), None)
     if is_chosen:
@@ -124,6 +133,7 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         evaluation=row["evaluation"] or {},
         verdict=row["verdict"],
         retired=tuple(row["retired"]),
+        device=embedding["device"],
         awaits_choice=is_chosen and settled is None,
     )
 
@@ -261,7 +271,7 @@ def create_generation(
             {
                 "collection": collection,
                 "chunking": Jsonb(chunking.model_dump(mode="json")),
-                "embedding": Jsonb(embedding.model_dump(mode="json")),
+                "embedding": Jsonb(embedding.model_dump(mode="json", exclude=set(OF_THE_MACHINE))),
                 "model": model,
                 "dimensions": dimensions,
             },
@@ -290,6 +300,12 @@ def create_generation(
         scope = {"collection": collection, "generation": number, "before": None, "overruled": None}
         connection.execute(queries["activate_generation" if is_active else "build_generation"], scope)
     return generation
+
+
+def record_engine(connection: Connection, generation: Generation, engine: Engine | None) -> None:
+    """Record the engine that computed the latest vectors of a generation; None where no vector was computed."""
+    if engine is not None:
+        connection.execute(queries["record_engine"], {"generation": generation.id, "engine": Jsonb(asdict(engine))})
 
 
 def index_bytes(connection: Connection, generation: Generation) -> int:

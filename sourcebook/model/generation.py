@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg import sql
 
-from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import OF_THE_MACHINE, ChunkingSettings, EmbeddingSettings
 
 PARTITIONED = ("search_entry", "keyword_entry")
 """Tables with a partition for each generation."""
@@ -60,5 +60,5 @@ def plain_settings(chunking: Mapping[str, Any], embedding: Mapping[str, Any]) ->
     """Return the settings that make a generation, with every default filled in."""
     return {
         "chunking": ChunkingSettings.model_validate(chunking).model_dump(mode="json"),
-        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json"),
+        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json", exclude=set(OF_THE_MACHINE)),
     }

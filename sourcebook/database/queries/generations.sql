@@ -41,6 +41,10 @@ UPDATE collection SET model_choice = %(choice)s WHERE name = %(collection)s;
 -- Return the recorded choice of a collection's embedding model.
 SELECT model_choice FROM collection WHERE name = %(collection)s;
 
+-- name: record_engine
+-- Record the engine that computed the latest vectors of a generation.
+UPDATE generation SET engine = %(engine)s WHERE id = %(generation)s AND engine IS DISTINCT FROM %(engine)s;
+
 -- name: other_generations
 -- Return the generations of a collection except for one.
 SELECT id, collection, chunking, embedding, model, dimensions

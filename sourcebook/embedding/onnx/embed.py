@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.onnx.record import GRAPH, TOKENIZER, Export, TokenSettings
 from sourcebook.embedding.preparation import batches_by_length, query_threads, unit_rows, well_formed
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
-from sourcebook.processes.cores import usable_cores
+from sourcebook.processes.cores import usable_cores, usable_threads
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -31,21 +32,26 @@ _LONG: Final = 2_048
 """Tokens of a passage above which one is computed at a time: memory grows with their square."""
 
 
+QUESTIONS: Final = Engine("onnxruntime", "float32", "cpu", "few texts are embedded without loading torch")
+
+
 class OnnxEmbedder:
     """Embeds in this process with an exported model. Threads may share it, and compute side by side."""
 
-    def __init__(self, export: Export, *, threads: int | None = None) -> None:
+    def __init__(self, export: Export, *, threads: int | None = None, engine: Engine = QUESTIONS) -> None:
         """Load the export.
 
         Args:
             export: Export to load.
             threads: Threads that compute one batch; by default the best number for one question. Passages are
                 computed side by side by as many times these threads as there are.
+            engine: Engine with the reason for it, as it is recorded for passages.
 
         Raises:
             ModelError: A package is missing, or a file is damaged.
         """
         record = export.record
+        self.engine = engine
         self._record = record
         self._model = EmbeddingModel(
             record.name, None, record.identity, record.dimensions, max_tokens=record.tokens.max_tokens
@@ -111,7 +117,7 @@ class OnnxEmbedder:
                     outputs = session.run(None, {name: inputs[name] for name in self._record.inputs})
                 vectors[batch] = outputs[0]
 
-            runs = self._most_runs if max(counts, default=0) <= _LONG else 1
+            runs = min(self._most_runs, usable_threads()) if max(counts, default=0) <= _LONG else 1
             _side_by_side(embed, batches_by_length(counts, TOKENS_PER_BATCH), runs)
         except Exception as error:  # errors of onnxruntime and tokenizers have no common base
             raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
