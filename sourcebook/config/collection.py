@@ -77,7 +77,7 @@ AUTO_MODEL: Final = "auto"
 """Name for the model that the languages of the first documents decide."""
 
 
-OF_THE_MACHINE: Final = ("device",)
+OF_THE_MACHINE: Final = ("device", "low_memory")
 """Embedding settings that say how vectors are computed here: a change of them builds no generation."""
 
 
@@ -89,6 +89,9 @@ class EmbeddingSettings(Settings):
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field(default="auto", description="auto, cpu, cuda or mps")
+    low_memory: Text | None = Field(
+        default=None, description="the name or the folder of a smaller model for machines with little memory"
+    )
     generated_indexes: bool = Field(
         default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
     )

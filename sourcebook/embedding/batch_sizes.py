@@ -11,8 +11,8 @@ _SHARE: Final = 0.5
 """Share of the free memory that a batch may take."""
 _MOST_TOKENS: Final = 262_144
 _NUMBERS_PER_HIDDEN: Final = 16
-"""Numbers of a token that are in memory at once, for each number of its vector: a layer's input, its projections, what is
-between its linear layers (four times the input, before and after the activation)."""
+"""Numbers of a token that are in memory at once, for each number of its vector: a layer's input, its projections, and
+what is between its linear layers, four times the input, before and after the activation."""
 _PHRASES: Final = ("not enough memory", "can't allocate memory", "out of memory")
 """Words of torch's errors that have no class of their own, as those of the processor's allocator."""
 
@@ -48,7 +48,8 @@ def measured_tokens_per_batch(transformer: "SentenceTransformer") -> int:
     config = getattr(transformer[0], "config", None)
     hidden = getattr(config, "hidden_size", 0) or transformer.get_embedding_dimension() or 1_024
     heads = getattr(config, "num_attention_heads", 0) or max(hidden // 64, 1)
-    return tokens_per_batch(free, hidden, heads, min(transformer.max_seq_length or 512, 8_192), transformer.dtype.itemsize)
+    longest = min(transformer.max_seq_length or 512, 8_192)
+    return tokens_per_batch(free, hidden, heads, longest, next(transformer.parameters()).element_size())
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""The device that torch computes on: a GPU where there is one that it can use. Nothing is imported where none can be."""
+"""The device that torch computes on: a GPU where there is one that it can use. Without one, torch is not imported."""
 
 import platform
 import sys
@@ -46,7 +46,9 @@ def choose_device(setting: DeviceSetting, devices: Path = _DEVICES) -> Device:
     except ImportError as error:
         if setting == "auto":
             return Device("cpu", f"torch, which a GPU needs, cannot be imported ({error})")
-        raise ModelError(f"embedding.device is {setting}, which needs torch: it cannot be imported ({error}).") from error
+        raise ModelError(
+            f"embedding.device is {setting}, which needs torch: it cannot be imported ({error})."
+        ) from error
     if setting in {"auto", "cuda"} and torch.cuda.is_available():
         return Device("cuda", "torch can use a GPU", is_required=setting == "cuda")
     if setting in {"auto", "mps"} and torch.backends.mps.is_available():

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 
-def load_folder(
-    name: str, folder: Path, precision: Precision, device: DeviceName = "cpu"
-) -> "SentenceTransformer":
+def load_folder(name: str, folder: Path, precision: Precision, device: DeviceName = "cpu") -> "SentenceTransformer":
     """Load a model from its folder, with no access to the network and nothing printed.
 
     Args:
@@ -41,7 +39,10 @@ def load_folder(
     try:
         with quiet():
             return SentenceTransformer(
-                str(folder), device=device, local_files_only=True, model_kwargs={"dtype": dtype, "use_safetensors": True}
+                str(folder),
+                device=device,
+                local_files_only=True,
+                model_kwargs={"dtype": dtype, "use_safetensors": True},
             )
     except Exception as error:
         raise ModelError(

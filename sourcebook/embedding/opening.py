@@ -51,8 +51,8 @@ def open_embedder(
 ) -> "SentenceTransformerEmbedder | OnnxEmbedder":
     """Open the embedder of a generation's passages.
 
-    onnxruntime takes float32 on the processor, where the model has an export: that of a model of the box is written now,
-    without torch; that of any other model is made by the first ingest, at whose end torch is loaded.
+    onnxruntime takes float32 on the processor, where the model has an export: that of a model of the box is written
+    now, without torch; that of any other model is made by the first ingest, which loads torch.
 
     Args:
         model: The model.
@@ -65,16 +65,22 @@ def open_embedder(
     """
     from sourcebook.embedding.device import choose_device
     from sourcebook.embedding.engine import choose_engine
+    from sourcebook.embedding.memory import needed_memory, wait_for_memory
+    from sourcebook.embedding.model import verify
+    from sourcebook.embedding.weights import weights_size
 
     chosen = choose_device(device)
     engine = choose_engine(precision, chosen)
+    weights = weights_size(verify(model))
     if engine.name == "onnxruntime":
+        wait_for_memory(model.name, needed_memory(weights, "onnxruntime"))
         opened = "its export is not used" if home is None else _open_export(model, home, engine)
         if not isinstance(opened, str):
             return opened
         engine = replace(engine, name="torch", reason=f"onnxruntime would be faster, but {opened}")
     from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 
+    wait_for_memory(model.name, needed_memory(weights, "torch"))
     return SentenceTransformerEmbedder(model, engine=engine, may_fall_back=not chosen.is_required)
 
 

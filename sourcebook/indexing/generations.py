@@ -18,7 +18,7 @@ from sourcebook.embedding.precision import choose_precision
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.errors import ConfigurationError, ModelError
 from sourcebook.indexing.judged_state import judged_state
-from sourcebook.indexing.model_choice import choose_model
+from sourcebook.indexing.model_choice import choose_model, leaves_choice, settled_model
 from sourcebook.model.generation import PARTITIONED, Generation, plain_settings
 
 PlainSettings = dict[str, dict[str, Any]]
@@ -51,8 +51,8 @@ class Generations:
     """Comparison of the generation being built with the active one on judged questions."""
     retired: tuple[int, ...] = ()
     """Ids of generations whose deletion has begun."""
-    device: str = "auto"
-    """Device to embed on, by the applied settings."""
+    asked: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    """Embedding settings as applied."""
     awaits_choice: bool = False
     """Whether the settings leave the model to the languages of the documents, which have not decided yet."""
 
@@ -89,7 +89,7 @@ class Generations:
     def embedding_to_load(self) -> EmbeddingSettings:
         """Embedding settings of the generation that most new texts are embedded for."""
         if self.step == "build":
-            return EmbeddingSettings.model_validate({**self.wanted["embedding"], "device": self.device})
+            return EmbeddingSettings.model_validate({**self.wanted["embedding"], "device": self.asked.device})
         return self.followed[-1].embedding_settings
 
 
@@ -107,18 +107,18 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         )
     active, building = row["active_generation_id"], row["building_generation_id"]
     overruled = row["overruled_settings"]
-    embedding = dict(EmbeddingSettings.model_validate(row["embedding"]).model_dump(mode="json"))
-    of_the_machine = {name: embedding[name] for name in OF_THE_MACHINE}
+    asked = EmbeddingSettings.model_validate(row["embedding"])
+    embedding = dict(asked.model_dump(mode="json"))
     known = [
         Generation(
-            **{**values, "embedding": {**values["embedding"], **of_the_machine}}, is_active=values["id"] == active
+            **{**values, "embedding": {**values["embedding"], "device": asked.device}}, is_active=values["id"] == active
         )
         for values in row["generations"]
     ]
-    is_chosen = embedding["model"] == AUTO_MODEL
-    settled = row["chosen_model"] or next((each.embedding["model"] for each in known if each.is_active), None)
-    if is_chosen:
-        embedding["model"] = settled or BUNDLED_NAME
+    active_model = next((each.embedding["model"] for each in known if each.is_active), None)
+    settled = settled_model(asked, row["choice"], active_model)
+    if is_chosen := leaves_choice(asked):
+        embedding["model"] = settled or (BUNDLED_NAME if asked.model == AUTO_MODEL else asked.model)
     return Generations(
         collection=collection,
         wanted=plain_settings(row["chunking"], embedding),
@@ -133,7 +133,7 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         evaluation=row["evaluation"] or {},
         verdict=row["verdict"],
         retired=tuple(row["retired"]),
-        device=embedding["device"],
+        asked=asked,
         awaits_choice=is_chosen and settled is None,
     )
 
@@ -200,7 +200,7 @@ def ensure_generations(connection: Connection, collection: str) -> list[Generati
     """
     found = find_generations(connection, collection)
     if found.awaits_choice:
-        choose_model(connection, collection)
+        choose_model(connection, collection, found.asked)
         found = find_generations(connection, collection)
     scope = {"collection": collection}
     if found.overruled is not None and found.overruled != found.wanted:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.config.collection import AUTO_MODEL
 from sourcebook.embedding import multilingual_e5
+from sourcebook.embedding.device import DeviceSetting
+from sourcebook.embedding.engine import chosen_engine
+from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.weights import (
     BUNDLED_NAME,
     BUNDLED_REMEDY,
@@ -23,12 +26,21 @@ if TYPE_CHECKING:
 
 
 def check_models(configuration: "Configuration | None") -> list[Check]:
-    """Check the models of every collection, or the default model without a configuration."""
-    settings = configuration.collections.values() if configuration else ()
+    """Check the models of every collection, or the default model without a configuration, and the engine."""
+    settings = list(configuration.collections.values()) if configuration else []
     names = list(dict.fromkeys(each.embedding.model for each in settings)) or [AUTO_MODEL]
     if AUTO_MODEL in names:
         names = list(dict.fromkeys([*(BUNDLED_NAME, MULTILINGUAL_NAME), *(set(names) - {AUTO_MODEL})]))
-    return [_check(name) for name in names]
+    engines = list(dict.fromkeys((each.embedding.precision, each.embedding.device) for each in settings))
+    return [*map(_check, names), *(_check_engine(*each) for each in engines or [("auto", "auto")])]
+
+
+def _check_engine(precision: PrecisionSetting, device: DeviceSetting) -> Check:
+    """Check the device of the settings, and say what passages are embedded by on this machine."""
+    try:
+        return ok("embedding engine", str(chosen_engine(precision, device)))
+    except ModelError as error:
+        return fail("embedding engine", str(error), "set  embedding: {device: auto}")
 
 
 def _check(model: str) -> Check:

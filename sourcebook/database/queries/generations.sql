@@ -9,7 +9,7 @@ WHERE collection.name = %(collection)s;
 -- Return the applied settings of a collection that decide its generation, and all of its generations.
 SELECT collection.settings -> 'chunking' AS chunking, collection.settings -> 'embedding' AS embedding,
        collection.settings -> 'generations' AS rules, collection.settings -> 'evaluation' AS evaluation, collection.active_generation_id, collection.building_generation_id,
-       collection.overruled_settings, collection.generation_error, collection.model_choice ->> 'model' AS chosen_model,
+       collection.overruled_settings, collection.generation_error, collection.model_choice AS choice,
        (SELECT verdict FROM generation WHERE id = collection.building_generation_id) AS verdict,
        (SELECT max(activated_at) FROM activation WHERE activation.collection = collection.name) AS activated_at,
        ARRAY(

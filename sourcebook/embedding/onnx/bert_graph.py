@@ -87,7 +87,7 @@ class _Graph:
 
     def weight(self, name: str, *, scale: float = 1.0) -> str:
         """Add a tensor of the model, multiplied by `scale`."""
-        array: NDArray[np.float32] = self.source.get_tensor(name)
+        array: NDArray[np.float32] = self.source.get_tensor(name)  # type: ignore[no-untyped-call] # has no types
         self.weights += array.size
         return self._tensor(name, array if scale == 1.0 else array * np.float32(scale))
 
@@ -163,9 +163,7 @@ def _layer(graph: _Graph, rows: str, place: str, sizes: BertSizes, *, mask: str,
     context = graph.add("Transpose", [context], perm=[0, 2, 1, 3])
     context = graph.add("Reshape", [context, graph.constant(-1, sizes.hidden)])
     attended = graph.linear(context, f"{place}.attention.output.dense")
-    rows = graph.normalised(
-        graph.add("Add", [attended, rows]), f"{place}.attention.output.LayerNorm", sizes.epsilon
-    )
+    rows = graph.normalised(graph.add("Add", [attended, rows]), f"{place}.attention.output.LayerNorm", sizes.epsilon)
     between = graph.add("Gelu", [graph.linear(rows, f"{place}.intermediate.dense")])
     made = graph.linear(between, f"{place}.output.dense")
     return graph.normalised(graph.add("Add", [made, rows]), f"{place}.output.LayerNorm", sizes.epsilon)

@@ -58,8 +58,8 @@ def export_model(home: Path, model: EmbeddingModel) -> str | None:
     """Export a model, unless that is done or was refused; replace the files of a model that has changed.
 
     A model of the box is written without torch, in a second. For any other one torch is imported, which takes seconds,
-    and the weights are held in memory in float32. Processes that export at once wait for each other, and the first one's
-    export serves all. A killed process leaves nothing that counts.
+    and the weights are held in memory in float32. Processes that export at once wait for each other, and the export of
+    the first one serves all. A killed process leaves nothing that counts.
 
     Args:
         home: The state folder; the files are written below `models/` in it.

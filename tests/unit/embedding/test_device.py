@@ -11,6 +11,7 @@ from sourcebook.embedding.batch_sizes import is_out_of_memory, tokens_per_batch
 from sourcebook.embedding.device import Device, choose_device, may_have_gpu
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.engine import Engine, choose_engine
+from sourcebook.embedding.loading import load_folder
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.errors import ModelError
 from tests.unit.embedding.mixed_texts import mixed_texts
@@ -81,13 +82,13 @@ def test_a_gpu_that_cannot_be_loaded_to_leaves_the_processor(tiny: EmbeddingMode
 
 @pytest.mark.parametrize("may_fall_back", [True, False])
 def test_a_gpu_that_vanishes(tiny: EmbeddingModel, monkeypatch: pytest.MonkeyPatch, may_fall_back: bool) -> None:
-    """torch raises `AcceleratorError` at the third batch: its texts and the later ones are embedded on the processor."""
-    from sourcebook.embedding import embedder as module
-
+    """torch raises `AcceleratorError` at the third batch: it and the later ones are embedded on the processor."""
     texts = [text[:200] for text in mixed_texts(12)]
     expected = SentenceTransformerEmbedder(tiny, "float32").embed(texts)
-    load = module.load_folder
-    monkeypatch.setattr(module, "load_folder", lambda name, folder, precision, device: load(name, folder, precision))
+    monkeypatch.setattr(
+        "sourcebook.embedding.embedder.load_folder",
+        lambda name, folder, precision, device: load_folder(name, folder, precision),
+    )
     vanishing = SentenceTransformerEmbedder(tiny, engine=GPU, may_fall_back=may_fall_back)
     batches = 0
 

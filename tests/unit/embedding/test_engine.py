@@ -33,8 +33,9 @@ import sys
 from pathlib import Path
 from sourcebook.embedding import worker
 from sourcebook.embedding.model import find_model
-worker.load(find_model("all-MiniLM-L6-v2"), "float32", "auto", Path(sys.argv[1]))
-print(worker.embed(["battery"]).shape, worker.engine().name, worker.export(Path(sys.argv[1]), find_model("all-MiniLM-L6-v2")))
+home, model = Path(sys.argv[1]), find_model("all-MiniLM-L6-v2")
+worker.load(model, "float32", "auto", home)
+print(worker.embed(["battery"]).shape, worker.engine().name, worker.export(home, model))
 print(sorted({"torch", "transformers", "sentence_transformers"} & sys.modules.keys()))
 """
 
