@@ -16,6 +16,7 @@ MODULES = {
         "onnx",
         "onnxruntime",
         "pebble",
+        "safetensors",
         "sentence_transformers",
         "tokenizers",
         "torch",
