@@ -1,21 +1,22 @@
-"""The ONNX graph of a BERT model, written from its weights: torch is not imported, and the weights are read one by one.
+"""The ONNX graph of a BERT model, written from its weights: without torch, and reading them piece by piece.
 
 The graph computes what sentence-transformers does with the modules Transformer (BertModel) and Pooling (mean). Standard
 operators alone; each linear layer is one `Gemm`, which takes the weights as they lie in the file.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 
+from sourcebook.embedding.tensor_file import TensorFile
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnx import NodeProto, TensorProto
-    from safetensors import safe_open
 
 INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 _OPSET: Final = 20
@@ -51,9 +52,8 @@ def write_bert_graph(weights: Path, sizes: BertSizes, graph: Path, data: Path) -
     """
     import onnx
     from onnx import TensorProto, helper
-    from safetensors import safe_open
 
-    with safe_open(weights, "numpy") as tensors, data.open("wb") as stream:
+    with TensorFile(weights) as tensors, data.open("wb") as stream:
         written = _Graph(tensors, stream, data.name)
         vectors = _pooled(written, _encoded(written, sizes), sizes)
         written.add("Identity", [vectors], name="vectors")
@@ -69,7 +69,7 @@ def write_bert_graph(weights: Path, sizes: BertSizes, graph: Path, data: Path) -
 class _Graph:
     """The nodes and tensors so far. Methods return the name of what they add."""
 
-    source: "safe_open"
+    source: TensorFile
     stream: BinaryIO
     file: str
     """Name of the file of the weights."""
@@ -87,14 +87,18 @@ class _Graph:
 
     def weight(self, name: str, *, scale: float = 1.0) -> str:
         """Add a tensor of the model, multiplied by `scale`."""
-        array: NDArray[np.float32] = self.source.get_tensor(name)  # type: ignore[no-untyped-call] # has no types
-        self.weights += array.size
-        return self._tensor(name, array if scale == 1.0 else array * np.float32(scale))
+        shape = self.source.shape(name)
+        size = math.prod(shape)
+        self.weights += size
+        pieces = (piece if scale == 1.0 else piece * np.float32(scale) for piece in self.source.pieces(name))
+        if size * 4 < _SMALLEST_OUTSIDE:
+            return self._inside(name, np.concatenate(list(pieces)).reshape(shape))
+        return self._outside(name, shape, pieces)
 
     def constant(self, *values: float, whole: bool = True) -> str:
         """Add a tensor of whole numbers in one dimension, or one of a single real number."""
         array = np.asarray(values, np.int64) if whole else np.asarray(values[0], np.float32)
-        return self._tensor(f"constant_{len(self.tensors)}", array)
+        return self._inside(f"constant_{len(self.tensors)}", array)
 
     def linear(self, value: str, name: str, *, scale: float = 1.0) -> str:
         """Add a linear layer over rows."""
@@ -106,18 +110,24 @@ class _Graph:
         scale, bias = (self.weight(f"{name}.{part}") for part in ("weight", "bias"))
         return self.add("LayerNormalization", [value, scale, bias], axis=-1, epsilon=epsilon)
 
-    def _tensor(self, name: str, array: "NDArray[Any]") -> str:
-        from onnx import TensorProto, external_data_helper, numpy_helper
+    def _inside(self, name: str, array: "NDArray[Any]") -> str:
+        """Add a tensor to the graph itself."""
+        from onnx import numpy_helper
 
-        if array.nbytes < _SMALLEST_OUTSIDE:
-            self.tensors.append(numpy_helper.from_array(array, name))
-            return name
+        self.tensors.append(numpy_helper.from_array(array, name))
+        return name
+
+    def _outside(self, name: str, shape: Sequence[int], pieces: "Iterable[NDArray[np.float32]]") -> str:
+        """Add a tensor to the file of the weights."""
+        from onnx import TensorProto, external_data_helper
+
         self.stream.write(b"\0" * (-self.stream.tell() % _ALIGNMENT))
-        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=array.shape)
+        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=shape)
         tensor.raw_data = b""  # which `set_external_data` asks for
-        external_data_helper.set_external_data(tensor, self.file, self.stream.tell(), array.nbytes)
+        external_data_helper.set_external_data(tensor, self.file, self.stream.tell(), math.prod(shape) * 4)
         tensor.ClearField("raw_data")
-        self.stream.write(np.ascontiguousarray(array, "<f4").data)
+        for piece in pieces:
+            self.stream.write(piece.astype("<f4", copy=False).data)
         self.tensors.append(tensor)
         return name
 
