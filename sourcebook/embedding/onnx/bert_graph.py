@@ -1,4 +1,4 @@
-"""The ONNX graph of a BERT model, written from its weights: without torch, and reading them piece by piece.
+"""The ONNX graph of a BERT model, written without torch from its weights, which are read piece by piece.
 
 The graph computes what sentence-transformers does with the modules Transformer (BertModel) and Pooling (mean). Standard
 operators alone; each linear layer is one `Gemm`, which takes the weights as they lie in the file.
