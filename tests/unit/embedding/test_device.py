@@ -1,7 +1,5 @@
 """The choice of a device, and what happens where it fails or has too little memory; torch's own classes, no GPU."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,23 +16,6 @@ from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
 
 GPU = Engine("torch", "float32", "cuda", "torch can use a GPU")
-TOO_LITTLE_MEMORY = """
-import sys
-from pathlib import Path
-import numpy as np
-from sourcebook.embedding.embedder import SentenceTransformerEmbedder
-from sourcebook.embedding.model import find_model
-from sourcebook.embedding.preparation import unit_rows
-from sourcebook.processes.child import memory_limit
-embedder = SentenceTransformerEmbedder(find_model(sys.argv[1]), "float32")
-texts = [f"{number} " + "battery " * 80 for number in range(2_000)]
-few = embedder.embed(texts[:3])
-embedder._tokens = 128_000
-data = next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if "VmData" in line)
-with memory_limit(data * 1024 + 40_000_000):
-    vectors = embedder._encode(texts, 128_000)
-print(embedder._tokens < 128_000, float((unit_rows(vectors[:3]) * few).sum(axis=1).min()) > 0.9999, vectors.shape)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -110,11 +91,24 @@ def test_a_gpu_that_vanishes(tiny: EmbeddingModel, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_batch_too_large_for_the_memory_is_halved(tiny: EmbeddingModel) -> None:
-    """The allocator's own error, in a process with a limit: later batches are smaller, and every vector is there."""
-    done = subprocess.run(
-        [sys.executable, "-c", TOO_LITTLE_MEMORY, tiny.name], check=True, capture_output=True, text=True
-    )
-    assert done.stdout == "True True (2000, 32)\n", done.stderr
+    """The allocator's own error for more than four texts: later batches are smaller, and every vector is there."""
+    embedder = SentenceTransformerEmbedder(tiny, "float32")
+    texts = [f"{number} battery" for number in range(12)]
+    expected = embedder.embed(texts)
+    batches = []
+
+    def allocate(_: object, features: tuple[dict[str, torch.Tensor]]) -> None:
+        batches.append(len(features[0]["input_ids"]))
+        torch.empty(1 << 55 if batches[-1] > 4 else 1, dtype=torch.uint8)
+
+    embedder._loaded.register_forward_pre_hook(allocate)
+    embedder._tokens = 60
+    assert (embedder.embed(texts) * expected).sum(axis=1).min() >= 0.9999
+    assert batches == [12, 6, 3, 3, 6, 3, 3]
+    assert embedder.engine.device == "cpu"
+    batches.clear()
+    embedder.embed(texts)
+    assert batches == [3, 3, 3, 3], "as large as the ones that fitted"
 
 
 def test_errors_of_memory_are_told_from_others() -> None:
