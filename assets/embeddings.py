@@ -11,6 +11,7 @@ from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.embedding.remote.access import ProviderAccess
+from sourcebook.indexing.generations import record_engine
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
 from sourcebook.stages.embeddings import embed_missing
@@ -56,6 +57,8 @@ def embeddings(
                 progress.reporter(context, "chunks"),
                 thorough=selection.thorough,
             )
+            if report.extra["computed"]:
+                record_engine(reader, generation, embedder.pool.engine_of(generation.embedding_settings))
             embedder.pool.export_beside(generation.embedding_settings, knowledge.home)
             return report
 

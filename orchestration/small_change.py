@@ -10,7 +10,7 @@ from sourcebook.admin.pending import Pending
 from sourcebook.database.database import Database
 from sourcebook.database.measurement_writer import store_measurements
 from sourcebook.embedding.remote.access import ProviderAccess
-from sourcebook.indexing.generations import ensure_generations, wanted_embedding
+from sourcebook.indexing.generations import ensure_generations, record_engine, wanted_embedding
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, announce
 from sourcebook.model.report import StageReport
@@ -103,6 +103,8 @@ def update(
 
             report = embed_missing(connection, writer, generation, start_embedder, progress("embeddings"))
             wait(opening)
+            if report.extra["computed"]:
+                record_engine(connection, generation, embedders.engine_of(generation.embedding_settings))
             embedders.export_beside(generation.embedding_settings, home)
             return report
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import CollectionSettings, FilesSource
+from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.names import unknown_collections
@@ -89,16 +90,26 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
         raise QueryError(unknown_collections(missing, known))
 
 
+_LATER_LISTS: Final = ("taken", "repositories")
+_LATER: Final = {
+    "chunking": ("context",),
+    "embedding": ("dimensions", "device", "low_memory"),
+    "retention": ("queries",),
+}
+"""Settings that came later; they are left out where they have their default: a new version is no change of settings."""
+
+
 def _record(connection: Connection, name: str, settings: CollectionSettings) -> bool:
     """Record one collection and return whether anything changed."""
-    # Settings that came later are left out where unset: a new version is no change of settings.
-    unset: dict[str, Any] = {name: True for name in ("taken", "repositories") if not getattr(settings, name)}
-    if settings.retention.queries is None:
-        unset["retention"] = {"queries"}
-    embedding = settings.embedding
-    if embedding.dimensions is None:
-        unset["embedding"] = {"dimensions"}
+    unset: dict[str, Any] = {name: True for name in _LATER_LISTS if not getattr(settings, name)}
+    for part, names in _LATER.items():
+        held: Settings = getattr(settings, part)
+        defaults = {name: type(held).model_fields[name].get_default(call_default_factory=True) for name in names}
+        unset[part] = {name for name in names if getattr(held, name) == defaults[name]}
+    if not settings.usage.prices:
+        unset["usage"] = True
     written = settings.model_dump(mode="json", by_alias=True, exclude=unset)
+    embedding = settings.embedding
     touched = connection.execute(queries["record_collection"], {"name": name, "settings": Jsonb(written)}).rowcount
     if touched:
         connection.execute(queries["retry_failed_documents"], {"collection": name})

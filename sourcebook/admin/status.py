@@ -86,6 +86,8 @@ class CollectionStatus:
     generation: int | None
     """Id of the active generation; None before the first ingest."""
     embedding_model: str | None
+    engine: dict[str, str] | None
+    """Engine that computed the latest vectors: `name`, `precision`, `device`, `reason`; None where none is recorded."""
     generated_indexes: int
     """Number of searchable documents that are generated indexes, whose passages have no vectors."""
     passages_without_vector: int

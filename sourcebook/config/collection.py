@@ -91,6 +91,10 @@ class ChunkingSettings(Settings):
         return tuple(part for part in get_args(ContextPart) if part in context)
 
 
+OF_THE_MACHINE: Final = ("device", "low_memory")
+"""Embedding settings that say how vectors are computed here: a change of them builds no generation."""
+
+
 class EmbeddingSettings(ProviderSettings):
     """The embedding model, and whether generated indexes have vectors. A change builds a new generation."""
 
@@ -107,6 +111,10 @@ class EmbeddingSettings(ProviderSettings):
         "Matryoshka models such as text-embedding-3-large are trained for",
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(default="auto", description="auto, cpu, cuda or mps")
+    low_memory: Text | None = Field(
+        default=None, description="the name or the folder of a smaller model for machines with little memory"
+    )
     generated_indexes: bool = Field(
         default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
     )
@@ -115,6 +123,8 @@ class EmbeddingSettings(ProviderSettings):
     def _names_the_model(self) -> Self:
         if self.provider is not None and self.model == AUTO_MODEL:
             raise PydanticCustomError("provider", "a provider needs the name of a model")
+        if self.provider is not None and self.low_memory is not None:
+            raise PydanticCustomError("provider", "low_memory is for models of this machine, not for a provider's")
         return self
 
 

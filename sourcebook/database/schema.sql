@@ -416,7 +416,8 @@ CREATE TABLE generation (
     retired_at timestamptz,            -- start of its deletion
     storage text,                      -- storage_identity when its rows were last proven
     verdict jsonb,                     -- comparison with the active generation on judged questions
-    scores jsonb                       -- means of its measures on judged questions
+    scores jsonb,                      -- means of its measures on judged questions
+    engine jsonb                       -- engine that computed its latest vectors, and the reason for it
 );
 CREATE INDEX generation_collection ON generation (collection);
 ALTER TABLE collection ADD CONSTRAINT collection_active_generation

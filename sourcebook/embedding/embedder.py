@@ -1,5 +1,6 @@
 """The interfaces of embedders, and the embedder that runs sentence-transformers in this process."""
 
+import logging
 from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol
@@ -7,6 +8,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sourcebook.embedding.batch_sizes import free_gpu_memory, is_out_of_memory, measured_tokens_per_batch
+from sourcebook.embedding.engine import Engine
+from sourcebook.embedding.loading import first_line, load_folder
 from sourcebook.embedding.model import EmbeddingModel, verify
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
 from sourcebook.embedding.preparation import (
@@ -23,6 +27,8 @@ from sourcebook.processes.cores import usable_threads
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+_log = logging.getLogger("sourcebook.embedding")
 
 
 class QueryEmbedder(Protocol):
@@ -57,26 +63,43 @@ class Embedder(QueryEmbedder, Protocol):
 
 
 class SentenceTransformerEmbedder:
-    """Embeds in this process with sentence-transformers, passages on all cores; threads take turns."""
+    """Embeds in this process with sentence-transformers, passages on a GPU or all cores; threads take turns.
+
+    A batch for which the memory is too little is halved, and so are all later ones. Where a GPU fails, or cannot be
+    loaded to, the processor goes on in its place, unless the settings name the GPU.
+    """
 
     provider: Final = LOCAL
 
-    def __init__(self, model: EmbeddingModel, precision: PrecisionSetting = "auto") -> None:
+    def __init__(
+        self,
+        model: EmbeddingModel,
+        precision: PrecisionSetting = "auto",
+        *,
+        engine: Engine | None = None,
+        may_fall_back: bool = True,
+    ) -> None:
         """Verify the weights and load them: seconds, most of them spent importing torch.
+
+        Args:
+            model: Model to load.
+            precision: Number format where no engine is given.
+            engine: Device and number format; by default the processor.
+            may_fall_back: Whether the processor takes the place of a GPU that fails.
 
         Raises:
             ModelError: The weights are not the ones of the model's identity, or cannot be loaded.
         """
-        folder = verify(model)
-        from sourcebook.embedding.loading import load_folder
-
-        self._precision = choose_precision(precision)
-        self._transformer: SentenceTransformer | None = load_folder(model.name, folder, self._precision)
+        self._folder = verify(model)
+        self.engine = engine or Engine("torch", choose_precision(precision), "cpu", "no device is chosen for questions")
+        self._may_fall_back = may_fall_back
         self._model = model
         self._lock = Lock()
-        self._query_prompt = query_prompt(self._transformer.prompts)
-        self._passage_prompt = passage_prompt(self._transformer.prompts)
-        self._query_threads = query_threads(sum(weights.numel() for weights in self._transformer.parameters()))
+        transformer = self._load()
+        self._transformer: SentenceTransformer | None = transformer
+        self._query_prompt = query_prompt(transformer.prompts)
+        self._passage_prompt = passage_prompt(transformer.prompts)
+        self._query_threads = query_threads(sum(weights.numel() for weights in transformer.parameters()))
 
     @property
     def model(self) -> EmbeddingModel:
@@ -86,7 +109,7 @@ class SentenceTransformerEmbedder:
     @property
     def precision(self) -> Precision:
         """Number format of the computation."""
-        return self._precision
+        return self.engine.precision
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed passages; see `Embedder.embed`."""
@@ -95,13 +118,8 @@ class SentenceTransformerEmbedder:
         with self._lock:
             _compute_with(usable_threads())
             try:
-                for batch in batches_by_length(self._token_counts(texts)):
-                    vectors[batch] = self._loaded.encode_document(
-                        [texts[position] for position in batch],
-                        prompt=self._passage_prompt,
-                        batch_size=len(batch),
-                        show_progress_bar=False,
-                    )
+                for batch in batches_by_length(self._token_counts(texts), self._tokens):
+                    vectors[batch] = self._encode([texts[position] for position in batch], self._tokens)
             except (RuntimeError, TypeError, ValueError) as error:
                 raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
         return unit_rows(vectors)
@@ -128,6 +146,46 @@ class SentenceTransformerEmbedder:
         """Drop the weights; may be called more than once."""
         with self._lock:
             self._transformer = None
+
+    def _load(self) -> "SentenceTransformer":
+        """Load the model on its device, or on the processor where a GPU fails; measure the size of its batches."""
+        try:
+            transformer = load_folder(self._model.name, self._folder, self.engine.precision, self.engine.device)
+            self._tokens = measured_tokens_per_batch(transformer)
+        except (ModelError, RuntimeError) as error:
+            if self.engine.device == "cpu" or not self._may_fall_back:
+                raise
+            self._use_processor(error)
+            return self._load()
+        return transformer
+
+    def _use_processor(self, error: Exception) -> None:
+        """Choose the processor in place of a GPU that fails."""
+        reason = f"the GPU ({self.engine.device}) failed: {first_line(error)}"
+        _log.warning("%s: %s; the processor goes on", self._model.name, reason)
+        self.engine = Engine("torch", choose_precision("auto"), "cpu", reason)
+
+    def _encode(self, texts: Sequence[str], tokens: int) -> NDArray[np.float32]:
+        """Embed one batch of that many tokens: in halves after a lack of memory, on the processor where a GPU fails."""
+        try:
+            vectors: NDArray[np.float32] = self._loaded.encode_document(
+                list(texts), prompt=self._passage_prompt, batch_size=len(texts), show_progress_bar=False
+            )
+        except (RuntimeError, MemoryError) as error:
+            failure = error.with_traceback(None)  # whose frames hold the memory of the batch
+        else:
+            return vectors
+        if is_out_of_memory(failure) and len(texts) > 1:
+            free_gpu_memory()
+            self._tokens, half = min(self._tokens, tokens // 2), len(texts) // 2
+            _log.warning("%s: too little memory for %d texts at once: halved", self._model.name, len(texts))
+            return np.concatenate([self._encode(part, tokens // 2) for part in (texts[:half], texts[half:])])
+        if self.engine.device == "cpu" or not self._may_fall_back:
+            raise failure
+        self._use_processor(failure)
+        self._transformer = None
+        self._transformer = self._load()
+        return self._encode(texts, self._tokens)
 
     @property
     def _loaded(self) -> "SentenceTransformer":

@@ -6,12 +6,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
 from sourcebook.embedding.onnx.record import Export
 from sourcebook.errors import ModelError
-from sourcebook.processes.cores import usable_threads
 from sourcebook.processes.interrupts import result_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class EmbedderPool:
         if settings.provider is not None:
             return
         if items * _TEXTS_PER_ITEM > FEW_TEXTS or _usable_export(find_model(settings.model), home) is None:
-            self._process(settings)
+            self._process(settings, home)
 
     def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> "EmbeddingProcess | OnnxEmbedder":
         """Choose the embedder: a process that runs already, else for few texts the exported model in this process.
@@ -66,16 +66,16 @@ class EmbedderPool:
             ModelError: The model cannot be found, or its process cannot be started.
         """
         if settings in self._processes or texts > FEW_TEXTS:
-            return self._process(settings)
+            return self._process(settings, home)
         if settings not in self._opened:
             export = _usable_export(find_model(settings.model), home)
             if export is None:
-                return self._process(settings)
+                return self._process(settings, home)
             self._close_others(settings)
             try:
-                self._opened[settings] = open_exported(export, threads=usable_threads())
+                self._opened[settings] = open_exported(export, threads=1)
             except ModelError:  # the next search reports it
-                return self._process(settings)
+                return self._process(settings, home)
         return self._opened[settings]
 
     def for_generation(
@@ -102,6 +102,18 @@ class EmbedderPool:
             identity = generation.model.partition("/")[0]
             self._remote[key] = open_remote(identity, settings, access, for_queries=False)
         return self._remote[key]
+
+    def engine_of(self, settings: EmbeddingSettings) -> Engine | None:
+        """Return the engine of these settings, once its model is loaded; None where no text needed one.
+
+        Raises:
+            ModelError: The model cannot be loaded.
+        """
+        embedder = self._processes.get(settings)
+        if embedder is not None:
+            return embedder.engine()
+        opened = self._opened.get(settings)
+        return None if opened is None else opened.engine
 
     def export_beside(self, settings: EmbeddingSettings, home: Path) -> None:
         """Begin the export of a loaded model, if it is due, while this process goes on.
@@ -155,7 +167,7 @@ class EmbedderPool:
         """Close every embedder."""
         self.close()
 
-    def _process(self, settings: EmbeddingSettings) -> "EmbeddingProcess":
+    def _process(self, settings: EmbeddingSettings, home: Path) -> "EmbeddingProcess":
         """Return the process of a model; start it where there is none, or where its child has died."""
         process = self._processes.get(settings)
         if process is None or not process.is_active:
@@ -164,7 +176,9 @@ class EmbedderPool:
                 process.close()
             from sourcebook.embedding.process import EmbeddingProcess  # not with the code location: takes 0.2 s
 
-            process = EmbeddingProcess(find_model(settings.model), settings.precision)
+            process = EmbeddingProcess(
+                find_model(settings.model), settings.precision, device=settings.device, home=home
+            )
             process.start()
             self._processes[settings] = process
         return self._processes[settings]

@@ -12,7 +12,9 @@ from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 
 _OTHER_EXPORTS = ["onnx/*", "openvino/*", "coreml/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf"]
-"""Patterns of files that are not downloaded: exports for other frameworks, which can have gigabytes."""
+_PICKLED = ["*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl"]
+"""Patterns of files that are not downloaded: exports for other frameworks, which can have gigabytes, and pickled
+weights, which are not read."""
 
 
 _SECONDS = 1.5
@@ -96,7 +98,9 @@ def _snapshot(name: str, *, local_files_only: bool) -> Path | str:
     from huggingface_hub import snapshot_download
 
     try:
-        folder = Path(snapshot_download(name, local_files_only=local_files_only, ignore_patterns=_OTHER_EXPORTS))
+        folder = Path(
+            snapshot_download(name, local_files_only=local_files_only, ignore_patterns=[*_OTHER_EXPORTS, *_PICKLED])
+        )
         weights_sha256(folder)
     except Exception as error:  # noqa: BLE001 - the hub's client raises its own, httpx's and the system's errors
         return " ".join(str(error).split())[:300] or type(error).__name__

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
+from sourcebook.embedding.device import DeviceName
 from sourcebook.embedding.precision import Precision
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 
-def load_folder(name: str, folder: Path, precision: Precision) -> "SentenceTransformer":
+def load_folder(name: str, folder: Path, precision: Precision, device: DeviceName = "cpu") -> "SentenceTransformer":
     """Load a model from its folder, with no access to the network and nothing printed.
 
     Args:
         name: The model's name, for the error's sentence.
         folder: The sentence-transformers folder.
         precision: Number format of the weights and the computation.
+        device: Device that computes.
 
     Raises:
         ModelError: sentence-transformers is not installed, or cannot load the folder.
@@ -36,7 +38,12 @@ def load_folder(name: str, folder: Path, precision: Precision) -> "SentenceTrans
     dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
     try:
         with quiet():
-            return SentenceTransformer(str(folder), local_files_only=True, model_kwargs={"dtype": dtype})
+            return SentenceTransformer(
+                str(folder),
+                device=device,
+                local_files_only=True,
+                model_kwargs={"dtype": dtype, "use_safetensors": True},
+            )
     except Exception as error:
         raise ModelError(
             f"The embedding model {name!r} cannot be loaded from {folder}: {first_line(error)} "

@@ -46,6 +46,11 @@ class EmbeddingModel:
     dimensions: int
     max_tokens: int
 
+    @property
+    def is_in_the_box(self) -> bool:
+        """Whether its weights are those of a package that this project names."""
+        return self.identity in {_BUNDLED_IDENTITY, _MULTILINGUAL_IDENTITY}
+
 
 def find_model(name: str) -> EmbeddingModel:
     """Find an embedding model by name, without importing torch if its files describe it.

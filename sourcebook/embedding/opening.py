@@ -1,5 +1,9 @@
-"""Open the embedder of a generation's questions: a provider's, or a local one, without torch if it was exported."""
+"""Open the embedder of a generation's questions, a provider's or a local one, or of its passages.
 
+A local one needs no torch where its model has been exported.
+"""
+
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,8 +12,12 @@ from sourcebook.errors import ModelError
 from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:
-    from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.embedding.device import DeviceSetting
+    from sourcebook.embedding.embedder import QueryEmbedder, SentenceTransformerEmbedder
+    from sourcebook.embedding.engine import Engine
     from sourcebook.embedding.model import EmbeddingModel
+    from sourcebook.embedding.onnx.embed import OnnxEmbedder
+    from sourcebook.embedding.precision import PrecisionSetting
     from sourcebook.embedding.remote.access import ProviderAccess
 
 
@@ -46,6 +54,64 @@ def open_query_embedder(
         except ModelError as error:
             found = str(error)
     return _open_sentence_transformer(identity, settings), f"Queries are embedded with sentence-transformers: {found}."
+
+
+def open_embedder(
+    model: "EmbeddingModel", precision: "PrecisionSetting", device: "DeviceSetting", home: Path | None
+) -> "SentenceTransformerEmbedder | OnnxEmbedder":
+    """Open the embedder of a generation's passages.
+
+    onnxruntime takes float32 on the processor, where the model has an export: that of a model of the box is written
+    now, without torch; that of any other model is made by the first ingest, which loads torch.
+
+    Args:
+        model: The model.
+        precision: Number format by the settings.
+        device: Device by the settings.
+        home: State folder, with the exports in `models/`; None for torch.
+
+    Raises:
+        ModelError: The model cannot be loaded, or the device of the settings is not there.
+    """
+    from sourcebook.embedding.device import choose_device
+    from sourcebook.embedding.engine import choose_engine
+    from sourcebook.embedding.memory import needed_memory, wait_for_memory
+    from sourcebook.embedding.model import verify
+    from sourcebook.embedding.weights import weights_size
+
+    chosen = choose_device(device)
+    engine = choose_engine(precision, chosen)
+    weights = weights_size(verify(model))
+    if engine.name == "onnxruntime":
+        wait_for_memory(model.name, needed_memory(weights, "onnxruntime"))
+        opened = "its export is not used" if home is None else _open_export(model, home, engine)
+        if not isinstance(opened, str):
+            return opened
+        engine = replace(engine, name="torch", reason=f"onnxruntime would be faster, but {opened}")
+    from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+
+    wait_for_memory(model.name, needed_memory(weights, "torch"))
+    return SentenceTransformerEmbedder(model, engine=engine, may_fall_back=not chosen.is_required)
+
+
+def _open_export(model: "EmbeddingModel", home: Path, engine: "Engine") -> "OnnxEmbedder | str":
+    """Open a model's export for passages; return the reason where that cannot be, as the end of a sentence."""
+    from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
+    from sourcebook.embedding.onnx.record import Export
+
+    if needs_export(home, model):
+        if not model.is_in_the_box:
+            return "this model has no export yet"
+        from sourcebook.embedding.onnx.export import export_model
+
+        reason = export_model(home, model)
+        if reason is not None:
+            return reason
+    found = find_export(home, model.identity)
+    try:
+        return open_exported(found, threads=1, engine=engine) if isinstance(found, Export) else found
+    except ModelError as error:
+        return str(error)
 
 
 def check_openable(home: Path, model: str, settings: EmbeddingSettings) -> None:

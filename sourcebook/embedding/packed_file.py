@@ -85,23 +85,28 @@ class PackedFile:
         self.vocabulary = _vocabulary(reader)
         self._tensors = dict(_tensors(reader))
 
-    def tensor(self, name: str) -> "NDArray[np.float32]":
-        """Return a tensor as a row of float32."""
+    def size(self, name: str) -> int:
+        """Return how many numbers a tensor has."""
+        return self._tensors[name].size
+
+    def pieces(self, name: str) -> "Iterator[NDArray[np.float32]]":
+        """Yield the numbers of a tensor in rows."""
         import numpy as np
 
         place = self._tensors[name]
         raw = np.frombuffer(self._data, "u1", place.length, place.offset)
         if place.length == 4 * place.size:
-            return raw.view("<f4").astype(np.float32)
+            yield raw.view("<f4").astype(np.float32)
+            return
         blocks = raw.reshape(-1, _SCALE_BYTES + self._block // 2)
-        values = np.empty((len(blocks), self._block), np.float32)
         for begin in range(0, len(blocks), _BLOCKS_AT_ONCE):
-            some, numbers = blocks[begin : begin + _BLOCKS_AT_ONCE], values[begin : begin + _BLOCKS_AT_ONCE]
+            some = blocks[begin : begin + _BLOCKS_AT_ONCE]
+            numbers = np.empty((len(some), self._block), np.float32)
             packed = some[:, _SCALE_BYTES:]
             numbers[:, : self._block // 2], numbers[:, self._block // 2 :] = packed & 15, packed >> 4
             numbers -= _ZERO
             numbers *= some[:, :_SCALE_BYTES].copy().view("<f2").astype(np.float32)
-        return values.reshape(-1)
+            yield numbers.reshape(-1)
 
 
 class _Reader:

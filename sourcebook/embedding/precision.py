@@ -1,6 +1,7 @@
 """The number format of a model: bfloat16 if the processor has it, which is about twice as fast."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +17,8 @@ def choose_precision(setting: PrecisionSetting = "auto", cpuinfo: Path = _CPUINF
 
     Args:
         setting: `auto` takes bfloat16 where the processor computes in it natively (AVX512_BF16, AMX_BF16, or ARM's
-            BF16), and float32 elsewhere, where bfloat16 would be emulated; the others are taken as they are.
+            BF16) and torch is installed, and float32 elsewhere, where bfloat16 would be emulated; the others are taken
+            as they are.
         cpuinfo: The file Linux describes its processors in.
 
     Returns:
@@ -24,6 +26,8 @@ def choose_precision(setting: PrecisionSetting = "auto", cpuinfo: Path = _CPUINF
     """
     if setting != "auto":
         return setting
+    if find_spec("torch") is None:
+        return "float32"
     try:
         description = cpuinfo.read_text(encoding="ascii", errors="replace")
     except OSError:  # not Linux

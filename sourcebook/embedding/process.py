@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired
 
 from sourcebook.embedding import worker
+from sourcebook.embedding.device import DeviceSetting
+from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
@@ -32,13 +34,24 @@ class EmbeddingProcess:
     Args:
         model: The model to embed with.
         precision: Number format; see `choose_precision`. The child chooses.
+        device: Device; see `choose_device`. The child chooses.
+        home: State folder, with the exports in `models/`; None for torch.
     """
 
     provider: Final = LOCAL
 
-    def __init__(self, model: EmbeddingModel, precision: PrecisionSetting = "auto") -> None:
+    def __init__(
+        self,
+        model: EmbeddingModel,
+        precision: PrecisionSetting = "auto",
+        *,
+        device: DeviceSetting = "auto",
+        home: Path | None = None,
+    ) -> None:
         self._model = model
-        self._precision = precision
+        self._precision: PrecisionSetting = precision
+        self._device: DeviceSetting = device
+        self._home = home
         self._lock = RLock()
         self._end: str | None = None
         self._pool: WorkerPool | None = None
@@ -70,7 +83,7 @@ class EmbeddingProcess:
             except OSError as error:
                 message = f"The embedding process for {self._model.name!r} cannot be started: {error}."
                 raise ModelError(message) from error
-            self._schedule(worker.load, self._model, self._precision)
+            self._schedule(worker.load, self._model, self._precision, self._device, self._home)
 
     def submit(self, texts: Sequence[str]) -> Future[Vectors]:
         """Queue passages and return at once, so that the caller can read the next ones meanwhile.
@@ -93,6 +106,15 @@ class EmbeddingProcess:
         self.start()
         return result_of(self._schedule(worker.embed_query, text))
 
+    def engine(self) -> Engine:
+        """Return the engine that the child has chosen; waits until the model is loaded.
+
+        Raises:
+            ModelError: The model cannot be loaded.
+        """
+        self.start()
+        return result_of(self._schedule(worker.engine))
+
     def export(self, home: Path) -> Future[str | None]:
         """Queue the export of the model to ONNX; see `export_model`.
 
@@ -103,7 +125,7 @@ class EmbeddingProcess:
             ModelError: The child has ended or been closed.
         """
         self.start()
-        return self._schedule(worker.export, home)
+        return self._schedule(worker.export, home, self._model)
 
     def close(self) -> None:
         """End the child at once; its unanswered tasks fail. May be called more than once."""

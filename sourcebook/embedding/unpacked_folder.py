@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.embedding.packed_file import PackedFile, Sizes, Vocabulary
+from sourcebook.embedding.tensor_file import NewTensor, write_tensors
 from sourcebook.embedding.weights import MULTILINGUAL_MAX_TOKENS
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 WEIGHTS: Final = "model.safetensors"
@@ -46,35 +45,40 @@ def write_folder(packed: PackedFile, folder: Path) -> None:
     Raises:
         OSError: a file cannot be written.
     """
-    from safetensors.numpy import save_file
-
     made = _tokenizer(packed.vocabulary)
     made.save(str(folder / "tokenizer.json"))
     for name, value in _settings(packed.sizes, packed.vocabulary).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
     (folder / "2_Normalize").mkdir()
-    save_file(_state(packed), str(folder / WEIGHTS), metadata={"format": "pt"})
+    write_tensors(folder / WEIGHTS, _state(packed))
 
 
-def _state(packed: PackedFile) -> "dict[str, NDArray[np.float32]]":
+def _state(packed: PackedFile) -> dict[str, NewTensor]:
     """Return the tensors of transformers' BertModel; its pooler, which no vector depends on, is zero."""
     import numpy as np
 
     hidden = packed.sizes.hidden
-    shapes = {"intermediate.dense": (packed.sizes.feed_forward, hidden), "output.dense": (hidden, -1)}
-    state = {name: packed.tensor(short) for name, short in _OUTER.items()}
-    for name in _OUTER:
-        if "LayerNorm" not in name:
-            state[name] = state[name].reshape(-1, hidden)
+    shapes = {
+        "intermediate.dense": (packed.sizes.feed_forward, hidden),
+        "output.dense": (hidden, packed.sizes.feed_forward),
+    }
+
+    def tensor(short: str, shape: tuple[int, ...] | None = None) -> NewTensor:
+        return NewTensor(shape or (packed.size(short),), packed.pieces(short))
+
+    state = {
+        name: tensor(short, None if "LayerNorm" in name else (packed.size(short) // hidden, hidden))
+        for name, short in _OUTER.items()
+    }
     for layer in range(packed.sizes.layers):
         for name, short in _INNER.items():
-            weight, place = packed.tensor(f"l{layer}.{short}.w"), f"encoder.layer.{layer}.{name}"
-            is_row = name.endswith("LayerNorm")
-            state[f"{place}.weight"] = weight if is_row else weight.reshape(shapes.get(name, (hidden, hidden)))
-            state[f"{place}.bias"] = packed.tensor(f"l{layer}.{short}.b")
-    state["pooler.dense.weight"] = np.zeros((hidden, hidden), np.float32)
-    state["pooler.dense.bias"] = np.zeros(hidden, np.float32)
+            place, is_row = f"encoder.layer.{layer}.{name}", name.endswith("LayerNorm")
+            shape = None if is_row else shapes.get(name, (hidden, hidden))
+            state[f"{place}.weight"] = tensor(f"l{layer}.{short}.w", shape)
+            state[f"{place}.bias"] = tensor(f"l{layer}.{short}.b")
+    state["pooler.dense.weight"] = NewTensor((hidden, hidden), [np.zeros(hidden * hidden, np.float32)])
+    state["pooler.dense.bias"] = NewTensor((hidden,), [np.zeros(hidden, np.float32)])
     return state
 
 

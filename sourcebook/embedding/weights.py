@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from sourcebook.embedding.complete_folder import check_folder
 from sourcebook.errors import ModelError
 
 BUNDLED_NAME: Final = "all-MiniLM-L6-v2"
@@ -38,23 +39,18 @@ def weights_sha256(folder: Path) -> str:
     """Hash the weight files of a model's folder; each file is read once a process.
 
     Args:
-        folder: A model's folder, with `*.safetensors` (or, where a module has none, `*.bin`) files in it
-            and in the folders of its modules.
+        folder: A model's folder, with `*.safetensors` files in it and in the folders of its modules.
 
     Returns:
         The hexadecimal SHA-256 of the weights file where there is one, and the SHA-256 over the lines
         `<digest>  <path>` where there are several.
 
     Raises:
-        ModelError: The folder has no weights, or they cannot be read.
+        ModelError: The folder has no weights, or pickled or incomplete ones, or they cannot be read.
     """
     try:
+        check_folder(folder, _modules(folder))
         files = _weight_files(folder)
-        if not files:
-            raise ModelError(
-                f"The folder {folder} holds no weights (*.safetensors or *.bin): "
-                "give the folder of a complete sentence-transformers model."
-            )
         digests = [_file_sha256(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     except OSError as error:
         raise ModelError(f"The weights in {folder} cannot be read: {error}. Check its permissions.") from error
@@ -72,14 +68,13 @@ def weights_size(folder: Path) -> int:
 
 
 def _weight_files(folder: Path) -> list[Path]:
+    return [file for module in _modules(folder) for file in sorted(module.glob("*.safetensors"))]
+
+
+def _modules(folder: Path) -> list[Path]:
+    """Return the folder and, in order, those of its modules."""
     modules = [path for path in folder.iterdir() if path.is_dir() and path.name not in _OTHER_BACKENDS]
-    return [file for module in (folder, *sorted(modules)) for file in _module_weights(module)]
-
-
-def _module_weights(module: Path) -> list[Path]:
-    return sorted(module.glob("*.safetensors")) or sorted(
-        file for file in module.glob("*.bin") if file.name != "training_args.bin"
-    )
+    return [folder, *sorted(modules)]
 
 
 @lru_cache(maxsize=64)

@@ -7,18 +7,28 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sourcebook.embedding.device import DeviceSetting
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel
+from sourcebook.embedding.onnx.embed import OnnxEmbedder
+from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
 from sourcebook.processes.child import hide_packages, loading_libraries, reason_of
 from sourcebook.processes.freed_memory import return_freed_memory
 
-_loaded: SentenceTransformerEmbedder | ModelError = ModelError("The embedding model is not loaded.")
+_loaded: SentenceTransformerEmbedder | OnnxEmbedder | ModelError = ModelError("The embedding model is not loaded.")
 
 
-def load(model: EmbeddingModel, precision: PrecisionSetting) -> None:
-    """Load the model that the next tasks use.
+def load(model: EmbeddingModel, precision: PrecisionSetting, device: DeviceSetting, home: Path | None) -> None:
+    """Load the model that the next tasks use, with onnxruntime where that is the faster engine and has an export.
+
+    Args:
+        model: The model.
+        precision: Number format by the settings.
+        device: Device by the settings.
+        home: State folder, with the exports in `models/`; None for torch.
 
     Raises:
         ModelError: The model cannot be loaded; later tasks raise the error, too.
@@ -27,7 +37,7 @@ def load(model: EmbeddingModel, precision: PrecisionSetting) -> None:
     hide_packages("pandas")  # which scikit-learn imports where it is installed
     try:
         with _model_errors(), loading_libraries():
-            _loaded = SentenceTransformerEmbedder(model, precision)
+            _loaded = open_embedder(model, precision, device, home)
     except ModelError as error:
         _loaded = error
         raise
@@ -45,16 +55,23 @@ def embed_query(text: str) -> NDArray[np.float32]:
         return _embedder().embed_query(text)
 
 
-def export(home: Path) -> str | None:
-    """Export the model to ONNX; see `export_model`."""
+def export(home: Path, model: EmbeddingModel) -> str | None:
+    """Export the model, which has been loaded, to ONNX; see `export_model`."""
     from sourcebook.embedding.onnx.export import export_model
 
     return_freed_memory()  # a long ingest leaves 0.4 GB; an export takes as much
     with _model_errors():
-        return export_model(home, _embedder().model)
+        _embedder()
+        return export_model(home, model)
 
 
-def _embedder() -> SentenceTransformerEmbedder:
+def engine() -> Engine:
+    """Return the engine of the loaded model."""
+    with _model_errors():
+        return _embedder().engine
+
+
+def _embedder() -> SentenceTransformerEmbedder | OnnxEmbedder:
     if isinstance(_loaded, ModelError):
         raise _loaded
     return _loaded

@@ -1,7 +1,7 @@
 """The generations of a collection: look-up, and what the applied settings ask for."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -9,15 +9,16 @@ from psycopg import Connection, sql
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.collection import AUTO_MODEL, ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import AUTO_MODEL, OF_THE_MACHINE, ChunkingSettings, EmbeddingSettings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.database.queries import queries
+from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.embedding.settled import settle_model
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.errors import ConfigurationError, ModelError
 from sourcebook.indexing.judged_state import judged_state
-from sourcebook.indexing.model_choice import choose_model
+from sourcebook.indexing.model_choice import choose_model, leaves_choice, settled_model
 from sourcebook.model.generation import PARTITIONED, Generation, plain_settings
 
 PlainSettings = dict[str, dict[str, Any]]
@@ -52,6 +53,8 @@ class Generations:
     """Comparison of the generation being built with the active one on judged questions."""
     retired: tuple[int, ...] = ()
     """Ids of generations whose deletion has begun."""
+    asked: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    """Embedding settings as applied."""
     awaits_choice: bool = False
     """Whether the settings leave the model to the languages of the documents, which have not decided yet."""
 
@@ -105,13 +108,19 @@ def find_generations(connection: Connection, collection: str) -> Generations:
             f"there is no collection {collection}: add it to sourcebook.yaml and run  sourcebook apply"
         )
     active, building = row["active_generation_id"], row["building_generation_id"]
-    known = [Generation(**values, is_active=values["id"] == active) for values in row["generations"]]
     overruled = row["overruled_settings"]
-    embedding = dict(EmbeddingSettings.model_validate(row["embedding"]).model_dump(mode="json"))
-    is_chosen = embedding["model"] == AUTO_MODEL
-    settled = row["chosen_model"] or next((each.embedding["model"] for each in known if each.is_active), None)
-    if is_chosen:
-        embedding["model"] = settled or BUNDLED_NAME
+    asked = EmbeddingSettings.model_validate(row["embedding"])
+    embedding = dict(asked.model_dump(mode="json"))
+    known = [
+        Generation(
+            **{**values, "embedding": {**values["embedding"], "device": asked.device}}, is_active=values["id"] == active
+        )
+        for values in row["generations"]
+    ]
+    active_model = next((each.embedding["model"] for each in known if each.is_active), None)
+    settled = settled_model(asked, row["choice"], active_model)
+    if is_chosen := leaves_choice(asked):
+        embedding["model"] = settled or (BUNDLED_NAME if asked.model == AUTO_MODEL else asked.model)
     return Generations(
         collection=collection,
         wanted=plain_settings(row["chunking"], embedding),
@@ -127,6 +136,7 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         evaluation=row["evaluation"] or {},
         verdict=row["verdict"],
         retired=tuple(row["retired"]),
+        asked=asked,
         awaits_choice=is_chosen and settled is None,
     )
 
@@ -193,7 +203,7 @@ def ensure_generations(connection: Connection, collection: str) -> list[Generati
     """
     found = find_generations(connection, collection)
     if found.awaits_choice:
-        choose_model(connection, collection)
+        choose_model(connection, collection, found.asked)
         found = find_generations(connection, collection)
     scope = {"collection": collection}
     if found.overruled is not None and found.overruled != found.wanted:
@@ -263,7 +273,7 @@ def create_generation(
             {
                 "collection": collection,
                 "chunking": Jsonb(chunking.model_dump(mode="json")),
-                "embedding": Jsonb(embedding.model_dump(mode="json")),
+                "embedding": Jsonb(embedding.model_dump(mode="json", exclude=set(OF_THE_MACHINE))),
                 "model": model,
                 "dimensions": dimensions,
             },
@@ -292,6 +302,12 @@ def create_generation(
         scope = {"collection": collection, "generation": number, "before": None, "overruled": None}
         connection.execute(queries["activate_generation" if is_active else "build_generation"], scope)
     return generation
+
+
+def record_engine(connection: Connection, generation: Generation, engine: Engine | None) -> None:
+    """Record the engine that computed the latest vectors of a generation; None where no vector was computed."""
+    if engine is not None:
+        connection.execute(queries["record_engine"], {"generation": generation.id, "engine": Jsonb(asdict(engine))})
 
 
 def index_bytes(connection: Connection, generation: Generation) -> int:

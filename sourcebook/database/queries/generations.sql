@@ -9,7 +9,7 @@ WHERE collection.name = %(collection)s;
 -- Return the applied settings of a collection that decide its generation, and all of its generations.
 SELECT collection.settings -> 'chunking' AS chunking, collection.settings -> 'embedding' AS embedding,
        collection.settings -> 'generations' AS rules, collection.settings -> 'evaluation' AS evaluation, collection.active_generation_id, collection.building_generation_id,
-       collection.overruled_settings, collection.generation_error, collection.model_choice ->> 'model' AS chosen_model,
+       collection.overruled_settings, collection.generation_error, collection.model_choice AS choice,
        (SELECT verdict FROM generation WHERE id = collection.building_generation_id) AS verdict,
        (SELECT max(activated_at) FROM activation WHERE activation.collection = collection.name) AS activated_at,
        ARRAY(
@@ -40,6 +40,10 @@ UPDATE collection SET model_choice = %(choice)s WHERE name = %(collection)s;
 -- name: model_choice
 -- Return the recorded choice of a collection's embedding model.
 SELECT model_choice FROM collection WHERE name = %(collection)s;
+
+-- name: record_engine
+-- Record the engine that computed the latest vectors of a generation.
+UPDATE generation SET engine = %(engine)s WHERE id = %(generation)s AND engine IS DISTINCT FROM %(engine)s;
 
 -- name: other_generations
 -- Return the generations of a collection except for one.

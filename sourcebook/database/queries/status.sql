@@ -9,7 +9,7 @@ SELECT collection.name,
        (SELECT coalesce(sum(items), 0)::bigint FROM tally
         WHERE tally.collection = collection.name AND kind = 'removed') AS removed,
        generation.id AS generation,
-       generation.embedding ->> 'model' AS embedding_model,
+       generation.embedding ->> 'model' AS embedding_model, generation.engine,
        indexes.documents AS generated_indexes, indexes.passages AS passages_without_vector
 FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
 CROSS JOIN LATERAL (

@@ -19,17 +19,17 @@ from sourcebook.embedding.onnx.record import (
     TOKENIZER,
     WEIGHTS,
     Export,
-    ExportedFile,
     ExportRecord,
     Refusal,
     TokenSettings,
     config_hash,
+    described_files,
     exclusively,
-    file_sha256,
     model_folder,
     read_refusal,
     write_record,
 )
+from sourcebook.embedding.onnx.written import write_export
 from sourcebook.embedding.preparation import passage_prompt, query_prompt
 from sourcebook.embedding.weights import weights_size
 
@@ -57,8 +57,9 @@ class UnsupportedModelError(Exception):
 def export_model(home: Path, model: EmbeddingModel) -> str | None:
     """Export a model, unless that is done or was refused; replace the files of a model that has changed.
 
-    Importing torch takes seconds, and the weights are held in memory in float32. Processes that export at once wait for
-    each other, and the first one's export serves all. A killed process leaves nothing that counts.
+    A model of the box is written without torch, in a second. For any other one torch is imported, which takes seconds,
+    and the weights are held in memory in float32. Processes that export at once wait for each other, and the export of
+    the first one serves all. A killed process leaves nothing that counts.
 
     Args:
         home: The state folder; the files are written below `models/` in it.
@@ -98,10 +99,12 @@ def _export(folder: Path, model: EmbeddingModel, source: Path) -> ExportRecord |
         _check_size(weights_size(source))
     except UnsupportedModelError as error:  # before so much is loaded
         return Refusal(reason=str(error), config_hash=made_of)
-    transformer = load_folder(model.name, source, "float32")
+    transformer = None if model.is_in_the_box else load_folder(model.name, source, "float32")
     target = Path(tempfile.mkdtemp(prefix="files-", dir=folder))
     target.chmod(0o755)
     try:
+        if transformer is None:
+            return write_export(model, source, made_of, target)
         return _write(transformer, model, made_of, target)
     except BaseException as error:
         shutil.rmtree(target, ignore_errors=True)
@@ -143,14 +146,9 @@ def _write(transformer: "SentenceTransformer", model: EmbeddingModel, made_of: s
         update={
             "probe": (PROBE, tuple(map(float, embedder.embed_query(PROBE)))),
             "worst_difference": largest_difference(transformer, embedder, record),
-            "files": {path.name: _described(path) for path in sorted(target.iterdir())},
+            "files": described_files(target),
         }
     )
-
-
-def _described(path: Path) -> ExportedFile:
-    status = path.stat()
-    return ExportedFile(size=status.st_size, modified=status.st_mtime_ns, sha256=file_sha256(path))
 
 
 def _check_supported(transformer: "SentenceTransformer") -> None:

@@ -7,8 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel
-from sourcebook.embedding.onnx.embed import OnnxEmbedder
+from sourcebook.embedding.onnx.embed import QUESTIONS, OnnxEmbedder
 from sourcebook.embedding.onnx.record import (
     EXPORT,
     Export,
@@ -72,17 +73,18 @@ def needs_export(home: Path, model: EmbeddingModel) -> bool:
     return record is None or record.config_hash != expected
 
 
-def open_exported(export: Export, *, threads: int | None = None) -> OnnxEmbedder:
+def open_exported(export: Export, *, threads: int | None = None, engine: Engine = QUESTIONS) -> OnnxEmbedder:
     """Load an export, and embed the recorded question: another vector shows damage or another way to compute.
 
     Args:
         export: Export to load.
-        threads: Threads that compute together; by default the best number for one question.
+        threads: Threads that compute one batch; by default the best number for one question.
+        engine: Engine with the reason for it, as it is recorded for passages.
 
     Raises:
         ModelError: The export cannot be loaded, or its vector is not the recorded one.
     """
-    embedder = OnnxEmbedder(export, threads=threads)
+    embedder = OnnxEmbedder(export, threads=threads, engine=engine)
     question, expected = export.record.probe
     difference = float(np.abs(embedder.embed_query(question) - np.asarray(expected, np.float32)).max())
     if not difference <= _PROBE_TOLERANCE:

@@ -70,7 +70,8 @@ class ExportRecord(BaseModel):
         passage_prompt: Text before a passage; empty for most models.
         inputs: Inputs of the graph: `input_ids`, `attention_mask`, `token_type_ids`, or some of them.
         config_hash: Hash of the settings and packages that the export was made with; another one makes it stale.
-        worst_difference: Largest difference of any number of a vector from sentence-transformers in float32.
+        worst_difference: Largest difference of any number of a vector from sentence-transformers in float32; None where
+            the graph was written without torch.
         probe: A question, and its vector at the time of the export.
         folder: Name of the folder with the files.
         files: Files by name.
@@ -88,7 +89,7 @@ class ExportRecord(BaseModel):
     passage_prompt: str
     inputs: tuple[str, ...]
     config_hash: str
-    worst_difference: float = 0.0
+    worst_difference: float | None = 0.0
     probe: tuple[str, tuple[float, ...]] = ("", ())
     folder: str
     files: dict[str, ExportedFile] = Field(default_factory=dict)
@@ -151,6 +152,16 @@ def file_sha256(path: Path) -> str:
     """Return the hexadecimal SHA-256 of a file's content."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def described_files(folder: Path) -> dict[str, ExportedFile]:
+    """Return the size, the time of change and the SHA-256 of each file in a folder, by name."""
+    return {path.name: _described(path) for path in sorted(folder.iterdir())}
+
+
+def _described(path: Path) -> ExportedFile:
+    status = path.stat()
+    return ExportedFile(size=status.st_size, modified=status.st_mtime_ns, sha256=file_sha256(path))
 
 
 def read_refusal(folder: Path) -> Refusal | None:

@@ -74,7 +74,8 @@ class TestDefaults:
                     tags: [policy, policy, "2024"]
                     max_bytes: 1.5GiB
                 chunking: {tokens: 512, overlap: 64}
-                embedding: {model: other, precision: bfloat16, generated_indexes: true}
+                embedding:
+                  {model: other, precision: bfloat16, device: cuda, low_memory: smaller, generated_indexes: true}
             """
         ).collections["2024.hand-book_x"]
         assert settings.files[0].include == ("**/*.md", "notes/**")
@@ -86,6 +87,8 @@ class TestDefaults:
             "model": "other",
             "dimensions": None,
             "precision": "bfloat16",
+            "device": "cuda",
+            "low_memory": "smaller",
             "generated_indexes": True,
         }
 

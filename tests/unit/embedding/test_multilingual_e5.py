@@ -61,8 +61,8 @@ def test_the_packed_format_is_read() -> None:
         3,
     )
     assert read.vocabulary.replacements == {"\t": " "}
-    assert read.tensor("wide").tolist() == values.tolist()
-    assert read.tensor("row").tolist() == [0.25, 7.125, -1]
+    assert np.concatenate(list(read.pieces("wide"))).tolist() == values.tolist()
+    assert np.concatenate(list(read.pieces("row"))).tolist() == [0.25, 7.125, -1]
 
 
 def test_another_format_is_refused() -> None:

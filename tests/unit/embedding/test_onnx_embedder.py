@@ -97,15 +97,20 @@ def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel)
     settings = EmbeddingSettings(model=BUNDLED_NAME, precision="float32")
     with EmbedderPool() as pool:
         pool.start_early(settings, minilm_home, items=1)
+        assert pool.engine_of(settings) is None
         embedder = pool.for_texts(settings, minilm_home, texts=20)
         assert isinstance(embedder, OnnxEmbedder)
         assert pool.for_texts(settings, minilm_home, texts=20) is embedder
         assert embedder.submit(["battery"]).result().shape == (1, model.dimensions)
+        assert pool.engine_of(settings) == embedder.engine
         pool.export_beside(settings, minilm_home)
         assert pool.wait_for_exports() == {}
         process = pool.for_texts(settings, minilm_home, texts=10_000)
         assert isinstance(process, EmbeddingProcess)
         assert pool.for_texts(settings, minilm_home, texts=20) is process
+        engine = pool.engine_of(settings)
+        assert engine is not None
+        assert str(engine).startswith("onnxruntime in float32 on the processor: embedding.precision asks for float32")
     with pytest.raises(ModelError, match="has been closed"):
         embedder.embed(["battery"])
     with pytest.raises(ModelError, match="has been closed"):

@@ -57,11 +57,11 @@ def test_the_default_model_s_export_gives_the_same_vectors(minilm: Export, model
 
 
 def test_what_is_recorded_of_the_default_model(minilm: Export, model: EmbeddingModel) -> None:
-    """The record says what the model is, by which settings and packages it was exported, and how near it came."""
+    """The record says what the model is, and by which settings and packages it was exported."""
     record = minilm.record
     assert (record.identity, record.dimensions, record.tokens.max_tokens) == (model.identity, 384, 256)
     assert (record.query_prompt, record.passage_prompt) == ("", "")
-    assert 0 < record.worst_difference <= 1e-5
+    assert record.worst_difference is None, "written without torch"
     assert model.folder is not None
     assert record.config_hash == config_hash(model.folder)
     assert record.files.keys() == {"model.onnx", "model.onnx.data", "tokenizer.json"}
