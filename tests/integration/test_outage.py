@@ -178,25 +178,29 @@ def searched(outage: Outage, interrupt: Callable[[Outage], None]) -> tuple[Searc
 
 
 @pytest.mark.alone
-def test_a_server_that_goes_away_and_comes_back(public_folder: Path) -> None:
-    """Stopped, killed, or shut down fast or at once: errors meanwhile, and searches as soon as it answers.
+def test_a_stopped_server(outage: Outage) -> None:
+    """SIGSTOP for seven seconds: the kernel accepts connections, and nobody answers."""
+    searchers, back = searched(outage, stop)
+    searchers.check(back)
 
-    SIGSTOP lasts seven seconds: the kernel accepts connections, and nobody answers. Each happens to a server of its
-    own, all at the same time.
+
+@pytest.mark.alone
+def test_a_server_that_ends_and_starts_again(public_folder: Path) -> None:
+    """Killed, or shut down fast or at once: errors meanwhile, and searches as soon as it runs.
+
+    Each happens to a server of its own, all at the same time.
     """
-    interruptions: dict[str, Callable[[Outage], None]] = {"SIGSTOP": stop}
-    for number in (signal.SIGKILL, signal.SIGINT, signal.SIGQUIT):
-        interruptions[number.name] = partial(end, number=number)
-    with ExitStack() as servers, ThreadPoolExecutor(len(interruptions)) as threads:
+    numbers = (signal.SIGKILL, signal.SIGINT, signal.SIGQUIT)
+    with ExitStack() as servers, ThreadPoolExecutor(len(numbers)) as threads:
         outages = {}
-        for name in interruptions:
-            place = public_folder / name
+        for number in numbers:
+            place = public_folder / number.name
             place.mkdir()
             place.chmod(0o755)
-            outages[name] = servers.enter_context(published_server(place))
-        done = [threads.submit(searched, outages[name], interrupt) for name, interrupt in interruptions.items()]
-        for name, (searchers, back) in zip(interruptions, [each.result() for each in done], strict=True):
-            print(name)
+            outages[number] = servers.enter_context(published_server(place))
+        done = [threads.submit(searched, outages[number], partial(end, number=number)) for number in numbers]
+        for number, (searchers, back) in zip(numbers, [each.result() for each in done], strict=True):
+            print(number.name)
             searchers.check(back)
 
 
