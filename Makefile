@@ -8,6 +8,8 @@ STAMP := $(VENV)/.installed
 # A few packages have files that are no Python of this version, which is no error. A third of all files is nearly never
 # imported: tests of packages, and models of transformers.
 COMPILE := $(BIN)/python -m compileall -qq -x '/tests?/|/pandas/|/transformers/models/(?!auto/|bert/)'
+PACKAGES := $(VENV)/lib/python*/site-packages/*
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 
 .PHONY: help install demo up test lint style imports types definitions bench bench-search constraints hashes clean python
 .DEFAULT_GOAL := help
@@ -22,13 +24,17 @@ $(STAMP): pyproject.toml constraints.txt hashes.txt | python
 	@echo "Installing into $(VENV)/; the first time takes some minutes."
 	@$(PYTHON) -m venv $(VENV) || { echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip
-	@# Everything but torch is checked against hashes.txt; the second command adds torch and the checkout itself.
-	$(BIN)/python -m pip install --no-compile --require-hashes --no-deps --build-constraint constraints.txt -r hashes.txt
-	@# pip uses one core. While it adds torch, the other one makes bytecode of what is installed by then; the rest follows.
-	@$(COMPILE) $(VENV)/lib/python*/site-packages/* & compiling=$$!; \
-		echo "pip install -e '.[pipeline]' --group dev"; \
-		$(BIN)/python -m pip install --no-compile -c constraints.txt --build-constraint constraints.txt \
-			-e '.[pipeline]' --group dev; \
+	@# Everything but torch is checked against hashes.txt. pip uses one core: the other one adds torch meanwhile, and then
+	@# makes bytecode of what is installed by then. Where a wheel of $(VENV)/torch.txt is missing, the last pip finds another.
+	@sed -n '/^torch==/p; /^triton==/p' constraints.txt > $(VENV)/torch.txt
+	@echo "pip install -r hashes.txt, and torch beside it"
+	@$(PIP) --require-hashes --no-deps --build-constraint constraints.txt -r hashes.txt & checked=$$!; \
+		$(PIP) --quiet --no-deps -c constraints.txt -r $(VENV)/torch.txt; \
+		while kill -0 $$checked 2>/dev/null; do $(COMPILE) $(PACKAGES); sleep 4; done; \
+		wait $$checked
+	@echo "pip install -e '.[pipeline]' --group dev"
+	@$(COMPILE) $(PACKAGES) & compiling=$$!; \
+		$(PIP) -c constraints.txt --build-constraint constraints.txt -e '.[pipeline]' --group dev; \
 		status=$$?; kill $$compiling 2>/dev/null; wait; exit $$status
 	@$(COMPILE) -j 0 $(VENV)/lib || true
 	@$(BIN)/python -m compileall -q assets orchestration resources sensors sourcebook

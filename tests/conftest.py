@@ -42,7 +42,7 @@ LONGEST = (
     *(f"tests/browser/test_{name}.py" for name in ("dagster_page", "crawl_with_scripts")),
     *(f"tests/acceptance/test_{name}.py" for name in ("topology", "crawl_command", "small_change", "watch")),
     "tests/browser/test_browser_lifecycle.py",
-    *(f"tests/acceptance/test_{name}.py" for name in ("up_served", "wheel", "up", "dagster_dev", "database_gone")),
+    *(f"tests/acceptance/test_{name}.py" for name in ("wheel", "up_served", "dagster_dev", "database_gone")),
 )
 """Files, or folders of files, that take most of a minute or more, in each layer the longest first."""
 _FIRST_CHANGE = 1_700_000_000

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FEW_TEXTS: Final = 256
 """Texts up to which an exported model has embedded them before torch, which is faster once loaded, is imported."""
+MANY_TEXTS: Final = 500
+"""Texts from which torch, which takes 5 s to load, is faster in sum (docs/decisions/0012-queries-without-torch.md)."""
 _TEXTS_PER_ITEM: Final = 4
 """Texts of a usual document; where documents have more, torch is loaded later."""
 
@@ -51,7 +53,7 @@ class EmbedderPool:
         """
         if settings.provider is not None:
             return
-        if items * _TEXTS_PER_ITEM > FEW_TEXTS or _usable_export(find_model(settings.model), home) is None:
+        if items * _TEXTS_PER_ITEM > MANY_TEXTS or _usable_export(find_model(settings.model), home) is None:
             self._process(settings, home)
 
     def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> "EmbeddingProcess | OnnxEmbedder":

@@ -5,21 +5,30 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import time
 import urllib.request
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
+from benchmarks.harness.kills.processes import family
 from sourcebook import KnowledgeBase
 from tests.acceptance.processes import free_port
+from tests.acceptance.test_up import servers_of
 from tests.acceptance.workplace import Workplace
 from tests.checkout import CHECKOUT
 from tests.waiting import wait_until
+from tests.web_server import WebServer
 
 PACKAGES = ("assets", "orchestration", "resources", "sensors")
 """The code location: packages of the wheel's own folder, and of no import path."""
+PAGE = "<html><title>Tides</title><h1 id=high>High water</h1><p>The mark is {colour}.</p></html>"
+SECONDS_UNTIL_SEARCHABLE = 60
+"""Seconds until `up` has taken in a file that was edited, on a machine that runs other tests too."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +57,14 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run([sys.executable, *install], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return interpreter
+
+
+@pytest.fixture
+def site() -> Iterator[WebServer]:
+    """A site of one page."""
+    with WebServer() as server:
+        server.page("/", PAGE.format(colour="blue"))
+        yield server
 
 
 @pytest.fixture
@@ -87,35 +104,53 @@ def test_the_environment_has_the_library_of_the_wheel_and_no_new_top_level_names
 
 
 @pytest.mark.timeout(600)
-def test_the_wheel_ingests_and_searches_and_takes_changes_in(elsewhere: Workplace) -> None:
-    """`ingest`, `search` and `up` need nothing of the checkout; a run that a sensor asked for finds the code too."""
+def test_up_of_the_wheel_takes_changes_in_by_itself_and_leaves_no_process_behind(
+    elsewhere: Workplace, site: WebServer
+) -> None:
+    """`ingest`, `search` and `up` need nothing of the checkout; a run that a sensor asked for finds the code too.
+
+    The changes are a file that was edited, and a page of a site whose refresh interval has passed.
+    """
     elsewhere.configure(handbook="docs")
-    elsewhere.write("docs/tides.md", "# Tides\n\nThe mark on the quay is blue.\n")
-    elsewhere.write("docs/page.html", "<title>Flags</title><h1>Flags</h1><p>The flag on the mast is green.</p>")
+    with elsewhere.configuration.open("a") as file:
+        file.write(f"  web:\n    sites:\n      - {{url: {site.url}/, refresh: 15s, requests_per_second: 20}}\n")
+    elsewhere.write("docs/flags.md", "# Flags\n\nThe flag is green.\n")
     done = elsewhere.ingest()
-    assert done["handbook"]["documents"]["added"] == 2
-
-    def found(word: str) -> bool:
-        return bool(elsewhere.json("search", word, "--mode", "keyword")["results"])
-
-    assert found("blue")
-    assert found("green")
+    assert (done["handbook"]["documents"]["added"], done["web"]["documents"]["added"]) == (1, 1)
+    assert elsewhere.json("search", "green", "--mode", "keyword")["results"]
     port = free_port()
     with elsewhere.start("up", "--port", str(port), "--json") as process:
         try:
             assert process.stdout is not None
             address = json.loads(process.stdout.readline())["address"]
+            assert address == f"http://127.0.0.1:{port}"
             assert _assets(address) == 8 + 3, "the stages, and the configuration, folders and sites that they read"
-            elsewhere.write("docs/tides.md", "# Tides\n\nThe mark on the quay is white.\n")
             with KnowledgeBase.connect(home=elsewhere.home) as knowledge:
-                wait_until(
-                    lambda: knowledge.search("white", mode="keyword"), seconds=240, what="the change is searchable"
-                )
-            assert found("white")
+
+                def found(word: str) -> bool:
+                    return bool(knowledge.search(word, mode="keyword"))
+
+                assert found("blue")
+                elsewhere.write("docs/flags.md", "# Flags\n\nThe flag is white.\n")
+                site.page("/", PAGE.format(colour="red"))
+                changed = time.monotonic()
+                wait_until(lambda: found("white"), seconds=180, what="the change is searchable")
+                seconds = time.monotonic() - changed
+                print(f"\nsearchable {seconds:.0f} s after the change")
+                assert seconds <= SECONDS_UNTIL_SEARCHABLE
+                assert not found("green")
+                wait_until(lambda: found("red"), seconds=180, what="the changed page is searchable")
+                assert not found("blue")
+            started = family(process.pid)
+            assert len(started) > 3
         finally:
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=120)
     assert process.returncode == 0, out + err
+    _, alive = psutil.wait_procs(started, timeout=60)
+    assert not alive
+    assert not servers_of(elsewhere.home / "postgres"), "the embedded server stopped too"
+    assert "Traceback" not in err
 
 
 def _assets(address: str) -> int:

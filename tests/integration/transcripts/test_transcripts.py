@@ -4,7 +4,6 @@ import hashlib
 import itertools
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,18 +16,19 @@ from sourcebook.processes.worker_pool import WorkerPool
 from sourcebook.speech.decoding import Samples
 from sourcebook.stages.transcripts.rows import TranscriptLedger, transcript_of
 from tests.integration.stages import Stages
+from tests.integration.transcripts.conftest import KeptProcess
 from tests.integration.transcripts.recordings import SETTINGS, configure, put
-from tests.sounds import NOTE, NOTE_WORD, write_sound
+from tests.sounds import NOTE_WORD, write_sound
 
 
 @pytest.mark.usefixtures("shared_speech")
-def test_what_is_said_is_found_with_its_time(stages: Stages) -> None:
+def test_what_is_said_is_found_with_its_time(stages: Stages, brief: Path) -> None:
     """A word leads to the passage it is said in; its document has the recording's title, language and metadata.
 
     The language decides the stemming: a recording in English is found by another form of its words.
     """
     configure(stages)
-    put(stages, "note.m4a", NOTE)
+    put(stages, "note.m4a", brief)
     reports = stages.run()
     assert (reports["transcripts"].added, reports["transcripts"].failed, reports["documents"].added) == (1, 0, 1)
     (hit, *_) = stages.search(NOTE_WORD, mode="keyword")
@@ -47,7 +47,7 @@ def test_what_is_said_is_found_with_its_time(stages: Stages) -> None:
     assert document["metadata"]["codec"] == "aac"
     assert document["metadata"]["duration_seconds"] == pytest.approx(segments[-1].end, abs=3)
     assert document["metadata"]["language_probability"] > 0.9
-    assert stages.found("teacher") == {"note.m4a"}, "of teachers it speaks"
+    assert stages.found(f"{NOTE_WORD}s") == {"note.m4a"}, "of one umbrella it speaks"
     stages.assert_sound()
     assert not stages.pending().work
 
@@ -81,21 +81,24 @@ def test_the_same_sound_is_transcribed_once(stages: Stages, brief_samples: Sampl
     assert len(stages.rows("SELECT FROM transcript")) == 2
 
 
-def test_nothing_changed_costs_nothing(stages: Stages, brief: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_changed_costs_nothing(
+    stages: Stages, brief: Path, shared_speech: KeptProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A second run starts no child and touches no document."""
     configure(stages)
     put(stages, "note.m4a", brief)
-    starts: list[object] = []
+    starts: list[WorkerPool] = []
 
-    def start(*arguments: object, **options: Any) -> WorkerPool:
-        starts.append(arguments)
-        return WorkerPool(*arguments, **options)  # type: ignore[arg-type]
+    def start() -> WorkerPool:
+        starts.append(KeptProcess._open_pool(shared_speech))
+        return starts[-1]
 
-    monkeypatch.setattr("sourcebook.speech.process.WorkerPool", start)
+    monkeypatch.setattr(shared_speech, "_open_pool", start)
     first = stages.run()
-    assert len(starts) == 1
+    assert starts
+    starts.clear()
     again = stages.run()
-    assert len(starts) == 1, "no engine was loaded"
+    assert not starts, "no child was asked for"
     assert again["transcripts"].unchanged == 1
     assert not again["transcripts"].worked
     assert again["transcripts"].version == first["transcripts"].version
@@ -203,14 +206,16 @@ def test_a_removed_recording_leaves_and_comes_back_without_work(stages: Stages, 
     assert stages.rows("SELECT FROM transcript") == stages.rows("SELECT FROM recording") == []
 
 
-@pytest.mark.usefixtures("shared_speech")
-def test_force_and_another_language_transcribe_anew(stages: Stages, brief_samples: Samples) -> None:
+def test_force_and_another_language_transcribe_anew(
+    stages: Stages, brief_samples: Samples, shared_speech: KeptProcess
+) -> None:
     """Forced, it gives the same words, and the document's version stays; a language that is set is the document's."""
     configure(stages)
     write_sound(stages.root / "note.m4a", brief_samples[: 4 * SAMPLE_RATE])  # the wrong language is tried twice
     stages.settle(stages.root / "note.m4a")
     stages.run()
     before = stages.document("note.m4a")
+    shared_speech.forget()
     report = stages.run(Selection(force=True))["transcripts"]
     assert "reused" not in report.extra
     assert stages.document("note.m4a")["version"] == before["version"]

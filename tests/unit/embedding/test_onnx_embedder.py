@@ -96,7 +96,7 @@ def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel)
     """An edited file's texts are embedded in this process with the export; many, or texts without one, are not."""
     settings = EmbeddingSettings(model=BUNDLED_NAME, precision="float32")
     with EmbedderPool() as pool:
-        pool.start_early(settings, minilm_home, items=1)
+        pool.start_early(settings, minilm_home, items=100)
         assert pool.engine_of(settings) is None
         embedder = pool.for_texts(settings, minilm_home, texts=20)
         assert isinstance(embedder, OnnxEmbedder)

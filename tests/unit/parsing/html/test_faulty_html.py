@@ -69,7 +69,6 @@ _HOSTILE = {
 }
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("kind", _HOSTILE)
 def test_hostile_html_ends_soon(kind: str) -> None:
     """In seconds and without much memory: browsers open unclosed formatting again in every paragraph."""
