@@ -82,7 +82,7 @@ class TestDefaults:
         assert settings.files[0].exclude == ("drafts/**",)
         assert settings.files[0].tags == ("policy", "2024")
         assert settings.files[0].max_bytes == 3 * 2**29
-        assert settings.chunking.model_dump() == {"tokens": 512, "overlap": 64}
+        assert settings.chunking.model_dump() == {"tokens": 512, "overlap": 64, "context": ("title", "headings")}
         assert settings.embedding.model_dump() == {
             "model": "other",
             "dimensions": None,
