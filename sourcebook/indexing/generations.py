@@ -124,7 +124,7 @@ def find_generations(connection: Connection, collection: str) -> Generations:
     return Generations(
         collection=collection,
         wanted=plain_settings(row["chunking"], embedding),
-        embedding=EmbeddingSettings.model_validate(embedding),
+        embedding=EmbeddingSettings.model_validate({**embedding, "low_memory": None}),
         rules=GenerationSettings.model_validate(row["rules"] or {}),
         active=next((generation for generation in known if generation.id == active), None),
         building=next((generation for generation in known if generation.id == building), None),

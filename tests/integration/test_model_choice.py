@@ -95,6 +95,7 @@ def test_the_memory_decides_once_at_creation(stages: Stages, monkeypatch: pytest
         found = find_generations(connection, stages.collection)
     assert said.startswith("embedding model all-MiniLM-L6-v2, as the larger one needs ")
     assert (found.step, found.wanted["embedding"]["model"]) == ("none", "all-MiniLM-L6-v2")
+    assert found.embedding == found.followed[-1].embedding_settings, "loaded early and used"
 
 
 def test_device_and_engine_make_no_generation(stages: Stages) -> None:

@@ -14,6 +14,7 @@ from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.metering import TokenMeter
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.onnx.record import GRAPH, TOKENIZER, Export, TokenSettings
+from sourcebook.embedding.preparation import TOKENS_PER_BATCH as TORCH_TOKENS_PER_BATCH
 from sourcebook.embedding.preparation import batches_by_length, query_threads, unit_rows, well_formed
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
@@ -67,6 +68,8 @@ class OnnxEmbedder:
         )
         self._threads = threads or query_threads(record.weights)
         # More runs at a time than cores would slow each other down, and each takes memory.
+        # Padding on the left moves the positions of a text: such a model has torch's batches, for the same vectors.
+        self._tokens = TOKENS_PER_BATCH if record.tokens.padding_side == "right" else TORCH_TOKENS_PER_BATCH
         self._most_runs = max(usable_cores() // self._threads, 1)
         self._turns = BoundedSemaphore(self._most_runs)
         try:
@@ -128,7 +131,7 @@ class OnnxEmbedder:
                 vectors[batch] = outputs[0]
 
             runs = min(self._most_runs, usable_threads()) if max(counts, default=0) <= _LONG else 1
-            _side_by_side(embed, batches_by_length(counts, TOKENS_PER_BATCH), runs)
+            _side_by_side(embed, batches_by_length(counts, self._tokens), runs)
         except Exception as error:  # errors of onnxruntime and tokenizers have no common base
             raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
         return unit_rows(vectors)
