@@ -10,6 +10,8 @@ from sourcebook.search.reranking.settings import Reranking
 
 _LONGEST: Final = 30.0
 """Seconds for a request where reranking has no time limit."""
+_MARGIN: Final = 2.0
+"""Seconds for which a request goes on when the search no longer waits for it."""
 _MOST: Final = {"cohere": 1_000, "jina": 1_000, "tei": 32}
 """Passages of a request."""
 
@@ -25,7 +27,8 @@ class RemoteCrossEncoder:
             MissingDependencyError: the package openai is not installed.
         """
         url, variable = reranking.server
-        seconds = reranking.timeout or _LONGEST
+        # The search itself goes on at its time limit; a request that ended just then would be an error instead.
+        seconds = _LONGEST if reranking.timeout is None else reranking.timeout + _MARGIN
         self._model, self._protocol = reranking.model, reranking.provider or "cohere"
         self._size = _MOST[self._protocol]
         self._client = ProviderClient(url, variable, Patience(3, seconds, seconds, waits_for_breaker=False))

@@ -103,10 +103,10 @@ class Reranker:
         with self._loading:
             models = [loaded.model for loaded in self._loaded.values()]
             self._loaded.clear()
+        self._asking.shutdown(cancel_futures=True)  # requests under way end within their time limit
         for model in models:
             if isinstance(model, RemoteCrossEncoder):
                 model.close()
-        self._asking.shutdown(cancel_futures=True)
         self._worker.shutdown(cancel_futures=True)
 
     def _load(self, reranking: Reranking) -> _Loaded:
