@@ -163,7 +163,7 @@ def test_errors_reach_the_model_as_sentences(base: Stages, knowledge: KnowledgeB
         mistakes: list[tuple[str, dict[str, Any], str]] = [
             ("search_documents", {"query": "a", "qurey": "b"}, "there is no argument 'qurey'. search_documents takes "),
             ("search_documents", {}, "the argument query is missing"),
-            ("search_documents", {"query": "a", "limit": 0}, "the limit is 0; it must be"),
+            ("search_documents", {"query": "a", "limit": 0}, "limit: input should be greater than or equal to 1"),
             ("search_documents", {"query": "a", "limit": "many"}, "limit: input should be a valid integer"),
             ("search_documents", {"query": "a", "max_tokens": 20_001}, "max_tokens: input should be less than"),
             ("search_documents", {"query": "a", "filters": {"colour": "red"}}, "colour"),
