@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from sourcebook.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
+    from sourcebook.admin.collection_sources import CollectionSources
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.judgments import RecordedJudgment
     from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.statistics import CollectionStatistics
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
     from sourcebook.admin.usage import Usage
@@ -96,6 +98,14 @@ class AsyncKnowledgeBase:
     async def collections(self) -> "list[CollectionSummary]":
         """Return what each collection holds; see `KnowledgeBase.collections`."""
         return await self._run(partial(self._knowledge.collections))
+
+    async def sources(self, *args: Any, **options: Any) -> "list[CollectionSources]":
+        """Return the sources of each collection; see `KnowledgeBase.sources`."""
+        return await self._run(partial(self._knowledge.sources, *args, **options))
+
+    async def statistics(self, *args: Any, **options: Any) -> "list[CollectionStatistics]":
+        """Return counts of each collection; see `KnowledgeBase.statistics`."""
+        return await self._run(partial(self._knowledge.statistics, *args, **options))
 
     async def documents(self, *args: Any, **options: Any) -> "list[Item]":
         """Return documents with their states; see `KnowledgeBase.documents`."""

@@ -158,6 +158,10 @@ class UnknownDocumentError(SourcebookError):
     """No document has this id, URI or path."""
 
 
+class AmbiguousDocumentError(UnknownDocumentError):
+    """Several documents end with this path, or several collections have this document."""
+
+
 class MissingDependencyError(SourcebookError):
     """A part of Sourcebook needs a package that is not installed."""
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from sourcebook.errors import MissingDependencyError, QueryError
 
 if TYPE_CHECKING:
+    from sourcebook.admin.collection_sources import CollectionSources
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.judgments import RecordedJudgment
     from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.statistics import CollectionStatistics
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
     from sourcebook.admin.usage import Usage
@@ -42,6 +44,36 @@ class Contents(ABC):
 
         with self.database.connection() as connection:
             return collection_summaries(connection)
+
+    def sources(self, collections: Sequence[str] | str | None = None) -> "list[CollectionSources]":
+        """Return the folders, sites and other sources of each collection, as their last listing or crawl left them.
+
+        Args:
+            collections: names, or one name; every collection where None.
+
+        Raises:
+            QueryError: a collection does not exist.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.collection_sources import collection_sources
+
+        with self.database.connection() as connection:
+            return collection_sources(connection, _names(collections))
+
+    def statistics(self, collections: Sequence[str] | str | None = None) -> "list[CollectionStatistics]":
+        """Return counts of each collection: documents by state, kind, media type and language, failures by class.
+
+        Args:
+            collections: names, or one name; every collection where None.
+
+        Raises:
+            QueryError: a collection does not exist.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.statistics import collection_statistics
+
+        with self.database.connection() as connection:
+            return collection_statistics(connection, _names(collections))
 
     def documents(
         self,

@@ -14,7 +14,7 @@ from sourcebook.admin.path_tails import uri_by_tail
 from sourcebook.admin.processing import ProcessingItem, processing_items
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
-from sourcebook.errors import FailureClass, QueryError, UnknownDocumentError
+from sourcebook.errors import AmbiguousDocumentError, FailureClass, QueryError, UnknownDocumentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,8 @@ def find_document(connection: Connection, document: str | int, collection: str |
     A number is an id; a text of digits may be a name as well.
 
     Raises:
-        UnknownDocumentError: there is no such document, or several collections have the URI and none is named.
+        UnknownDocumentError: there is no such document.
+        AmbiguousDocumentError: several documents have it, or several collections and none is named.
         QueryError: the collection does not exist.
     """
     if collection is not None:
@@ -205,7 +206,7 @@ def find_document(connection: Connection, document: str | int, collection: str |
     if len(found) > 1:
         names = ", ".join(row["collection"] for row in found)
         remedy = "name one of them, with -c or collection="
-        raise UnknownDocumentError(f"{document} is in several collections ({names}): {remedy}")
+        raise AmbiguousDocumentError(f"{document} is in several collections ({names}): {remedy}")
     if found:
         return _document(connection, found[0])
     if is_id:

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.errors import UnknownDocumentError
+from sourcebook.errors import AmbiguousDocumentError
 
 _MOST_CANDIDATES = 10
 
@@ -20,7 +20,7 @@ def uri_by_tail(connection: Connection, tail: str, collection: str | None = None
         collection: only documents of this collection.
 
     Raises:
-        UnknownDocumentError: several documents end so; the message lists them.
+        AmbiguousDocumentError: several documents end so; the message lists them.
     """
     if not tail or tail[0] in "./~" or "://" in tail:
         return None
@@ -37,7 +37,9 @@ def uri_by_tail(connection: Connection, tail: str, collection: str | None = None
         if uris:
             shown = "".join(f"\n  {_path(uri)}" for uri in uris[:_MOST_CANDIDATES])
             more = f"\n  and {len(uris) - _MOST_CANDIDATES:,} more" if len(uris) > _MOST_CANDIDATES else ""
-            raise UnknownDocumentError(f"{tail} is the end of several documents' paths; name more of one:{shown}{more}")
+            raise AmbiguousDocumentError(
+                f"{tail} is the end of several documents' paths; name more of one:{shown}{more}"
+            )
     return None
 
 

@@ -22,6 +22,7 @@ from sourcebook.cli.commands import (
     init,
     judge,
     key,
+    mcp,
     plan,
     purge,
     queries,
@@ -94,6 +95,7 @@ export.register(app)
 import_.register(app)
 backup.register(app)
 serve.register(app)
+mcp.register(app)
 key.register(app)
 doctor.register(app)
 completion.register(app)

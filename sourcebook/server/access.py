@@ -1,4 +1,4 @@
-"""Access: the caller of a request, and the collections that exist for it.
+"""Access: the caller of a request, and what it may do.
 
 A caller sends a key as `Authorization: Bearer sb_…`. Without one, a server that listens on this machine alone grants
 everything to it: whoever reaches it may use the command as well. A page in a browser could reach it, too, under a name
@@ -11,14 +11,12 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request
 
 from sourcebook.admin.access_keys import PREFIX, find_key
-from sourcebook.admin.collections import collection_names
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
-from sourcebook.server.problems import ForbiddenError, NoAccessError, NotFoundError
+from sourcebook.server.problems import ForbiddenError, NoAccessError
 
 OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names and addresses by which a machine names itself."""
-_NO_COLLECTION: Final = "there is no such collection"
 
 
 def knowledge_of(request: Request) -> KnowledgeBase:
@@ -68,38 +66,9 @@ Writer = Annotated[Grant, needing("write")]
 Administrator = Annotated[Grant, needing("admin")]
 
 
-def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | None) -> list[str] | None:
-    """Return the collections that a request is about; None: every collection of the knowledge base.
-
-    Args:
-        knowledge: the knowledge base.
-        grant: what the caller sees.
-        names: the collections that were named; None or none where the request names none.
-
-    Raises:
-        NotFoundError: a collection does not exist for the caller, or none does.
-    """
-    if names:
-        known = set(_known(knowledge))
-        if any(name not in known or not grant.sees(name) for name in names):
-            raise NotFoundError(_NO_COLLECTION)
-        return names
-    if grant.collections is None:
-        return None
-    seen = grant.seen(_known(knowledge))
-    if not seen:
-        raise NotFoundError(_NO_COLLECTION)
-    return seen
-
-
 def _names_this_machine(host: str) -> bool:
     """Return whether the `Host` of a request is this machine, with a port or without."""
     try:
         return urlsplit(f"//{host}").hostname in OWN_NAMES
     except ValueError:
         return False
-
-
-def _known(knowledge: KnowledgeBase) -> list[str]:
-    with knowledge.database.connection() as connection:
-        return collection_names(connection)

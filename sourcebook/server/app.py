@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
+from starlette.routing import Route
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.server.body_limit import BodyLimit
+from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
 from sourcebook.server.routes import collections, documents, operation, search
 
@@ -30,7 +32,12 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def create_app(
-    knowledge: KnowledgeBase, *, requires_key: bool = True, rerankers: Collection[str] = (), version: str = ""
+    knowledge: KnowledgeBase,
+    *,
+    requires_key: bool = True,
+    rerankers: Collection[str] = (),
+    chatgpt: bool = False,
+    version: str = "",
 ) -> FastAPI:
     """Return the app of a knowledge base.
 
@@ -39,9 +46,18 @@ def create_app(
         requires_key: whether every caller needs a key; otherwise those without one, who name this machine by one of its
             own names, may do everything.
         rerankers: names and folders of the only models that a search may rerank with.
+        chatgpt: whether agents are offered tools in ChatGPT's shape as well.
         version: the version of Sourcebook, for the description of the API.
     """
-    app = FastAPI(title="Sourcebook", version=version or "0", description=DESCRIPTION, docs_url=None, redoc_url=None)
+    agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version)
+    app = FastAPI(
+        title="Sourcebook",
+        version=version or "0",
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lambda _: agents.running(),
+    )
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
     app.state.rerankers = frozenset(rerankers)
@@ -52,6 +68,7 @@ def create_app(
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)
+    app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(BodyLimit)
     add_problems(app)
     return app

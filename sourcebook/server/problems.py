@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
+    AmbiguousDocumentError,
     DatabaseError,
     MissingDependencyError,
     ModelError,
@@ -24,6 +25,7 @@ from sourcebook.errors import (
     SourcebookError,
     UnknownDocumentError,
 )
+from sourcebook.server.visibility import NotFoundError
 
 MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_SECONDS: Final = 2
@@ -38,10 +40,6 @@ class Problem(BaseModel):
     title: str = Field(examples=["Not Found"])
     status: int = Field(examples=[404])
     detail: str = Field(examples=["there is no such collection"])
-
-
-class NotFoundError(SourcebookError):
-    """A collection, document or generation does not exist, or does not exist for this caller."""
 
 
 class NoAccessError(SourcebookError):
@@ -75,12 +73,12 @@ async def _on_error(request: Request, error: Exception) -> Response:
             return problem(403, str(error))
         case NotFoundError():
             return problem(404, str(error))
-        case UnknownDocumentError():
-            return problem(404, "there is no such document")
-        case QueryError():
+        case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))
             return problem(400, without_sent(str(error), sent))
+        case UnknownDocumentError():
+            return problem(404, "there is no such document")
         case DatabaseError(is_temporary=True):
             return problem(503, error.detail, {"Retry-After": str(_RETRY_SECONDS)})
         case DatabaseError():

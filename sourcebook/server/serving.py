@@ -5,13 +5,13 @@ import signal
 import socket
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 
 import uvicorn
 
 from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
+from sourcebook.server.version import installed_version
 
 DEFAULT_PORT = 8320
 _SECONDS_TO_END = 5
@@ -28,6 +28,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     rerankers: Collection[str] = (),
+    chatgpt: bool = False,
     started: Callable[[str, bool], None],
 ) -> None:
     """Serve a knowledge base until SIGINT or SIGTERM.
@@ -37,6 +38,7 @@ def serve(
         host: the address to listen on; on any but this machine's own every caller needs a key.
         port: the port; 0 for a free one.
         rerankers: names and folders of the only models that a search may rerank with.
+        chatgpt: whether agents are offered tools in ChatGPT's shape as well.
         started: called with the address of the server, and whether callers need a key, once it listens.
 
     Raises:
@@ -45,7 +47,9 @@ def serve(
     listening = _listen(host, port)
     address, taken = listening.getsockname()[:2]
     requires_key = not is_local(str(address))
-    app = create_app(knowledge, requires_key=requires_key, rerankers=rerankers, version=_version())
+    app = create_app(
+        knowledge, requires_key=requires_key, rerankers=rerankers, chatgpt=chatgpt, version=installed_version()
+    )
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END, server_header=False
     )
@@ -91,10 +95,3 @@ def _listen(host: str, port: int) -> socket.socket:
             f"the server cannot listen on {host}, port {port} ({reason}): choose others with --host and --port"
         ) from error
     return made
-
-
-def _version() -> str:
-    try:
-        return version("sourcebook")
-    except PackageNotFoundError:
-        return ""

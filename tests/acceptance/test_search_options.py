@@ -5,9 +5,11 @@ import signal
 import time
 
 import pytest
+from mcp import StdioServerParameters
 
 from tests.acceptance.workplace import Workplace
 from tests.integration.http_server import Client
+from tests.integration.mcp_client import Agent, over_stdio
 
 DAYS = "\n\n".join(
     f"## Day {day}\n\nAt the harbour on day {day}. " + "The wind was light and the sea calm. " * 25
@@ -60,6 +62,7 @@ def test_one_question_asked_in_many_ways(workplace: Workplace) -> None:
         assert "day 5" in shown
 
         ask_over_http(workplace)
+        ask_as_an_agent(workplace)
 
 
 def ask_over_http(workplace: Workplace) -> None:
@@ -83,3 +86,24 @@ def ask_over_http(workplace: Workplace) -> None:
     assert key not in log.read_text()
     workplace.run("key", "revoke", "website")
     assert workplace.json("key", "list")["keys"][0]["state"] == "revoked"
+
+
+def ask_as_an_agent(workplace: Workplace) -> None:
+    """Ask as an agent that starts the command itself and restricts it to one collection."""
+
+    async def work(agent: Agent) -> None:
+        answer = await agent.ask("search_documents", query="How long is there electricity?", limit=1)
+        assert answer["results"][0]["citation"]["uri"] == workplace.uri("docs/power.md") + "#power"
+        assert "no argument 'path'" in await agent.refused("list_sources", path="/etc")
+        hidden = await agent.refused("search_documents", query="harbour", collections="attic")
+        assert hidden == "there is no such collection"
+
+    over_stdio(
+        StdioServerParameters(
+            command=workplace.command,
+            args=["mcp", "--collection", "handbook"],
+            cwd=workplace.folder,
+            env=workplace.environment | {"SOURCEBOOK_LOG_LEVEL": "debug"},
+        ),
+        work,
+    )

@@ -73,7 +73,7 @@ MODULES = {
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
     "transfer": ("numpy", "pyarrow"),
-    "server": ("fastapi", "prometheus_client", "uvicorn"),
+    "server": ("fastapi", "mcp", "prometheus_client", "uvicorn"),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy", "watchfiles"),
 }
 """Modules that each extra of the distribution installs."""
@@ -92,7 +92,7 @@ PURPOSES = {
     "monitoring": "metrics and traces",
     "prices": "costs of services, with genai-prices",
     "transfer": "export and import, with Parquet",
-    "server": "the REST API",
+    "server": "the REST API, and MCP for agents",
     "pipeline": "ingest and the web page",
 }
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sourcebook.cli.commands.mcp import ChatGpt
 from sourcebook.cli.context import CommandContext
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
@@ -28,8 +29,9 @@ def serve(
             help="A model that searches may be reranked with: a name or folder; repeatable.",
         ),
     ] = None,
+    chatgpt: ChatGpt = False,
 ) -> None:
-    """Serve the knowledge base over HTTP: search, documents, collections and states as a REST API, until Ctrl-C.
+    """Serve the knowledge base over HTTP, until Ctrl-C: a REST API, and `/mcp` for agents.
 
     On this machine's own address, which no other machine reaches, callers need no key. On any other address every
     caller sends one, which `sourcebook key create` makes. The description of the API stands at `/openapi.json`.
@@ -41,14 +43,14 @@ def serve(
     try:
         from sourcebook.server.serving import serve as serve_until_told
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"fastapi", "starlette", "uvicorn", "prometheus_client"}:
+        if (error.name or "").partition(".")[0] not in {"fastapi", "mcp", "starlette", "uvicorn", "prometheus_client"}:
             raise
         message = f"{error.name} is not installed: run  {install_command('server')}"
         raise MissingDependencyError(message) from error
     from sourcebook.knowledge_base import KnowledgeBase
 
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
-        serve_until_told(knowledge, host=host, port=port, rerankers=rerank or (), started=_tell)
+        serve_until_told(knowledge, host=host, port=port, rerankers=rerank or (), chatgpt=chatgpt, started=_tell)
 
 
 def _tell(address: str, requires_key: bool) -> None:

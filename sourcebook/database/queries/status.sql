@@ -174,3 +174,14 @@ SELECT collection.name,
 FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
 ORDER BY collection.name;
+
+-- name: document_facets
+-- Return the numbers of live documents of collections by kind, media type and language, the most frequent values first.
+SELECT document.collection, facet.name, facet.value, count(*)
+FROM document
+CROSS JOIN LATERAL (VALUES
+    ('kinds', document.kind), ('media_types', document.media_type), ('languages', document.language)
+) AS facet (name, value)
+WHERE document.collection = ANY(%(names)s) AND document.removed_at IS NULL AND facet.value IS NOT NULL
+GROUP BY 1, 2, 3
+ORDER BY 1, 2, count(*) DESC, 3;

@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from sourcebook.admin.status import CollectionStatus
 from sourcebook.admin.summaries import CollectionSummary
 from sourcebook.indexing.generation_states import GenerationState
-from sourcebook.server.access import Knowledge, Reader, seen_collections
+from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.visibility import seen_collections
 
 router = APIRouter(tags=["collections"])
 Named = Annotated[list[str] | None, Query(alias="collection", description="Names; every collection by default.")]

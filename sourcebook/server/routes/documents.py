@@ -1,23 +1,20 @@
 """Routes for documents: lists, texts, passages."""
 
-import base64
 import hashlib
-import json
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query
 from starlette.responses import Response
 
-from sourcebook.errors import QueryError
-from sourcebook.server.access import Knowledge, Reader, seen_collections
-from sourcebook.server.routes.search import visible_document
+from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
+from sourcebook.server.visibility import seen_collections, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
 _State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
 _Kind = Literal["file", "page", "recording"]
-_LONGEST_CURSOR = 12_000
 
 
 @router.get("", operation_id="list_documents")
@@ -34,7 +31,7 @@ def list_documents(
     cursor: Annotated[
         str | None,
         Query(
-            max_length=_LONGEST_CURSOR, pattern="^[A-Za-z0-9_-]+$", description="The `next_cursor` of the page before."
+            max_length=LONGEST_CURSOR, pattern="^[A-Za-z0-9_-]+$", description="The `next_cursor` of the page before."
         ),
     ] = None,
 ) -> DocumentPage:
@@ -45,11 +42,11 @@ def list_documents(
         kinds=kind or (),
         text=_storable(text),
         limit=limit + 1,
-        after=None if cursor is None else _after(cursor),
+        after=None if cursor is None else place_of(cursor),
     )
     last = found[limit - 1] if len(found) > limit else None
     return DocumentPage(
-        documents=found[:limit], next_cursor=None if last is None else _cursor(last.collection, last.uri)
+        documents=found[:limit], next_cursor=None if last is None else cursor_of(last.collection, last.uri)
     )
 
 
@@ -89,22 +86,3 @@ def _storable_number(document: int) -> int:
 def _storable(text: str | None) -> str | None:
     """Return a text that the database can be asked for."""
     return None if text is None else text.replace("\0", " ").encode("utf-8", "replace").decode()
-
-
-def _cursor(collection: str, uri: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([collection, uri]).encode()).decode().rstrip("=")
-
-
-def _after(cursor: str) -> tuple[str, str]:
-    """Return the collection and the URI that a cursor stands for.
-
-    Raises:
-        QueryError: it is no cursor.
-    """
-    try:
-        collection, uri = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, TypeError, RecursionError):
-        collection = uri = None
-    if not isinstance(collection, str) or not isinstance(uri, str) or "\0" in uri:
-        raise QueryError("the cursor is none: use the next_cursor of the page before")
-    return collection, uri.encode("utf-8", "replace").decode()

@@ -1,0 +1,38 @@
+"""Sources of each collection, as their last listing or crawl left them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+from sourcebook.admin.collections import check_collections, collection_names
+from sourcebook.admin.status import SourceStatus
+from sourcebook.database.queries import queries
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSources:
+    """The sources of one collection, in the order of the configuration."""
+
+    name: str
+    sources: tuple[SourceStatus, ...]
+
+
+def collection_sources(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSources]:
+    """Return the sources of collections, in alphabetical order; nothing is looked up in the sources.
+
+    Args:
+        connection: to the knowledge base.
+        names: of collections; every collection where empty.
+
+    Raises:
+        QueryError: a collection does not exist.
+    """
+    check_collections(connection, names)
+    found = []
+    for name in sorted(set(names) or collection_names(connection)):
+        with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
+            rows = cursor.execute(queries["source_listings"], {"collection": name}).fetchall()
+        found.append(CollectionSources(name, tuple(rows)))
+    return found

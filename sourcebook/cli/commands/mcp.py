@@ -1,0 +1,77 @@
+"""`sourcebook mcp`: the knowledge base for an agent on this machine, over standard input and output."""
+
+import gc
+import logging
+import threading
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Collections
+from sourcebook.errors import DatabaseError, MissingDependencyError
+from sourcebook.installation import install_command
+
+if TYPE_CHECKING:
+    from sourcebook.knowledge_base import KnowledgeBase
+    from sourcebook.server.mcp.opened import OpenedOnce
+
+_log = logging.getLogger(__name__)
+ChatGpt = Annotated[
+    bool, typer.Option("--chatgpt", help="Offer the tools `search` and `fetch` in ChatGPT's shape as well.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("mcp")(mcp)
+
+
+def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = False) -> None:
+    """Let an agent on this machine search the knowledge base, over the Model Context Protocol.
+
+    The agent starts the command and talks to it over standard input and output; it can read, and change nothing. Over
+    HTTP `sourcebook serve` answers the same at `/mcp`.
+
+    **Example:** `claude mcp add sourcebook -- sourcebook --config ~/docs/sourcebook.yaml mcp`
+
+    - `sourcebook mcp -c handbook`: the other collections do not exist for the agent
+    """
+    from sourcebook.server.mcp.wire import take_wire
+
+    wire = take_wire()  # before anything else is imported, which might print
+
+    from sourcebook.server.mcp.opened import OpenedOnce
+
+    context = CommandContext.of(ctx)
+    knowledge = OpenedOnce(lambda: _open(context))
+    gc.disable()  # the classes of the SDK are many and stay; looking for garbage among them is a fifth of its import
+    try:
+        from sourcebook.server.mcp.stdio import serve_stdio
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        raise MissingDependencyError(f"{error.name} is not installed: run  {install_command('server')}") from error
+    gc.freeze()
+    gc.enable()
+    threading.Thread(target=_prepare, args=(knowledge, collections), daemon=True).start()
+    try:
+        serve_stdio(knowledge, wire, collections=collections or [], chatgpt=chatgpt)
+    finally:
+        knowledge.close()
+
+
+def _open(context: CommandContext) -> "KnowledgeBase":
+    from sourcebook.knowledge_base import KnowledgeBase
+
+    if context.is_empty():
+        raise DatabaseError("there is no knowledge base yet", remedy="run  sourcebook ingest")
+    return KnowledgeBase(context.open_database())
+
+
+def _prepare(knowledge: "OpenedOnce", collections: list[str] | None) -> None:
+    """Open the knowledge base and load its models, so that the first search does not wait for them."""
+    try:
+        knowledge().prewarm(collections or None)
+    except Exception as error:  # noqa: BLE001 - the request that meets it is told
+        _log.warning("the knowledge base cannot be searched yet: %s", error)

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: the knowledge base for agents, over stdio and over HTTP."""

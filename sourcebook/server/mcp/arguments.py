@@ -1,0 +1,88 @@
+"""Arguments of the tools; an unknown one is refused by its name."""
+
+from dataclasses import fields
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+
+from sourcebook.search.filters import Filters
+from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
+from sourcebook.server.types import SearchQuery
+
+_CONDITIONS = ", ".join(field.name for field in fields(Filters))
+
+
+class _Arguments(BaseModel):
+    """Arguments of a tool."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Budgeted(_Arguments):
+    """Arguments of a tool whose answer may be cut."""
+
+    max_tokens: StrictInt = Field(
+        default=USUAL_TOKENS, ge=FEWEST_TOKENS, le=MOST_TOKENS, description="Tokens of the answer, at most."
+    )
+
+
+class SearchArguments(_Budgeted, SearchQuery):
+    """Arguments of `search_documents`: every option of `KnowledgeBase.search`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": []})
+
+    filters: dict[str, Any] | None = Field(
+        default=None,
+        description=f'Conditions on the documents, such as {{"languages": "en", "kinds": ["page"]}}: {_CONDITIONS}.',
+    )
+
+
+class ListArguments(_Budgeted):
+    """Arguments of `list_collections`."""
+
+    offset: StrictInt = Field(default=0, ge=0, description="Entries before the first one.")
+
+
+class CollectionsArguments(ListArguments):
+    """Arguments of `list_sources` and `get_statistics`."""
+
+    collections: list[str] | str | None = Field(
+        default=None, description="Names, or one name; every collection by default."
+    )
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the collections; None for every one."""
+        return [self.collections] if isinstance(self.collections, str) else self.collections
+
+
+class FetchArguments(_Budgeted):
+    """Arguments of `fetch_document`."""
+
+    document: StrictInt | str = Field(description="Its id, its URI, or the end of its path, such as `guides/power.md`.")
+    collection: str | None = Field(default=None, description="Its collection, where several have it.")
+    start: StrictInt = Field(default=0, ge=0, description="Character of the text to begin with, counted from 0.")
+    end: StrictInt | None = Field(default=None, ge=1, description="Character to end before.")
+    first_passage: StrictInt | None = Field(
+        default=None, ge=0, description="Passage to begin with, counted from 0, in place of `start`."
+    )
+    last_passage: StrictInt | None = Field(default=None, ge=0, description="Last passage, in place of `end`.")
+
+    @model_validator(mode="after")
+    def _check_range(self) -> Self:
+        by_passage = self.first_passage is not None or self.last_passage is not None
+        if by_passage and (self.start or self.end is not None):
+            raise ValueError("give a range of characters or of passages, not both")
+        return self
+
+
+class ChatGptSearchArguments(_Arguments):
+    """Arguments of ChatGPT's `search`."""
+
+    query: str = Field(description="Words or a question.")
+
+
+class ChatGptFetchArguments(_Arguments):
+    """Arguments of ChatGPT's `fetch`."""
+
+    id: str = Field(description="An id from `search`.")

@@ -1,0 +1,60 @@
+"""Errors as sentences for a model: what is wrong with what it asked for, or why there is no answer now."""
+
+import logging
+from typing import Final
+
+from pydantic import ValidationError
+
+from sourcebook.database.failures import database_failure_in
+from sourcebook.errors import AmbiguousDocumentError, DatabaseError, QueryError, SourcebookError, UnknownDocumentError
+from sourcebook.server.mcp.catalogue import OfferedTool
+from sourcebook.server.visibility import NotFoundError
+
+_log = logging.getLogger(__name__)
+_MOST: Final = 10
+"""Mistakes that one answer names."""
+
+
+def refusal(tool: OfferedTool, error: ValidationError) -> str:
+    """Return what is wrong with the arguments of a tool."""
+    said = []
+    for each in error.errors(include_url=False, include_input=False):
+        name = ".".join(str(part) for part in each["loc"])
+        if each["type"] == "extra_forbidden":
+            said.append(f"there is no argument {name!r}")
+        elif each["type"] == "missing":
+            said.append(f"the argument {name} is missing")
+        else:
+            message = each["msg"].removeprefix("Value error, ")
+            said.append(f"{name}: {message[:1].lower()}{message[1:]}" if name else message)
+    said = list(dict.fromkeys(said))[:_MOST]
+    return storable(f"{'; '.join(said)}. {tool.name} takes {', '.join(tool.arguments.model_fields)}.")
+
+
+def sentence(error: Exception, *, is_local: bool) -> str:
+    """Return why a request failed.
+
+    Args:
+        error: the failure.
+        is_local: whether the caller is the person who may read the server's log as well.
+    """
+    error = database_failure_in(error) or error
+    match error:
+        case NotFoundError() | QueryError() | AmbiguousDocumentError():
+            return storable(str(error))
+        case UnknownDocumentError():
+            return "there is no such document"
+        case DatabaseError(is_temporary=True):
+            return f"{error.detail}: try again in a few seconds"
+        case SourcebookError():
+            _log.error("a request failed: %s", error)
+            if is_local:
+                return storable(str(error))
+            return "the database, a model or a package cannot be used on the server; its log says why"
+    _log.error("a request failed", exc_info=error)
+    return "something unexpected went wrong; the log of the server says what"
+
+
+def storable(text: str) -> str:
+    """Return a text that can be sent as UTF-8."""
+    return text.encode("utf-8", "replace").decode()

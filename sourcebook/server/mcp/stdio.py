@@ -1,0 +1,41 @@
+"""The MCP server over the standard streams of the process, for an agent on this machine that starts it."""
+
+import io
+from collections.abc import Callable
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.server.mcp.protocol import make_server
+from sourcebook.server.mcp.wire import Wire
+from sourcebook.server.version import installed_version
+
+
+def serve_stdio(
+    knowledge: Callable[[], KnowledgeBase],
+    wire: Wire,
+    *,
+    collections: list[str],
+    chatgpt: bool,
+) -> None:
+    """Answer the requests that come, until there are no more.
+
+    Args:
+        knowledge: returns the knowledge base.
+        wire: the streams to read requests from and to write answers to; nothing else may write to them.
+        collections: names of the only collections that exist for the agent; every collection where empty.
+        chatgpt: whether to offer `search` and `fetch` in ChatGPT's shape as well.
+    """
+    grant = Grant("local agent", ("read",), tuple(collections) or None)
+    server = make_server(knowledge, lambda _: grant, is_local=True, chatgpt=chatgpt, version=installed_version())
+
+    async def run() -> None:
+        reading, writing = wire
+        requests = anyio.wrap_file(io.TextIOWrapper(reading, encoding="utf-8", errors="replace"))
+        answers = anyio.wrap_file(io.TextIOWrapper(writing, encoding="utf-8", newline="\n"))
+        async with stdio_server(requests, answers) as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+
+    anyio.run(run)

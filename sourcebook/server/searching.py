@@ -1,0 +1,45 @@
+"""A search as a request asks for it, among what its caller sees; the same in every face of the server."""
+
+from collections.abc import Collection
+
+from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.search.fusion import Fusion
+from sourcebook.search.reranking.settings import Reranking
+from sourcebook.search.results import SearchResults
+from sourcebook.server.types import FusionSettings, RerankingSettings, SearchQuery
+from sourcebook.server.visibility import searched_collections
+
+
+def search_as_asked(
+    knowledge: KnowledgeBase, grant: Grant, asked: SearchQuery, rerankers: Collection[str]
+) -> SearchResults:
+    """Return the passages that answer a query.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller sees.
+        asked: the request.
+        rerankers: names and folders of the only models that a search may rerank with.
+
+    Raises:
+        QueryError: the request names another model: a caller must not make the server load what it names.
+        NotFoundError: a collection or a generation does not exist for the caller.
+        SourcebookError: see `KnowledgeBase.search`.
+    """
+    options = {name: getattr(asked, name) for name in SearchQuery.model_fields if name != "query"}
+    options["collections"] = searched_collections(knowledge, grant, asked.collections, asked.generation)
+    if isinstance(asked.fusion, FusionSettings):
+        options["fusion"] = Fusion(**asked.fusion.model_dump())
+    options["rerank"] = _reranking(asked.rerank, rerankers)
+    return knowledge.search(asked.query, **options)
+
+
+def _reranking(asked: RerankingSettings | str | None, rerankers: Collection[str]) -> Reranking | None:
+    if asked is None:
+        return None
+    settings = RerankingSettings(model=asked) if isinstance(asked, str) else asked
+    if settings.model not in rerankers:
+        raise QueryError("this server does not rerank with that model: its operator names models with --rerank")
+    return Reranking(**settings.model_dump())

@@ -1,0 +1,101 @@
+"""Visibility: the collections and documents that exist for a caller, the same in every face of the server."""
+
+from typing import Final
+
+from sourcebook.admin.collections import collection_names
+from sourcebook.admin.items import Document
+from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+
+_NO_COLLECTION: Final = "there is no such collection"
+_NO_DOCUMENT: Final = "there is no such document"
+_IDS: Final = 1 << 63
+"""Numbers from here on are no id that the database can be asked for."""
+
+
+class NotFoundError(SourcebookError):
+    """A collection, document or generation does not exist, or does not exist for this caller."""
+
+
+def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | None) -> list[str] | None:
+    """Return the collections that a request is about; None: every collection of the knowledge base.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller sees.
+        names: the collections that were named; None or none where the request names none.
+
+    Raises:
+        NotFoundError: a collection does not exist for the caller, or none does.
+    """
+    if names:
+        known = set(_known(knowledge))
+        if any(name not in known or not grant.sees(name) for name in names):
+            raise NotFoundError(_NO_COLLECTION)
+        return names
+    if grant.collections is None:
+        return None
+    seen = grant.seen(_known(knowledge))
+    if not seen:
+        raise NotFoundError(_NO_COLLECTION)
+    return seen
+
+
+def searched_collections(
+    knowledge: KnowledgeBase, grant: Grant, named: list[str] | str | None, generation: int | list[int] | None
+) -> list[str] | None:
+    """Return the collections to search; of generations, those that they are of.
+
+    Raises:
+        NotFoundError: a collection or a generation does not exist for the caller.
+    """
+    names = [named] if isinstance(named, str) else named
+    if generation is not None:
+        ids = {generation} if isinstance(generation, int) else set(generation)
+        known = {state.id: state.collection for state in knowledge.generations()}
+        if any(number not in known or not grant.sees(known[number]) for number in ids):
+            raise NotFoundError("there is no such generation")
+        return names if names is None else seen_collections(knowledge, grant, names)
+    return seen_collections(knowledge, grant, names)
+
+
+def visible_document(
+    knowledge: KnowledgeBase, grant: Grant, document: str | int, collection: str | None = None
+) -> Document:
+    """Return a document that exists for a caller.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller sees.
+        document: id, URI or end of the path.
+        collection: name of its collection, where several have it.
+
+    Raises:
+        NotFoundError: it does not.
+        AmbiguousDocumentError: several documents end with the path.
+        QueryError: several collections of the caller have it, and none is named.
+    """
+    collections = seen_collections(knowledge, grant, [collection] if collection is not None else None)
+    if str(document).isdecimal() and int(document) >= _IDS:
+        raise NotFoundError(_NO_DOCUMENT)
+    if collections is None:
+        return knowledge.show(document)
+    found = []
+    for name in collections:
+        try:
+            found.append(knowledge.show(document, name))
+        except AmbiguousDocumentError:
+            raise
+        except UnknownDocumentError:
+            continue
+    if len(found) > 1:
+        raise QueryError("several collections have this document: name one of them as `collection`")
+    if not found:
+        raise NotFoundError(_NO_DOCUMENT)
+    return found[0]
+
+
+def _known(knowledge: KnowledgeBase) -> list[str]:
+    with knowledge.database.connection() as connection:
+        return collection_names(connection)
