@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.server.body_limit import BodyLimit
+from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
 from sourcebook.server.routes import collections, documents, operation, search
 
@@ -54,4 +55,5 @@ def create_app(
     app.include_router(operation.router)
     app.add_middleware(BodyLimit)
     add_problems(app)
+    add_page(app)
     return app
