@@ -47,19 +47,19 @@ class Shown(Protocol):
 
 def as_text(result: Shown) -> str:
     """Return title, place and passage of a result on lines of their own, without control characters."""
-    return "\n".join(_printable(line) for line in (result.title or result.uri, _place(result), "", result.text.strip()))
+    return "\n".join(printable(line) for line in (result.title or result.uri, _place(result), "", result.text.strip()))
 
 
 def as_html(result: Shown) -> str:
     """Return title, place and passage of a result as HTML, its highlights marked; all from the document is escaped."""
-    title = escape(_printable(result.title or result.uri))
+    title = escape(printable(result.title or result.uri))
     address = result.link or result.uri
     fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
     if urlsplit(address).scheme.lower() in _LINKED:
         target = f"{address}#{fragment}" if fragment else address
         title = f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer">{title}</a>'
     return (
-        f"<div><strong>{title}</strong><br><small>{escape(_printable(_place(result)))}</small>"
+        f"<div><strong>{title}</strong><br><small>{escape(printable(_place(result)))}</small>"
         f'<div style="white-space: pre-wrap; margin: .3em 0 1em">{_marked(result.text, result.highlights)}</div></div>'
     )
 
@@ -67,7 +67,7 @@ def as_html(result: Shown) -> str:
 def all_as_html(results: Iterable[Shown], notes: Iterable[str], why_empty: str) -> str:
     """Return the results of a search as a numbered list, or why there are none, with its notes below."""
     items = "".join(f"<li>{as_html(result)}</li>" for result in results)
-    below = "".join(f"<p><small>{escape(_printable(note))}</small></p>" for note in notes)
+    below = "".join(f"<p><small>{escape(printable(note))}</small></p>" for note in notes)
     return f"<ol>{items}</ol>{below}" if items else f"<p>{escape(why_empty)}</p>{below}"
 
 
@@ -83,11 +83,11 @@ def _marked(text: str, highlights: Sequence[tuple[int, int]]) -> str:
     """Return an escaped text with marks around ranges."""
     pieces, done = [], 0
     for start, end in highlights:
-        pieces += [escape(_printable(text[done:start])), f"<mark>{escape(_printable(text[start:end]))}</mark>"]
+        pieces += [escape(printable(text[done:start])), f"<mark>{escape(printable(text[start:end]))}</mark>"]
         done = end
-    return "".join([*pieces, escape(_printable(text[done:]))])
+    return "".join([*pieces, escape(printable(text[done:]))])
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text without control characters and marks that reorder text; line ends and tabs stay."""
     return "".join(letter for letter in text if letter.isprintable() or letter in _KEPT)

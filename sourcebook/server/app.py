@@ -12,6 +12,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.server.body_limit import BodyLimit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
+from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
 from sourcebook.server.routes import collections, documents, operation, search
 
@@ -71,4 +72,5 @@ def create_app(
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(BodyLimit)
     add_problems(app)
+    add_page(app)
     return app

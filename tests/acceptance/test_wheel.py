@@ -76,7 +76,7 @@ def elsewhere(workplace: Workplace, python: Path, exported_model: Path, monkeypa
 
 
 def test_the_wheel_has_the_code_location_and_every_statement(wheel: Path) -> None:
-    """Every module of the pipeline and every .sql file of the checkout is in it, but for the demo."""
+    """Every module of the pipeline and every .sql file and page of the checkout is in it, but for the demo."""
     names = set(zipfile.ZipFile(wheel).namelist())
     pipeline = {
         f"sourcebook/code_location/{path.relative_to(CHECKOUT)}"
@@ -85,8 +85,10 @@ def test_the_wheel_has_the_code_location_and_every_statement(wheel: Path) -> Non
         if not path.name.startswith("demo")
     }
     statements = {str(path.relative_to(CHECKOUT)) for path in (CHECKOUT / "sourcebook").rglob("*.sql")}
+    page = CHECKOUT / "sourcebook" / "server" / "page"
+    files = {str(path.relative_to(CHECKOUT)) for name in ("static", "templates") for path in (page / name).iterdir()}
     settings = {"orchestration/dagster.yaml", "deploy/workspace.yaml"}
-    assert pipeline | statements | {f"sourcebook/code_location/{name}" for name in settings} <= names
+    assert pipeline | statements | files | {f"sourcebook/code_location/{name}" for name in settings} <= names
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"sourcebook"}
 
 

@@ -31,7 +31,7 @@ def serve(
     ] = None,
     chatgpt: ChatGpt = False,
 ) -> None:
-    """Serve the knowledge base over HTTP, until Ctrl-C: a REST API, and `/mcp` for agents.
+    """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
 
     On this machine's own address, which no other machine reaches, callers need no key. On any other address every
     caller sends one, which `sourcebook key create` makes. The description of the API stands at `/openapi.json`.
@@ -43,7 +43,9 @@ def serve(
     try:
         from sourcebook.server.serving import serve as serve_until_told
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"fastapi", "mcp", "starlette", "uvicorn", "prometheus_client"}:
+        from sourcebook.admin.doctor.packages import MODULES
+
+        if (error.name or "").partition(".")[0] not in {*MODULES["server"], "starlette"}:
             raise
         message = f"{error.name} is not installed: run  {install_command('server')}"
         raise MissingDependencyError(message) from error

@@ -13,8 +13,8 @@ from sourcebook.server.visibility import seen_collections, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
-_State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
-_Kind = Literal["file", "page", "recording"]
+State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
+Kind = Literal["file", "page", "recording"]
 
 
 @router.get("", operation_id="list_documents")
@@ -22,8 +22,8 @@ def list_documents(
     knowledge: Knowledge,
     grant: Reader,
     collection: Annotated[list[str] | None, Query(description="Names; every collection by default.")] = None,
-    state: Annotated[list[_State] | None, Query(description="Only items in one of these states.")] = None,
-    kind: Annotated[list[_Kind] | None, Query(description="Only items of one of these kinds.")] = None,
+    state: Annotated[list[State] | None, Query(description="Only items in one of these states.")] = None,
+    kind: Annotated[list[Kind] | None, Query(description="Only items of one of these kinds.")] = None,
     text: Annotated[
         str | None, Query(max_length=1_000, description="Only items with this text in their title or URI, in any case.")
     ] = None,
@@ -58,7 +58,7 @@ def get_document(
     if_none_match: Annotated[str | None, Header(description="The `ETag` of an earlier answer.")] = None,
 ) -> Response:
     """Return a document with its text as Markdown, its metadata and its tags."""
-    found = visible_document(knowledge, grant, _storable_number(document))
+    found = visible_document(knowledge, grant, storable_number(document))
     body = DocumentAnswer(document=found.item, text=found.text, metadata=found.metadata, tags=found.tags)
     content = body.model_dump_json().encode()
     tag = etag(content)
@@ -70,7 +70,7 @@ def get_document(
 @router.get("/{document}/chunks", operation_id="get_chunks")
 def get_chunks(document: int, knowledge: Knowledge, grant: Reader) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
-    return ChunkList(chunks=list(visible_document(knowledge, grant, _storable_number(document)).passages))
+    return ChunkList(chunks=list(visible_document(knowledge, grant, storable_number(document)).passages))
 
 
 def etag(content: bytes) -> str:
@@ -78,7 +78,7 @@ def etag(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
-def _storable_number(document: int) -> int:
+def storable_number(document: int) -> int:
     """Return an id that the database can be asked for; 0, which no document has, in place of larger ones."""
     return document if 0 <= document < 1 << 63 else 0
 

@@ -1,0 +1,100 @@
+"""An overview of collections by what is kept of them: no source is listed, and no document counted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg import Connection
+from psycopg.rows import class_row, dict_row
+
+from sourcebook.admin.processing import processing_items
+from sourcebook.admin.status import problem_uris
+from sourcebook.admin.summaries import CollectionSummary, collection_summaries
+from sourcebook.database.queries import queries
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGeneration:
+    """A generation by its kept counts."""
+
+    id: int
+    collection: str
+    model: str
+    dimensions: int
+    passages: int
+    created_at: datetime
+    failure: str | None
+    """Reason why its passages cannot be cut or embedded now."""
+    state: str
+    """`active`, `building`, `kept`, or `surplus` while it is deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSource:
+    """A source as it was listed last."""
+
+    collection: str
+    kind: str
+    """`files` or `site`; `collection` for a membership rule."""
+    location: str
+    listed_at: datetime | None
+    listing_error: str | None
+    next_crawl_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionOverview:
+    """The contents of a collection, and what waits for the next ingest as far as it is known."""
+
+    summary: CollectionSummary
+    problems: int
+    """Number of items that may have failed or been skipped."""
+    waiting_items: int
+    """Number of files and pages whose change is known and not taken in."""
+    waiting_documents: int
+    """Number of documents whose change is not searchable yet."""
+    processing: int
+    """Number of items that a process works on now."""
+    compared_at: datetime | None
+    """Time of the last comparison with the sources; None where there was none."""
+    behind_since: datetime | None
+    """Time since which the oldest change waits; None where none was found."""
+    generations: tuple[KeptGeneration, ...]
+    sources: tuple[KeptSource, ...]
+
+
+def collection_overviews(connection: Connection, names: Sequence[str]) -> list[CollectionOverview]:
+    """Return the overviews of collections, in alphabetical order.
+
+    Args:
+        connection: to the knowledge base.
+        names: of collections; none where empty.
+
+    Raises:
+        QueryError: a collection does not exist.
+    """
+    if not names:
+        return []
+    scope = {"names": list(names)}
+    with connection.cursor(row_factory=class_row(KeptGeneration)) as cursor:
+        generations = cursor.execute(queries["kept_generations"], scope).fetchall()
+    with connection.cursor(row_factory=class_row(KeptSource)) as cursor:
+        sources = cursor.execute(queries["kept_sources"], scope).fetchall()
+    with connection.cursor(row_factory=dict_row) as cursor:
+        progress = {row["name"]: row for row in cursor.execute(queries["collection_progress"], scope)}
+    worked_on = processing_items(connection, names)
+    return [
+        CollectionOverview(
+            summary=summary,
+            problems=len(problem_uris(connection, summary.name)),
+            waiting_items=progress[summary.name]["waiting_items"],
+            waiting_documents=progress[summary.name]["waiting_documents"],
+            processing=sum(item.collection == summary.name for item in worked_on),
+            compared_at=progress[summary.name]["compared_at"],
+            behind_since=progress[summary.name]["behind_since"],
+            generations=tuple(each for each in generations if each.collection == summary.name),
+            sources=tuple(each for each in sources if each.collection == summary.name),
+        )
+        for summary in collection_summaries(connection, names)
+        if summary.name in progress
+    ]

@@ -1,0 +1,79 @@
+"""The page of a document: its text with the found passage marked, its passages, its metadata."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from sourcebook.admin.items import Passage
+from sourcebook.model.time_span import time_span
+from sourcebook.server.access import Knowledge
+from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
+from sourcebook.server.page.rendering import render
+from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.routes.documents import storable_number
+from sourcebook.server.visibility import visible_document
+
+router = APIRouter(include_in_schema=False)
+VIEWS: Final = {"text": "Text", "plain": "Plain", "passages": "Passages"}
+"""Forms in which a document is shown."""
+_LONGEST_VALUE: Final = 400
+"""Characters of a value of the metadata that are shown."""
+
+
+@router.get("/documents/{document}")
+def show_document(
+    document: int,
+    request: Request,
+    knowledge: Knowledge,
+    visitor: Visitor,
+    view: str = "text",
+    passage: Annotated[int, Query(ge=-1, le=1 << 40)] = -1,
+    part: Annotated[int, Query(ge=1, le=1 << 40)] = 1,
+) -> Response:
+    """Show one part of a document: the one asked for, or the one in which a passage begins."""
+    found = visible_document(knowledge, visitor, storable_number(document))
+    parts = parts_of(found.text, found.passages)
+    holding = [n for n, each in enumerate(parts, 1) if any(held.ordinal == passage for held in each.passages)]
+    number = holding[0] if holding else min(part, len(parts))
+    shown = parts[number - 1]
+    title = found.item.title or ""
+    view = view if view in VIEWS else "text"
+    return render(
+        request,
+        "document.html",
+        item=found.item,
+        tags=found.tags,
+        metadata=list(_rows(found.metadata)),
+        view=view,
+        views=VIEWS,
+        passages=shown.passages,
+        sections=plain_sections(shown)
+        if view == "plain"
+        else rendered_sections(shown, title)
+        if view == "text"
+        else [],
+        is_empty=not found.text.strip(),
+        marked=passage,
+        part=number,
+        parts=len(parts),
+        place=partial(place, title=title),
+    )
+
+
+def place(passage: Passage, title: str) -> str:
+    """Return where a passage stands in its document: headings without its title, page, time."""
+    headings = " › ".join(heading for heading in passage.heading_path if heading != title)
+    page = f"page {passage.page}" if passage.page is not None else None
+    span = time_span(passage.start_seconds, passage.end_seconds)
+    return " · ".join(part for part in (headings, page, span) if part)
+
+
+def _rows(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield keys and values of metadata as people read them."""
+    for key, value in metadata.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield key, text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"

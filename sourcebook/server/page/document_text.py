@@ -1,0 +1,186 @@
+"""The text of a document for the page: in parts, cut where its passages begin."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, Final
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from sourcebook.admin.items import Passage
+from sourcebook.search.presentation import printable
+from sourcebook.server.page.rendering import web_address
+
+PART_CHARACTERS: Final = 60_000
+"""Characters from which on a part ends: a browser shows it at once, and Markdown of it is rendered in half a second."""
+_TAGS: Final = frozenset(
+    {
+        *(
+            "a",
+            "abbr",
+            "b",
+            "blockquote",
+            "br",
+            "caption",
+            "code",
+            "dd",
+            "del",
+            "dl",
+            "dt",
+            "em",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+        ),
+        *("h5", "h6", "hr", "i", "kbd", "li", "ol", "p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td"),
+        *("tfoot", "th", "thead", "tr", "u", "ul"),
+    }
+)
+_ATTRIBUTES: Final = {"a": {"href"}, "ol": {"start"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A range of a text, with the passages that begin in it."""
+
+    text: str
+    passages: tuple[Passage, ...]
+    begin: int
+    """Place of its first character in the whole text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Text up to the beginning of the next passage."""
+
+    passages: tuple[Passage, ...]
+    """Passages that begin in it; the first one at its beginning."""
+    content: Markup
+
+
+def parts_of(text: str, passages: Sequence[Passage]) -> list[Part]:
+    """Return a text in parts of about `PART_CHARACTERS`, cut where passages begin, or else at ends of lines."""
+    starts = sorted({passage.start_char for passage in passages})
+    cuts = [0]
+    while len(text) - cuts[-1] > PART_CHARACTERS * 1.5:
+        earliest = cuts[-1] + PART_CHARACTERS
+        at = bisect_right(starts, earliest)
+        cut = starts[at] if at < len(starts) and starts[at] < earliest + PART_CHARACTERS else 0
+        cuts.append(cut or text.find("\n", earliest) + 1 or len(text))
+    ends = [*cuts, len(text)] if cuts[-1] < len(text) or len(cuts) == 1 else cuts
+    return [
+        Part(text[begin:end], tuple(_beginning(passages, begin, end, is_last=end == len(text))), begin)
+        for begin, end in pairwise(ends)
+    ]
+
+
+def plain_sections(part: Part) -> list[Section]:
+    """Return the text of a part as it stands, escaped."""
+    found: list[Section] = []
+    starts = {passage.start_char - part.begin for passage in part.passages}
+    cuts = sorted({0, len(part.text), *(start for start in starts if 0 < start < len(part.text))})
+    for begin, end in pairwise(cuts):
+        here = tuple(_beginning(part.passages, part.begin + begin, part.begin + end, is_last=end == cuts[-1]))
+        found.append(Section(here, escape(printable(part.text[begin:end]))))
+    return found
+
+
+def rendered_sections(part: Part, title: str) -> list[Section]:
+    """Return the Markdown of a part as HTML without anything that acts: no scripts, styles, images, forms, ids.
+
+    Args:
+        part: the part.
+        title: the title of the document; a first heading that repeats it is left out.
+    """
+    markdown = _markdown()
+    environment: dict[str, Any] = {}
+    tokens = markdown.parse(part.text, environment)
+    repeats_title = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[1].content.strip() == title.strip()
+    _fit_headings(tokens[3 if repeats_title else 0 :])
+    line_starts = [0, *(at + 1 for at, letter in enumerate(part.text) if letter == "\n")]
+    waiting = sorted(part.passages, key=lambda passage: passage.start_char)
+    sections: list[tuple[list[Passage], list[Token]]] = []
+    for block in _blocks(tokens):
+        lines = block[0].map or [0, 0]
+        here = []
+        while waiting and bisect_right(line_starts, waiting[0].start_char - part.begin) <= lines[1]:
+            here.append(waiting.pop(0))
+        if not sections and repeats_title:
+            block = []  # the title stands above the text
+        if here or not sections:
+            sections.append((here, []))
+        sections[-1][1].extend(block)
+    if waiting:
+        sections.append((waiting, []))
+    return [
+        Section(tuple(here), _clean(markdown.renderer.render(held, markdown.options, environment)))
+        for here, held in sections
+    ]
+
+
+def _beginning(passages: Sequence[Passage], begin: int, end: int, *, is_last: bool) -> Iterator[Passage]:
+    """Yield the passages that begin in a range; those beyond the end of the text are in its last range."""
+    for passage in passages:
+        if begin <= passage.start_char < end or (is_last and passage.start_char >= end):
+            yield passage
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    made = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+    def image(_: object, tokens: Sequence[Token], index: int, *__: object) -> str:
+        """Return the description of an image: to load it would tell another server who reads this."""
+        return f"<i>[{escape(tokens[index].content or 'image')}]</i>"
+
+    made.add_render_rule("image", image)
+    return made
+
+
+def _blocks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Yield the outermost blocks of a text."""
+    block: list[Token] = []
+    depth = 0
+    for token in tokens:
+        block.append(token)
+        depth += token.nesting
+        if depth == 0:
+            yield block
+            block = []
+
+
+def _fit_headings(tokens: Sequence[Token]) -> None:
+    """Put headings below that of the page, and leave no level out."""
+    level = 1
+    for token in tokens:
+        if token.type == "heading_open":
+            level = min(int(token.tag[1]) + 1, level + 1, 6)
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{level}"
+
+
+def _clean(html: str) -> Markup:
+    """Return HTML with the allowed tags alone, whose tables and code can be scrolled by keyboard."""
+    found = nh3.clean(
+        html,
+        tags=set(_TAGS),
+        attributes=_ATTRIBUTES,
+        attribute_filter=lambda tag, name, value: _address(value) if (tag, name) == ("a", "href") else value,
+        link_rel="noopener noreferrer nofollow",
+        url_schemes={"http", "https"},
+        url_relative="deny",
+    )
+    # Nothing but a tag reads so: text is escaped, and no address has these characters.
+    found = found.replace("<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>')
+    found = found.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
+    return Markup(printable(found))  # noqa: S704 - cleaned
+
+
+def _address(value: str) -> str | None:
+    return None if set(value) & set("<>\"'`") else web_address(value)

@@ -1,0 +1,66 @@
+"""Errors as pages where a person asked for a page, and as problem details everywhere else."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Final, cast
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from sourcebook.server.page.rendering import is_partial, render
+from sourcebook.server.page.visitors import KEY_COOKIE, SignInError
+
+_Handler = Callable[[Request, Exception], Awaitable[Response]]
+_FOR_PROGRAMS: Final = ("/v1/", "/health", "/ready", "/metrics", "/openapi.json")
+"""Beginnings of the paths whose errors are problem details, whoever asks."""
+_HEADINGS: Final = {
+    400: "That cannot be asked",
+    403: "Not with this key",
+    404: "There is nothing here",
+    422: "That cannot be asked",
+    503: "Not available right now",
+}
+
+
+def add_page_errors(app: FastAPI) -> None:
+    """Answer errors with pages where a browser asks for one; the handlers of an app are kept for all others."""
+    for kind, handler in list(app.exception_handlers.items()):
+        app.add_exception_handler(kind, _as_page(cast("_Handler", handler)))
+    app.add_exception_handler(SignInError, _to_sign_in)
+
+
+def _as_page(handler: _Handler) -> _Handler:
+    """Return a handler that turns the problem of another one into a page."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        answer = await handler(request, error)
+        if not _wants_page(request) or not isinstance(answer.body, bytes):
+            return answer
+        problem = json.loads(answer.body)
+        heading = _HEADINGS.get(problem["status"], problem["title"])
+        template = "error_part.html" if is_partial(request) else "error.html"
+        page = render(request, template, problem["status"], heading=heading, detail=problem["detail"])
+        if "Retry-After" in answer.headers:
+            page.headers["Retry-After"] = answer.headers["Retry-After"]
+        return page
+
+    return handle
+
+
+async def _to_sign_in(request: Request, _: Exception) -> Response:
+    """Lead a visitor to the page that takes a key, and from there back."""
+    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    target = f"/sign-in?next={quote(asked, safe='')}"
+    if is_partial(request):
+        return Response(status_code=204, headers={"HX-Redirect": target})
+    if request.headers.get("sec-fetch-site") == "cross-site" and KEY_COOKIE not in request.cookies:
+        # Strict cookies do not come with a link of another site. The page asks once more, from itself.
+        return HTMLResponse("", headers={"Refresh": "0", "Cache-Control": "no-store"})
+    return RedirectResponse(target, 303)
+
+
+def _wants_page(request: Request) -> bool:
+    """Return whether a browser asks for a page."""
+    is_page = not request.url.path.startswith(_FOR_PROGRAMS)
+    return is_page and "text/html" in request.headers.get("accept", "")

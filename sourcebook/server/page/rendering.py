@@ -1,0 +1,133 @@
+"""HTML from templates, in which every value is escaped."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlencode, urlsplit
+
+from fastapi import Request
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from sourcebook.model.media_types import endings
+from sourcebook.search.presentation import printable
+from sourcebook.server.page.visitors import FORM_COOKIE, form_token, keep
+
+_FOLDER: Final = Path(__file__).parent
+STATIC: Final = _FOLDER / "static"
+_LINKED: Final = frozenset({"http", "https"})
+"""Schemes of the addresses that become links."""
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """Return a page.
+
+    Args:
+        request: the request that it answers.
+        template: name of the template.
+        status: the HTTP status.
+        values: what the template shows.
+    """
+    signed_in_as = getattr(request.state, "signed_in_as", None)
+    token = form_token(request) if signed_in_as is not None or template == "sign_in.html" else None
+    text = (
+        _templates()
+        .get_template(template)
+        .render(path=request.url.path, signed_in_as=signed_in_as, token=token, **values)
+    )
+    # What is shown depends on the key: no cache keeps it, not even that of the browser after signing out.
+    response = HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Cookie, HX-Request"})
+    if token is not None and request.cookies.get(FORM_COOKIE) != token:
+        keep(response, request, FORM_COOKIE, token)
+    return response
+
+
+def is_partial(request: Request) -> bool:
+    """Return whether a script asks for a part of a page, to replace it there."""
+    return request.headers.get("hx-request") == "true" and "hx-history-restore-request" not in request.headers
+
+
+def address(path: str, parameters: Mapping[str, str | Sequence[str] | None], **changed: Any) -> str:
+    """Return a path with a query; parameters that are empty or None are left out.
+
+    Args:
+        path: the path.
+        parameters: those of the page.
+        changed: parameters that differ; None for one that is left out.
+    """
+    found = {**parameters, **changed}
+    kept = {name: value for name, value in found.items() if value not in ("", None, [], ())}
+    query = urlencode(kept, doseq=True, encoding="utf-8", errors="replace")
+    return f"{path}?{query}" if query else path
+
+
+def web_address(text: str | None) -> str | None:
+    """Return an address that may become a link: of http or https alone."""
+    try:
+        parts = urlsplit(text or "")
+    except ValueError:
+        return None
+    is_linked = parts.scheme.lower() in _LINKED and bool(parts.netloc)
+    return text if is_linked and text is not None and text.isprintable() else None
+
+
+def shown_uri(uri: str) -> str:
+    """Return an address as people read it: a file by its path, without escapes."""
+    return printable(unquote(uri.removeprefix("file://")) if uri.startswith("file://") else uri)
+
+
+def short_uri(uri: str) -> str:
+    """Return the end of the address of a file, with the folder that it is in; another address whole."""
+    shown = shown_uri(uri)
+    return "/".join(shown.rsplit("/", 2)[-2:]) if uri.startswith("file://") else shown
+
+
+def short_type(media_type: str) -> str:
+    """Return the usual ending of a media type; the type itself where it has none."""
+    known = endings().get(media_type)
+    return known[0] if known else media_type
+
+
+def moment(time: datetime | None) -> str:
+    """Return a time in UTC, to the minute."""
+    return "never" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters = (printable, web_address, shown_uri, short_uri, short_type, moment)
+    made.filters |= {function.__name__: function for function in filters}
+    made.globals |= {"address": address, "static": _static_address}
+    return made
+
+
+@cache
+def _static_address(name: str) -> str:
+    """Return the address of a static file, which changes with its content."""
+    return f"/static/{name}?v={hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]}"
+
+
+class KeptFiles(StaticFiles):
+    """Static files, which browsers keep: an address names one content for ever."""
+
+    def file_response(
+        self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        """Return a file."""
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        if b"v=" in scope["query_string"]:
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response

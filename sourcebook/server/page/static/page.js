@@ -1,0 +1,58 @@
+// Keys and the copying of citations. Everything else works without scripts; search as you type is htmx's.
+"use strict";
+
+const results = () => [...document.querySelectorAll(".result h2 a, .documents a.title")];
+
+function move(step) {
+  const links = results();
+  if (!links.length) return false;
+  const at = links.indexOf(document.activeElement);
+  const next = at < 0 ? (step > 0 ? 0 : -1) : at + step;
+  if (next < 0) {
+    document.getElementById("q")?.focus();
+    return true;
+  }
+  links[Math.min(next, links.length - 1)].focus();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const field = event.target.closest?.("input, textarea, select");
+  const search = document.querySelector("input[type=search]");
+  if (event.key === "/" && !field && search) {
+    event.preventDefault();
+    search.focus();
+    search.select();
+  } else if (event.key === "Escape" && field) {
+    field.blur();
+  } else if (event.key === "ArrowDown" && field?.id === "q") {
+    if (move(1)) event.preventDefault();
+  } else if (!field && !event.target.closest?.("pre, summary, .wide")) {
+    const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+    const isArrow = event.key.startsWith("Arrow");
+    // Arrows scroll a page until a result has the focus.
+    if (step && (!isArrow || results().includes(document.activeElement)) && move(step)) event.preventDefault();
+  }
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+  } catch {
+    const citation = button.parentElement.querySelector(".citation");
+    getSelection().selectAllChildren(citation);
+    button.textContent = "Selected: copy it with Ctrl-C";
+  }
+});
+
+// The field grows quiet while the first results of a fresh page come in.
+document.addEventListener("htmx:after:swap", () => {
+  const page = document.querySelector(".search");
+  page?.classList.toggle("fresh", !document.getElementById("q")?.value.trim());
+});
+
+document.documentElement.classList.add("scripted");

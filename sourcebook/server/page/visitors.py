@@ -1,0 +1,95 @@
+"""Visitors: the caller of a page, who has signed in with a key or needs none.
+
+The cookie holds the key itself, out of reach for scripts (HttpOnly) and for requests that another site causes
+(SameSite=Strict). So a revocation holds at once, in every process, and there is no secret of the server to keep.
+"""
+
+import hmac
+import secrets
+from typing import Annotated, Final
+from urllib.parse import parse_qs
+
+from fastapi import Depends, Request
+from starlette.responses import Response
+
+from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
+from sourcebook.errors import QueryError, SourcebookError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.server.access import grant_of, knowledge_of
+from sourcebook.server.problems import NoAccessError
+
+KEY_COOKIE: Final = "sourcebook_key"
+FORM_COOKIE: Final = "sourcebook_form"
+"""Cookie of the token that each form repeats: another site can send a form, but not read the token."""
+SECONDS_SIGNED_IN: Final = 30 * 24 * 3600
+"""Seconds for which a browser keeps the key."""
+
+
+class SignInError(SourcebookError):
+    """The visitor has not signed in."""
+
+
+def visitor_of(request: Request) -> Grant:
+    """Return what the visitor of a page may see.
+
+    Raises:
+        SignInError: the visitor needs a key and has sent no valid one.
+    """
+    sent = request.cookies.get(KEY_COOKIE)
+    if sent is not None:
+        key = valid_key(knowledge_of(request), sent)
+        if key is not None:
+            request.state.signed_in_as = key.name
+            return key.grant
+    try:
+        return grant_of(request)
+    except NoAccessError as error:
+        raise SignInError(str(error)) from error
+
+
+Visitor = Annotated[Grant, Depends(visitor_of)]
+
+
+def valid_key(knowledge: KnowledgeBase, text: str) -> AccessKey | None:
+    """Return the key that a text is; None where it is none, has expired or was revoked."""
+    if not text.startswith(PREFIX):
+        return None
+    with knowledge.database.connection() as connection:
+        return find_key(connection, text)
+
+
+def keep(response: Response, request: Request, name: str, value: str, seconds: int | None = None) -> None:
+    """Have the browser keep a value for this server alone; over TLS for TLS alone."""
+    is_secure = request.url.scheme == "https"
+    response.set_cookie(name, value, max_age=seconds, httponly=True, samesite="strict", secure=is_secure)
+
+
+def form_token(request: Request) -> str:
+    """Return the token that the forms of a page repeat: the browser's own, or a new one."""
+    kept: str | None = getattr(request.state, "form_token", None) or request.cookies.get(FORM_COOKIE)
+    if kept is None or len(kept) < _SHORTEST_TOKEN or not kept.isascii():
+        kept = secrets.token_urlsafe(32)
+    request.state.form_token = kept
+    return kept
+
+
+def repeats_token(request: Request, fields: dict[str, str]) -> bool:
+    """Return whether a form was sent from a page of this server."""
+    kept = request.cookies.get(FORM_COOKIE, "")
+    return len(kept) >= _SHORTEST_TOKEN and hmac.compare_digest(kept.encode(), fields.get("token", "").encode())
+
+
+_SHORTEST_TOKEN: Final = 40
+
+
+async def _fields(request: Request) -> dict[str, str]:
+    """Return the fields of a form; of a repeated one the first."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return {name: values[0] for name, values in parse_qs(body, max_num_fields=20).items()}
+    except ValueError as error:
+        raise QueryError("the form has too many fields") from error
+
+
+Fields = Annotated[dict[str, str], Depends(_fields)]

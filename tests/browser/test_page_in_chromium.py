@@ -1,0 +1,163 @@
+"""The page in a real Chromium: accessibility in both themes, narrow windows, the keyboard, search as you type.
+
+`TEST_SCREENSHOTS=docs/images` has it take the pictures of docs/server.md again (CONTRIBUTING.md).
+"""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Page, expect, sync_playwright
+
+from sourcebook.admin.access_keys import create_key
+from sourcebook.web.browser.chromium import find_chromium
+from tests.checkout import CHECKOUT
+from tests.integration.http_server import Client, serving
+from tests.integration.stages import Stages
+
+LIBRARY = CHECKOUT / "examples" / "library"
+FILES = (
+    "station-handbook.md",
+    "visiting.html",
+    "procedures/daily-round.md",
+    "procedures/winterdienst.md",
+    "reference/harmonic-constants.csv",
+)
+QUERY = "When must the gauge be read?"
+HOSTILE = "# A <img src=x onerror=alert(1)> buoy\n\nMarmalade <script>alert(1)</script> <svg onload=alert(1)></svg>"
+PICTURES = os.environ.get("TEST_SCREENSHOTS")
+_PATIENCE = 30_000.0
+"""Milliseconds that an event may take on a busy machine."""
+
+
+@pytest.fixture
+def base(stages: Stages) -> Stages:
+    """Some of the example library, a page that would act, and a file that cannot be read."""
+    for name in FILES:
+        stages.write(f"library/{name}", (LIBRARY / name).read_bytes())
+    stages.write("library/buoy.md", HOSTILE)
+    stages.write("library/lost.pdf", b"%PDF-1.7\nthe rest was lost\n")
+    stages.collection = "tide-station"
+    stages.configure("collections:\n  tide-station: {files: [{root: ./docs/library, tags: [example]}]}\n")
+    stages.run()
+    return stages
+
+
+@contextmanager
+def tab(
+    client: Client, theme: Literal["light", "dark"] = "light", width: int = 1280, *, scripts: bool = True
+) -> Iterator[Page]:
+    """A tab that reports what goes wrong in it: errors of scripts, dialogs, what the policy refuses."""
+    wrong: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--disable-gpu"])
+        page = browser.new_page(
+            base_url=f"http://127.0.0.1:{client.port}",
+            viewport={"width": width, "height": 860},
+            color_scheme=theme,
+            java_script_enabled=scripts,
+        )
+        page.set_default_timeout(_PATIENCE)
+        expect.set_options(timeout=_PATIENCE)
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        yield page
+        browser.close()
+    assert wrong == []
+
+
+def test_every_page_is_accessible_in_both_themes_and_fits_a_narrow_window(base: Stages) -> None:
+    found = base.knowledge.search(QUERY, limit=1)[0]
+    with base.connection() as connection:
+        key = create_key(connection, "reader", actor="test")[1]
+    pages = {
+        "home": "/",
+        "search": f"/?q={QUERY.replace(' ', '+')}&tag=example&explain=1&all=1",
+        "nothing": "/?q=quantum+chromodynamics",
+        "document": f"/documents/{found.document_id}?passage={found.ordinal}#passage-{found.ordinal}",
+        "passages": f"/documents/{found.document_id}?view=passages",
+        "hostile": f"/documents/{base.knowledge.documents(text='buoy')[0].document_id}",
+        "documents": "/documents",
+        "collections": "/collections",
+        "sign-in": "/sign-in",
+    }
+    with serving(base.knowledge, requires_key=True) as client:
+        for theme in ("light", "dark"):
+            with tab(client, theme) as page:
+                page.goto("/sign-in")
+                page.get_by_label("Key").fill(key)
+                page.get_by_role("button", name="Sign in").click()
+                expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+                for name, path in pages.items():
+                    page.set_viewport_size({"width": 1280, "height": 860})
+                    page.goto(path)
+                    for details in page.locator("details:not([open])").all()[:3]:
+                        details.evaluate("each => each.open = true")
+                    violations = Axe().run(page).response["violations"]
+                    assert [(name, each["id"], each["nodes"][0]["html"]) for each in violations] == []
+                    page.set_viewport_size({"width": 320, "height": 700})
+                    assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
+        error = client.get("/nothing", Accept="text/html")
+        assert error.status == 404
+
+
+def test_the_keyboard_alone_searches_and_opens_a_result(base: Stages) -> None:
+    with serving(base.knowledge, requires_key=False) as client, tab(client) as page:
+        page.goto("/documents")
+        page.keyboard.press("j")
+        assert page.evaluate("document.activeElement.className") == "title"
+        page.goto("/")
+        field = page.get_by_role("searchbox")
+        expect(field).to_be_focused()
+        page.keyboard.type("gauge plate", delay=20)
+        results = page.locator(".result h2 a")
+        expect(results.first).to_be_visible()
+        expect(page).to_have_url(f"http://127.0.0.1:{client.port}/?q=gauge+plate")
+        page.keyboard.press("ArrowDown")
+        expect(results.first).to_be_focused()
+        page.keyboard.press("j")
+        expect(results.nth(1)).to_be_focused()
+        page.keyboard.press("k")
+        expect(results.first).to_be_focused()
+        page.keyboard.press("/")
+        expect(field).to_be_focused()
+        page.keyboard.type("marmalade", delay=20)
+        expect(page).to_have_url(f"http://127.0.0.1:{client.port}/?q=marmalade")
+        expect(page.locator(".snippet").first).to_contain_text("Marmalade")
+        page.get_by_text("Cite").first.click()
+        page.get_by_role("button", name="Copy").first.click()
+        expect(page.get_by_role("button", name="Cop").or_(page.get_by_role("button", name="Selected"))).to_be_visible()
+        page.keyboard.press("Escape")
+        results.first.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".passage.found")).to_contain_text("Marmalade")
+        page.go_back()
+        expect(field).to_have_value("marmalade")
+        expect(page.locator(".snippet").first).to_contain_text("Marmalade")
+    with serving(base.knowledge, requires_key=False) as client, tab(client, scripts=False) as page:
+        page.goto("/")
+        page.get_by_role("searchbox").fill("marmalade")
+        page.keyboard.press("Enter")
+        page.locator(".result h2 a").first.click()
+        expect(page.locator(".passage.found")).to_contain_text("Marmalade")
+    if PICTURES is not None:
+        found = base.knowledge.search(QUERY, limit=1)[0]
+        with serving(base.knowledge, requires_key=False) as client:
+            _take_picture(client, "light", f"/?q={QUERY.replace(' ', '+')}", "page-search")
+            passage = f"passage={found.ordinal}#passage-{found.ordinal}"
+            _take_picture(client, "dark", f"/documents/{found.document_id}?{passage}", "page-document")
+
+
+def _take_picture(client: Client, theme: Literal["light", "dark"], path: str, name: str) -> None:
+    """Take a picture for the documentation, in few colours so that it stays small."""
+    assert PICTURES is not None
+    with tab(client, theme) as page:
+        page.goto(path)
+        shot = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
+        shot.quantize(96).save(CHECKOUT / PICTURES / f"{name}.png", optimize=True)

@@ -1,0 +1,53 @@
+"""What a page would do in a browser: scripts, handlers, addresses."""
+
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+_STATIC = "/static/"
+_VOID_OR_ALLOWED_SOURCES = {"script", "img", "link"}
+
+
+class Page(HTMLParser):
+    """The tags, links and texts of a page.
+
+    Args:
+        content: the page.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(content.decode())
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @property
+    def links(self) -> list[str]:
+        return [held["href"] for tag, held in self.tags if tag == "a" and "href" in held]
+
+    def with_id(self, name: str) -> tuple[str, dict[str, str]]:
+        (found,) = [each for each in self.tags if each[1].get("id") == name]
+        return found
+
+    def acting(self) -> list[str]:
+        """Return what acts, or loads something, beyond the files and the htmx attributes of the page itself."""
+        found = []
+        for tag, held in self.tags:
+            if tag in {"style", "iframe", "object", "embed", "base", "svg", "math", "template", "video", "audio"}:
+                found.append(tag)
+            if tag in _VOID_OR_ALLOWED_SOURCES and not held.get("src", held.get("href", "")).startswith(_STATIC):
+                found.append(f"{tag} {held}")
+            if tag == "form" and not held["action"].startswith("/"):
+                found.append(f"form {held}")
+            for name, value in held.items():
+                if name.startswith("on") or name == "style" or (name.startswith("hx-") and tag != "input"):
+                    found.append(f"{tag} {name}")
+                if name in {"href", "src", "action"} and urlsplit(value).scheme not in {"", "http", "https"}:
+                    found.append(f"{tag} {value}")
+        return found
