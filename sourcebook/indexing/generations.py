@@ -111,9 +111,10 @@ def find_generations(connection: Connection, collection: str) -> Generations:
     overruled = row["overruled_settings"]
     asked = EmbeddingSettings.model_validate(row["embedding"])
     embedding = dict(asked.model_dump(mode="json"))
+    of_the_machine = {} if asked.device == "auto" else {"device": asked.device}
     known = [
         Generation(
-            **{**values, "embedding": {**values["embedding"], "device": asked.device}}, is_active=values["id"] == active
+            **{**values, "embedding": {**values["embedding"], **of_the_machine}}, is_active=values["id"] == active
         )
         for values in row["generations"]
     ]

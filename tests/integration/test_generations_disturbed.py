@@ -127,7 +127,7 @@ def test_a_generation_whose_model_is_gone_is_not_activated_by_hand(built: Stages
     assert built.search("tide").generations == (first.id,)
     assert activate_generation(built.database, first.id).state == "active", "what is active stays so"
     weights.mkdir(parents=True)
-    (weights / "model.safetensors").write_bytes(b"others")
+    (weights / "model.safetensors").write_bytes(b"\x02" + bytes(7) + b"{}")  # whole, and without weights
     (weights / "config.json").write_text('{"hidden_size": 384, "max_position_embeddings": 512}')
     with pytest.raises(ModelError, match=f"not activated, .*other weights .*Put the model {weights} back"):
         activate_generation(built.database, second.id)

@@ -1,12 +1,14 @@
 -- Published passages with their documents, by the ids of their chunks. One plan is made per session: a page reads few
 -- rows of three tables with twenty indexes, and planning it each time took four times as long as running it. Tables may
 -- grow before they are analysed, so no plan of a session that began with empty ones may scan them.
+-- Volatile, so that it reads as of now: a stable one that waits for the end of a restore would read the new tables as of
+-- the moment before, when they were not there.
 CREATE FUNCTION passages_of(chunks bigint[]) RETURNS TABLE (
     chunk_id bigint, generation_id bigint, document_id bigint, collection text, uri text, title text, language text,
     version integer, kind text, media_type text, tags text[], metadata jsonb, link text, heading_path text[],
     anchor text, page integer, start_char integer, end_char integer, start_seconds double precision,
     end_seconds double precision, ordinal integer, text text, sections jsonb)
-LANGUAGE plpgsql STABLE ROWS 10 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+LANGUAGE plpgsql ROWS 10 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -34,7 +36,7 @@ $$;
 -- One plan is made per session, as for passages_of: planning took as long as running.
 CREATE FUNCTION query_words(content text, generations bigint[]) RETURNS TABLE (
     token text, entries bigint, ids jsonb, all_entries bigint, occurrences bigint)
-LANGUAGE plpgsql STABLE ROWS 10 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+LANGUAGE plpgsql ROWS 10 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 BEGIN
