@@ -64,6 +64,11 @@ def say(text: "str | Text", *, indent: str = "", hanging: str = "") -> None:
 
     A word that is longer than the line, such as a URL, stays whole.
     """
+    if isinstance(text, str) and not wraps():  # plain text on a line as it is needs no rich, whose import takes long
+        for each in without_controls(text).split("\n"):
+            sys.stdout.write(f"{indent}{each}\n")
+            indent, hanging = indent + hanging, ""
+        return
     shown = safe(text) if isinstance(text, str) else text
     out = console()
     width = out.width - len(indent) - len(hanging)

@@ -211,8 +211,7 @@ def _show_usage(collection: "CollectionStatus") -> None:
             "" if total.tokens is None else f"{total.tokens:,} tokens",
             "cost unknown" if total.cost is None else f"${dollars(total.cost)}",
         ]
-        line = f"{collection.name}: models in 30 days: {', '.join(part for part in parts if part)}: sourcebook usage"
-        say(safe(line))
+        say(f"{collection.name}: models in 30 days: {', '.join(part for part in parts if part)}: sourcebook usage")
 
 
 def _show_damage(collection: "CollectionStatus") -> None:

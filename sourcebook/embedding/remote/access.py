@@ -2,13 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
@@ -16,6 +14,10 @@ from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.database.queries import queries
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.providers.limits import Limits, limits_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 PROBE: Final = "The tide tables of 1911 were printed in blue, and since then the clock at the harbour has run late."
 """The fixed text whose vector shows whether a provider's model is still the one of the collection's vectors."""
@@ -42,11 +44,11 @@ class ProviderAccess:
         """Return the limits a minute of a collection's settings."""
         return limits_of(self.connecting, settings, self.collection)
 
-    def probe_of(self, identity: str) -> NDArray[np.float32] | None:
+    def probe_of(self, identity: str) -> "NDArray[np.float32] | None":
         """Return the kept vector of the probe; None where the model has not been used yet, as after an import."""
         with self.connecting() as connection:
             row = connection.execute(queries["provider_probe"], {"identity": identity}).fetchone()
-        return None if row is None else np.array(row[0], np.float32)
+        return None if row is None else _vector(row[0])
 
     def dimensions_of(self, identity: str) -> int | None:
         """Return the length of the vectors of a model, by its generations; None where there is none."""
@@ -54,14 +56,14 @@ class ProviderAccess:
             row = connection.execute(queries["provider_dimensions"], {"identity": identity}).fetchone()
         return None if row is None else int(row[0])
 
-    def keep(self, identity: str, settings: EmbeddingSettings, probe: NDArray[np.float32]) -> None:
+    def keep(self, identity: str, settings: EmbeddingSettings, probe: "NDArray[np.float32]") -> None:
         """Keep the vector of the probe by a model."""
         values = {**_scope(settings), "identity": identity, "probe": [float(number) for number in probe]}
         with self.connecting() as connection:
             connection.execute(queries["keep_provider_model"], values)
 
     def known_model(
-        self, settings: EmbeddingSettings, probe: NDArray[np.float32] | None = None
+        self, settings: EmbeddingSettings, probe: "NDArray[np.float32] | None" = None
     ) -> EmbeddingModel | None:
         """Return the model of settings that was used before, the latest one; None where there is none.
 
@@ -72,12 +74,12 @@ class ProviderAccess:
         with self.connecting() as connection:
             rows = connection.execute(queries["known_provider_models"], _scope(settings)).fetchall()
         for identity, kept in rows:
-            if probe is None or similarity(np.array(kept, np.float32), probe) >= LEAST_SIMILARITY:
+            if probe is None or similarity(_vector(kept), probe) >= LEAST_SIMILARITY:
                 return described(settings, identity, len(kept))
         return None
 
 
-def similarity(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+def similarity(first: "NDArray[np.float32]", second: "NDArray[np.float32]") -> float:
     """Return the cosine similarity of two vectors of length 1; -1 where their lengths differ."""
     return float(first @ second) if first.shape == second.shape else -1.0
 
@@ -94,11 +96,17 @@ def model_tokens(settings: EmbeddingSettings) -> int:
     return settings.max_tokens or DEFAULT_MAX_TOKENS
 
 
-def new_identity(settings: EmbeddingSettings, probe: NDArray[np.float32]) -> str:
+def new_identity(settings: EmbeddingSettings, probe: "NDArray[np.float32]") -> str:
     """Return the identity of a model: its name, and a digest of the settings and of the probe's vector."""
     name = settings.model.rpartition("/")[2].replace(":", "-") or "model"
     told = json.dumps(_vector_settings(settings), sort_keys=True).encode()
     return f"{name}:{hashlib.sha256(told + probe.astype('<f4').tobytes()).hexdigest()[:_DIGEST_LENGTH]}"
+
+
+def _vector(numbers: Sequence[float]) -> "NDArray[np.float32]":
+    import numpy as np  # a look at collections without a provider needs none
+
+    return np.array(numbers, np.float32)
 
 
 def _scope(settings: EmbeddingSettings) -> dict[str, Any]:

@@ -52,6 +52,6 @@ def test_search_documents_has_every_option_of_the_library() -> None:
 
 def test_stdio_needs_none_of_the_web_framework() -> None:
     """The start is short: what only HTTP needs is not imported."""
-    code = "import sys, sourcebook.server.mcp.stdio; print({'fastapi', 'torch'} & set(sys.modules))"
+    code = "import sys, sourcebook.server.mcp.stdio; print({'fastapi', 'numpy', 'torch'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
