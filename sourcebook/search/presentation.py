@@ -5,6 +5,7 @@ from html import escape
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from sourcebook.model.place import place_words
 from sourcebook.model.time_span import media_fragment
 
 _LINKED = frozenset({"http", "https", "file"})
@@ -73,10 +74,7 @@ def all_as_html(results: Iterable[Shown], notes: Iterable[str], why_empty: str) 
 
 def _place(result: Shown) -> str:
     """Return where a passage stands: headings, page or time, address and collection."""
-    headings = " › ".join(part for part in result.heading_path if part != result.title)
-    page = f"page {result.page}" if result.page is not None else ""
-    parts = (headings, page, result.time_span or "", result.uri, result.collection)
-    return " · ".join(part for part in parts if part)
+    return " · ".join((*place_words(result, result.title), result.uri, result.collection))
 
 
 def _marked(text: str, highlights: Sequence[tuple[int, int]]) -> str:

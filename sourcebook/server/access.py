@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 
-from sourcebook.admin.access_keys import PREFIX, find_key
+from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.server.problems import ForbiddenError, NoAccessError
 
-OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names and addresses by which a machine names itself."""
 
 
@@ -36,13 +36,19 @@ def grant_of(request: Request) -> Grant:
         if not request.app.state.requires_key and _names_this_machine(request.headers.get("host", "")):
             return Grant("local caller")
         raise NoAccessError("send a key as  Authorization: Bearer sb_…; sourcebook key create  makes one")
-    scheme, _, key = sent.partition(" ")
-    if scheme.lower() == "bearer" and key.strip().startswith(PREFIX):
-        with knowledge_of(request).database.connection() as connection:
-            found = find_key(connection, key.strip())
-        if found is not None:
-            return found.grant
-    raise NoAccessError("the key is not valid: it may have expired or been revoked")
+    scheme, _, text = sent.partition(" ")
+    key = valid_key(knowledge_of(request), text.strip()) if scheme.lower() == "bearer" else None
+    if key is None:
+        raise NoAccessError("the key is not valid: it may have expired or been revoked")
+    return key.grant
+
+
+def valid_key(knowledge: KnowledgeBase, text: str) -> AccessKey | None:
+    """Return the key that a text is; None where it is none, has expired or was revoked."""
+    if not text.startswith(PREFIX):
+        return None
+    with knowledge.database.connection() as connection:
+        return find_key(connection, text)
 
 
 Knowledge = Annotated[KnowledgeBase, Depends(knowledge_of)]
@@ -62,13 +68,12 @@ def needing(scope: Scope) -> Grant:
 
 
 Reader = Annotated[Grant, needing("read")]
-Writer = Annotated[Grant, needing("write")]
 Administrator = Annotated[Grant, needing("admin")]
 
 
 def _names_this_machine(host: str) -> bool:
     """Return whether the `Host` of a request is this machine, with a port or without."""
     try:
-        return urlsplit(f"//{host}").hostname in OWN_NAMES
+        return urlsplit(f"//{host}").hostname in _OWN_NAMES
     except ValueError:
         return False

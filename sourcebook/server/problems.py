@@ -30,6 +30,16 @@ from sourcebook.server.visibility import NotFoundError
 MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_SECONDS: Final = 2
 """Seconds after which a client tries again where the database was busy or away."""
+_SHORT: Final = 2
+"""Characters of a text up to which only its quoted form is taken out: every sentence has its letters."""
+_QUOTED: Final = 40
+"""Characters of a long value that the library's sentences quote."""
+_MESSAGES: Final = {
+    "value_error": "the value is not allowed",
+    "assertion_error": "the value is not allowed",
+    "string_unicode": "the text is no valid Unicode",
+}
+"""Sentences for errors whose own message may have the value."""
 _log = logging.getLogger(__name__)
 
 
@@ -124,10 +134,6 @@ def without_sent(message: str, sent: Any) -> str:
     return message
 
 
-_SHORT: Final = 2
-"""Characters of a text up to which only its quoted form is taken out: every sentence has its letters."""
-
-
 def _texts(value: Any) -> Iterator[str]:
     """Yield the texts of a value, keys included, in each form that a sentence may give them."""
     if isinstance(value, str):
@@ -143,10 +149,6 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(held)
 
 
-_QUOTED: Final = 40
-"""Characters of a long value that the library's sentences quote."""
-
-
 def _sentence(error: dict[str, Any]) -> str:
     """Return what is wrong with a field of a request, without its value; an unknown field is not named."""
     place = [str(part) for part in error["loc"][1:] if isinstance(part, str | int)]
@@ -156,11 +158,3 @@ def _sentence(error: dict[str, Any]) -> str:
         inside = ".".join(place[:-1])
         return f"{inside or error['loc'][0]} has a field that does not exist"
     return f"{'.'.join(place) or 'the ' + str(error['loc'][0])}: {_MESSAGES.get(error['type'], error['msg'])}"
-
-
-_MESSAGES: Final = {
-    "value_error": "the value is not allowed",
-    "assertion_error": "the value is not allowed",
-    "string_unicode": "the text is no valid Unicode",
-}
-"""Sentences for errors whose own message may have the value."""

@@ -1,5 +1,6 @@
 """Visibility: the collections and documents that exist for a caller, the same in every face of the server."""
 
+import re
 from typing import Final
 
 from sourcebook.admin.collections import collection_names
@@ -77,10 +78,15 @@ def visible_document(
         QueryError: several collections of the caller have it, and none is named.
     """
     collections = seen_collections(knowledge, grant, [collection] if collection is not None else None)
-    if str(document).isdecimal() and int(document) >= _IDS:
+    if re.fullmatch(r"-?\d+", str(document)) and abs(int(document)) >= _IDS:
         raise NotFoundError(_NO_DOCUMENT)
     if collections is None:
         return knowledge.show(document)
+    if isinstance(document, int):  # it is one document, wherever it is
+        shown = knowledge.show(document)
+        if shown.item.collection not in collections:
+            raise NotFoundError(_NO_DOCUMENT)
+        return shown
     found = []
     for name in collections:
         try:

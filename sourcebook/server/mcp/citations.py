@@ -1,12 +1,12 @@
 """Citations: where a passage stands, in a form that a person can follow."""
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from pydantic import BaseModel, Field
 
 from sourcebook.admin.items import Document, Passage
-from sourcebook.model.time_span import media_fragment, time_span
+from sourcebook.model.place import Place, address_of
+from sourcebook.model.time_span import time_span
 from sourcebook.server.mcp.budget import clipped
 
 _LONGEST_TITLE: Final = 200
@@ -28,35 +28,18 @@ class Citation(BaseModel):
     link: str | None = Field(default=None, description="Address of the file in the web view of its Git repository.")
 
 
-class Placed(Protocol):
-    """The place of a passage in its document."""
-
-    # fmt: off
-    @property
-    def heading_path(self) -> Sequence[str]: ...
-    @property
-    def anchor(self) -> str | None: ...
-    @property
-    def page(self) -> int | None: ...
-    @property
-    def start_seconds(self) -> float | None: ...
-    @property
-    def end_seconds(self) -> float | None: ...
-    # fmt: on
-
-
-def cite(place: Placed | None, *, title: str | None, uri: str, version: int, link: str | None) -> Citation:
+def cite(place: Place | None, *, title: str | None, uri: str, version: int, link: str | None) -> Citation:
     """Return the citation of a place in a document, or of the document where there is none."""
     if place is None:
         return Citation(title=clipped(title or uri, _LONGEST_TITLE), uri=uri, version=version, link=link)
     return Citation(
         title=clipped(title or uri, _LONGEST_TITLE),
         heading_path=[clipped(heading, _LONGEST_HEADING) for heading in place.heading_path[:_MOST_HEADINGS]],
-        uri=address(uri, place),
+        uri=address_of(uri, place),
         version=version,
         page=place.page,
         time=time_span(place.start_seconds, place.end_seconds),
-        link=None if link is None else address(link, place),
+        link=None if link is None else address_of(link, place),
     )
 
 
@@ -64,12 +47,3 @@ def cite_document(document: Document, passage: Passage | None) -> Citation:
     """Return the citation of a document, or of one of its passages."""
     item = document.item
     return cite(passage, title=item.title, uri=item.uri, version=item.version, link=item.link)
-
-
-def address(uri: str, place: Placed) -> str:
-    """Return an address that leads to a place: with its time span, its page or its anchor, as far as there is one."""
-    fragment = media_fragment(place.start_seconds, place.end_seconds)
-    if fragment is None and place.page is not None:
-        fragment = f"page={place.page}"
-    fragment = fragment or place.anchor
-    return f"{uri}#{fragment}" if fragment and "#" not in uri else uri

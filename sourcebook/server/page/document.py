@@ -9,12 +9,11 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.admin.items import Passage
-from sourcebook.model.time_span import time_span
+from sourcebook.model.place import place_words
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
-from sourcebook.server.routes.documents import storable_number
 from sourcebook.server.visibility import visible_document
 
 router = APIRouter(include_in_schema=False)
@@ -35,7 +34,7 @@ def show_document(
     part: Annotated[int, Query(ge=1, le=1 << 40)] = 1,
 ) -> Response:
     """Show one part of a document: the one asked for, or the one in which a passage begins."""
-    found = visible_document(knowledge, visitor, storable_number(document))
+    found = visible_document(knowledge, visitor, document)
     parts = parts_of(found.text, found.passages)
     holding = [n for n, each in enumerate(parts, 1) if any(held.ordinal == passage for held in each.passages)]
     number = holding[0] if holding else min(part, len(parts))
@@ -66,10 +65,7 @@ def show_document(
 
 def place(passage: Passage, title: str) -> str:
     """Return where a passage stands in its document: headings without its title, page, time."""
-    headings = " › ".join(heading for heading in passage.heading_path if heading != title)
-    page = f"page {passage.page}" if passage.page is not None else None
-    span = time_span(passage.start_seconds, passage.end_seconds)
-    return " · ".join(part for part in (headings, page, span) if part)
+    return " · ".join(place_words(passage, title))
 
 
 def _rows(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

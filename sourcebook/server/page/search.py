@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
 from sourcebook.errors import QueryError
-from sourcebook.model.time_span import media_fragment
+from sourcebook.model.place import address_of, place_words
 from sourcebook.search.presentation import printable
 from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.server.access import Knowledge
@@ -144,23 +144,15 @@ def _shown(hit: SearchResult) -> FoundOnPage:
         snippet += [(_readable(hit.snippet[done:start]), False), (_readable(hit.snippet[start:end]), True)]
         done = end
     snippet.append((_readable(hit.snippet[done:]), False))
-    headings = " › ".join(part for part in hit.heading_path if part != hit.title)
-    page = f"page {hit.page}" if hit.page is not None else ""
-    place = " · ".join(part for part in (headings, page, hit.time_span) if part)
+    words = place_words(hit, hit.title)
     source = source_address(hit)
-    said = (
-        f"“{hit.title or shown_uri(hit.uri)}”",
-        headings,
-        page,
-        hit.time_span,
-        source or shown_uri(hit.link or hit.uri),
-    )
+    said = (f"“{hit.title or shown_uri(hit.uri)}”", *words, source or shown_uri(hit.link or hit.uri))
     return FoundOnPage(
         hit=hit,
         snippet=[piece for piece in snippet if piece[0]],
-        place=printable(place),
+        place=printable(" · ".join(words)),
         source=source,
-        citation=printable(", ".join(part for part in said if part)),
+        citation=printable(", ".join(said)),
     )
 
 
@@ -172,12 +164,4 @@ def _readable(piece: str) -> str:
 
 def source_address(hit: SearchResult) -> str | None:
     """Return the address of the source of a result at its page, second or anchor; None where it is not of the web."""
-    found = web_address(hit.link or hit.uri)
-    if found is None:
-        return None
-    bare = found.partition("#")[0]
-    fragment = media_fragment(hit.start_seconds, hit.end_seconds)
-    if fragment is None and hit.page is not None and hit.media_type == "application/pdf":
-        fragment = f"page={hit.page}"
-    fragment = fragment or hit.anchor
-    return web_address(f"{bare}#{fragment}") if fragment else found
+    return web_address(address_of(hit.link or hit.uri, hit))

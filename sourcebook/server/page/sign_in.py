@@ -5,9 +5,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from sourcebook.server.access import Knowledge
+from sourcebook.server.access import Knowledge, valid_key
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import KEY_COOKIE, SECONDS_SIGNED_IN, Fields, keep, repeats_token, valid_key
+from sourcebook.server.page.visitors import KEY_COOKIE, SECONDS_SIGNED_IN, Fields, keep, repeats_token
 
 router = APIRouter(include_in_schema=False)
 _LONGEST_ADDRESS: Final = 8_000

@@ -12,11 +12,9 @@ from urllib.parse import parse_qs
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
 from sourcebook.errors import QueryError, SourcebookError
-from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.access import grant_of, knowledge_of
+from sourcebook.server.access import grant_of, knowledge_of, valid_key
 from sourcebook.server.problems import NoAccessError
 
 KEY_COOKIE: Final = "sourcebook_key"
@@ -49,14 +47,6 @@ def visitor_of(request: Request) -> Grant:
 
 
 Visitor = Annotated[Grant, Depends(visitor_of)]
-
-
-def valid_key(knowledge: KnowledgeBase, text: str) -> AccessKey | None:
-    """Return the key that a text is; None where it is none, has expired or was revoked."""
-    if not text.startswith(PREFIX):
-        return None
-    with knowledge.database.connection() as connection:
-        return find_key(connection, text)
 
 
 def keep(response: Response, request: Request, name: str, value: str, seconds: int | None = None) -> None:

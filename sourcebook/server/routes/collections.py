@@ -9,7 +9,7 @@ from sourcebook.admin.status import CollectionStatus
 from sourcebook.admin.summaries import CollectionSummary
 from sourcebook.indexing.generation_states import GenerationState
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import NotFoundError, seen_collections
 
 router = APIRouter(tags=["collections"])
 Named = Annotated[list[str] | None, Query(alias="collection", description="Names; every collection by default.")]
@@ -42,8 +42,10 @@ def list_collections(knowledge: Knowledge, grant: Reader) -> CollectionList:
 @router.get("/collections/{name}", operation_id="get_collection")
 def get_collection(name: str, knowledge: Knowledge, grant: Reader) -> CollectionSummary:
     """Return what one collection holds."""
-    seen_collections(knowledge, grant, [name])
-    return next(each for each in knowledge.collections() if each.name == name)
+    found = next((each for each in knowledge.collections() if each.name == name and grant.sees(name)), None)
+    if found is None:
+        raise NotFoundError("there is no such collection")
+    return found
 
 
 @router.get("/status", operation_id="status")

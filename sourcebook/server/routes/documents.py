@@ -58,7 +58,7 @@ def get_document(
     if_none_match: Annotated[str | None, Header(description="The `ETag` of an earlier answer.")] = None,
 ) -> Response:
     """Return a document with its text as Markdown, its metadata and its tags."""
-    found = visible_document(knowledge, grant, storable_number(document))
+    found = visible_document(knowledge, grant, document)
     body = DocumentAnswer(document=found.item, text=found.text, metadata=found.metadata, tags=found.tags)
     content = body.model_dump_json().encode()
     tag = etag(content)
@@ -70,17 +70,12 @@ def get_document(
 @router.get("/{document}/chunks", operation_id="get_chunks")
 def get_chunks(document: int, knowledge: Knowledge, grant: Reader) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
-    return ChunkList(chunks=list(visible_document(knowledge, grant, storable_number(document)).passages))
+    return ChunkList(chunks=list(visible_document(knowledge, grant, document).passages))
 
 
 def etag(content: bytes) -> str:
     """Return the entity tag of an answer, by its content."""
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-
-
-def storable_number(document: int) -> int:
-    """Return an id that the database can be asked for; 0, which no document has, in place of larger ones."""
-    return document if 0 <= document < 1 << 63 else 0
 
 
 def _storable(text: str | None) -> str | None:

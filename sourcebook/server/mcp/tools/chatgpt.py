@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.place import address_of
 from sourcebook.server.mcp.arguments import ChatGptFetchArguments, ChatGptSearchArguments, FetchArguments
-from sourcebook.server.mcp.citations import address
 from sourcebook.server.mcp.tools.fetch import part_of
 from sourcebook.server.searching import search_as_asked
 from sourcebook.server.types import SearchQuery
@@ -56,7 +56,7 @@ def search(knowledge: KnowledgeBase, grant: Grant, asked: ChatGptSearchArguments
             Found(
                 id=f"{hit.document_id}@{hit.start_char}",
                 title=hit.title or hit.uri,
-                url=address(hit.link or hit.uri, hit),
+                url=address_of(hit.link or hit.uri, hit),
             )
             for hit in found
         ]

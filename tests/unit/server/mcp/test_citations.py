@@ -3,7 +3,8 @@
 import pytest
 
 from sourcebook.admin.items import Passage
-from sourcebook.server.mcp.citations import address, cite
+from sourcebook.model.place import address_of
+from sourcebook.server.mcp.citations import cite
 
 
 def passage(anchor: str | None, page: int | None, start: float | None, end: float | None) -> Passage:
@@ -21,7 +22,7 @@ def passage(anchor: str | None, page: int | None, start: float | None, end: floa
     ],
 )
 def test_an_address_leads_to_its_place(place: Passage, uri: str, address_of_place: str) -> None:
-    assert address(uri, place) == address_of_place
+    assert address_of(uri, place) == address_of_place
 
 
 def test_a_citation_names_what_a_person_needs() -> None:
