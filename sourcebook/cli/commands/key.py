@@ -1,6 +1,5 @@
 """`sourcebook key`: keys for those who reach the knowledge base over a network."""
 
-import getpass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -111,6 +110,8 @@ def _parse(words: list[str]) -> tuple[str, str]:
 
 def _account() -> str:
     """Return the account of the operating system that asks, for the audit."""
+    import getpass  # and the module of terminals with it, which every other command would import
+
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # the user id has no name, as in some containers
