@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
     from sourcebook.admin.usage import Usage
+    from sourcebook.admin.work_requests import WorkRequest
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
     from sourcebook.search.results import SearchResults
@@ -130,6 +131,22 @@ class AsyncKnowledgeBase:
     async def generations(self, *args: Any, **options: Any) -> "list[GenerationState]":
         """Return the generations of collections; see `KnowledgeBase.generations`."""
         return await self._run(partial(self._knowledge.generations, *args, **options))
+
+    async def request_work(self, *args: Any, **options: Any) -> "WorkRequest":
+        """Ask for a collection to be brought up to date; see `KnowledgeBase.request_work`."""
+        return await self._run(partial(self._knowledge.request_work, *args, **options))
+
+    async def work(self, number: int) -> "WorkRequest | None":
+        """Return a request for work; see `KnowledgeBase.work`."""
+        return await self._run(partial(self._knowledge.work, number))
+
+    async def work_requests(self, *args: Any, **options: Any) -> "list[WorkRequest]":
+        """Return requests for work, the newest first; see `KnowledgeBase.work_requests`."""
+        return await self._run(partial(self._knowledge.work_requests, *args, **options))
+
+    async def cancel_work(self, *args: Any, **options: Any) -> "WorkRequest | None":
+        """Cancel a request for work; see `KnowledgeBase.cancel_work`."""
+        return await self._run(partial(self._knowledge.cancel_work, *args, **options))
 
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from sourcebook.admin.changes import Changes
 from sourcebook.admin.contents import Contents
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError, QueryError
@@ -26,7 +27,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase(Contents):
+class KnowledgeBase(Contents, Changes):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:

@@ -44,3 +44,13 @@ def audit_events(connection: Connection, limit: int = 100) -> list[AuditEvent]:
     """Return what was done, the newest first."""
     with connection.cursor(row_factory=class_row(AuditEvent)) as cursor:
         return cursor.execute(queries["audit_events"], {"limit": limit}).fetchall()
+
+
+def account() -> str:
+    """Return the account of the operating system that asks, for the audit."""
+    import getpass  # and the module of terminals with it, which every other command would import
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # the user id has no name, as in some containers
+        return "unknown account"

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from sourcebook.admin.audit import account
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_duration, as_text, duration
 from sourcebook.cli.output import print_json, say
@@ -72,7 +73,7 @@ def key(
     action, name = _parse([as_text(word) for word in words or ()])
     if action != "create" and (scopes or collections or expires):
         raise typer.BadParameter("--scope, -c and --expires belong to  sourcebook key create NAME")
-    actor = _account()
+    actor = account()
     with CommandContext.of(ctx).open_database() as database, database.connection() as connection:
         if action == "create":
             lasts = duration(expires) if expires else None
@@ -106,16 +107,6 @@ def _parse(words: list[str]) -> tuple[str, str]:
     if len(words) == 2 and words[0] in {"create", "revoke"}:
         return words[0], words[1]
     raise typer.BadParameter("say  list, create NAME  or  revoke NAME")
-
-
-def _account() -> str:
-    """Return the account of the operating system that asks, for the audit."""
-    import getpass  # and the module of terminals with it, which every other command would import
-
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # the user id has no name, as in some containers
-        return "unknown account"
 
 
 def _show(keys: "list[AccessKey]", *, as_json: bool) -> None:

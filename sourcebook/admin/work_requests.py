@@ -1,0 +1,214 @@
+"""Work requests: what a person, a program or an agent asked for, and how far it is.
+
+A request is a row. Whoever asks inserts it; a worker (`sourcebook ingest --requests`, or a run that the sensor
+`requested_work` asks Dagster for) claims it, records its progress there and ends it. The channel `sourcebook_work`
+carries the id of each request that changes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+
+from psycopg import Connection
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from sourcebook.admin.audit import record_event
+from sourcebook.admin.collections import check_collections
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
+
+CHANNEL: Final = "sourcebook_work"
+"""Channel of PostgreSQL's NOTIFY; the payload is the id of the request that changed."""
+WorkState = Literal["waiting", "running", "succeeded", "failed", "cancelled"]
+STATES: Final[tuple[WorkState, ...]] = get_args(WorkState)
+OPEN: Final[tuple[WorkState, ...]] = ("waiting", "running")
+"""States of a request that has not ended."""
+SYNC: Final = "sync"
+"""Kind of the requests that bring a collection, or a part of it, up to date."""
+_LONGEST_KEY: Final = 200
+_MOST: Final = 1_000
+"""Requests of one list, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRequest:
+    """One request, as it is now."""
+
+    id: int
+    collection: str
+    kind: str
+    arguments: dict[str, Any]
+    """The part of the collection: `documents` (URIs), `sources` (locations), `kinds` (`files`, `site`, `uploads`),
+    `only_failed`, `force`; what is missing limits nothing."""
+    state: WorkState
+    stage: str | None
+    """Name of the pipeline's asset that works now, or worked last."""
+    done: int
+    """Items of the stage that are done."""
+    total: int
+    """Items of the stage that are known so far."""
+    failed: int
+    """Failed items among those done."""
+    error: str | None
+    run_id: str | None
+    """Id of the Dagster run that does it; None before it begins, or where nothing was to be done."""
+    worker: str | None
+    """Host and process that does it, such as `host:4711`."""
+    asked_by: str
+    cancel_asked: bool
+    """Whether it is to stop; true until the worker has stopped, and after that."""
+    revision: int
+    """Number of the last change, from 1."""
+    asked_at: datetime
+    started_at: datetime | None
+    changed_at: datetime
+    ended_at: datetime | None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing will change any more."""
+        return self.state not in OPEN
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; times as ISO 8601."""
+        values = asdict(self)
+        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
+
+
+def ask_for_work(
+    connection: Connection,
+    collection: str,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    asked_by: str,
+    idempotency_key: str | None = None,
+    kind: str = SYNC,
+) -> WorkRequest:
+    """Ask for work, and return the request; the same caller's same idempotency key returns the request of before.
+
+    Args:
+        connection: to the knowledge base; in a transaction the request is there with everything else or not at all.
+        collection: name of the collection.
+        arguments: the part of the collection; see `WorkRequest.arguments`.
+        asked_by: who asks, for the audit.
+        idempotency_key: the caller's own name of the request, of 1 to 200 characters.
+        kind: what is to be done.
+
+    Raises:
+        QueryError: the collection does not exist, or the idempotency key is empty, too long or was used for something
+            else.
+    """
+    check_collections(connection, [collection])
+    if idempotency_key is not None and not (0 < len(idempotency_key) <= _LONGEST_KEY and "\0" not in idempotency_key):
+        raise QueryError(f"an idempotency key has 1 to {_LONGEST_KEY} characters")
+    given = {name: value for name, value in (arguments or {}).items() if value}
+    values = {
+        "collection": collection,
+        "kind": kind,
+        "arguments": Jsonb(given),
+        "idempotency_key": idempotency_key,
+        "asked_by": asked_by,
+    }
+    with connection.transaction(), connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
+        request = cursor.execute(queries["ask_for_work"], values).fetchone()
+        if request is not None:
+            record_event(connection, asked_by, f"work.{kind}", f"collection {collection}", given)
+            return request
+        request = cursor.execute(queries["repeated_work_request"], values).fetchone()
+        if request is None or (request.kind, request.arguments) != (kind, given):
+            raise QueryError("this idempotency key was used for another request")
+        return request
+
+
+def find_work(connection: Connection, number: int) -> WorkRequest | None:
+    """Return a request by its id; None where there is none."""
+    return _one(connection, "work_request", {"id": number})
+
+
+def list_work(
+    connection: Connection,
+    collections: Sequence[str] | None = None,
+    *,
+    states: Sequence[str] = (),
+    before: int | None = None,
+    limit: int = 50,
+) -> list[WorkRequest]:
+    """Return requests, the newest first.
+
+    Args:
+        connection: to the knowledge base.
+        collections: names; every collection where None.
+        states: only requests in these states; in any where empty.
+        before: only requests with a lower id, such as the last of the page before.
+        limit: the most requests, 1 to 1,000.
+
+    Raises:
+        QueryError: a state is unknown, or the limit is not allowed.
+    """
+    unknown = [state for state in states if state not in STATES]
+    if unknown:
+        raise QueryError(f"there is no state {unknown[0]!r}; there are {', '.join(STATES)}")
+    if not 1 <= limit <= _MOST:
+        raise QueryError(f"the limit is {limit}; it must be 1 to {_MOST:,}")
+    values = {
+        "collections": None if collections is None else list(collections),
+        "states": list(states),
+        "before": before,
+        "limit": limit,
+    }
+    with connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
+        return cursor.execute(queries["work_requests"], values).fetchall()
+
+
+def cancel_work(connection: Connection, number: int, *, actor: str) -> WorkRequest | None:
+    """Cancel a waiting request, or ask the worker of a running one to stop after the batch that it works on.
+
+    Returns:
+        The request as it is now, which may have ended before; None where there is none.
+    """
+    with connection.transaction():
+        cancelled = _one(connection, "cancel_work_request", {"id": number})
+        if cancelled is not None:
+            record_event(connection, actor, "work.cancel", f"collection {cancelled.collection}", {"id": number})
+            return cancelled
+        return find_work(connection, number)
+
+
+def claim_work(
+    connection: Connection, *, worker: str, collection: str | None = None, run_id: str | None = None
+) -> WorkRequest | None:
+    """Take the oldest waiting request; None where nothing waits. No other worker gets the same one.
+
+    Args:
+        connection: in autocommit mode.
+        worker: host and process.
+        collection: only requests of this collection.
+        run_id: id of the Dagster run that is to do it.
+    """
+    return _one(connection, "claim_work_request", {"worker": worker, "collection": collection, "run_id": run_id})
+
+
+def record_progress(connection: Connection, number: int, stage: str, done: int, total: int, failed: int) -> bool:
+    """Record the progress of a running request; return whether it is to go on."""
+    values = {"id": number, "stage": stage, "done": done, "total": total, "failed": failed}
+    row = connection.execute(queries["record_work_progress"], values).fetchone()
+    return row is not None and not row[0]
+
+
+def end_work(connection: Connection, number: int, state: WorkState, error: str | None = None) -> None:
+    """Record the end of a running request.
+
+    Args:
+        connection: in autocommit mode.
+        number: id of the request.
+        state: `succeeded`, `failed` or `cancelled`.
+        error: reason of a failed one.
+    """
+    connection.execute(queries["end_work_request"], {"id": number, "state": state, "error": error})
+
+
+def _one(connection: Connection, query: str, values: Mapping[str, Any]) -> WorkRequest | None:
+    with connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
+        return cursor.execute(queries[query], values).fetchone()

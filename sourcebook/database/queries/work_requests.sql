@@ -1,0 +1,68 @@
+-- name: ask_for_work
+-- Insert a request and return its row; nothing where the same caller used the idempotency key before.
+INSERT INTO work_request (collection, kind, arguments, idempotency_key, asked_by)
+VALUES (%(collection)s, %(kind)s, %(arguments)s, %(idempotency_key)s, %(asked_by)s)
+ON CONFLICT (asked_by, collection, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+          cancel_asked, revision, asked_at, started_at, changed_at, ended_at;
+
+-- name: repeated_work_request
+-- Return the request that a caller made with an idempotency key.
+SELECT id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+       cancel_asked, revision, asked_at, started_at, changed_at, ended_at
+FROM work_request
+WHERE asked_by = %(asked_by)s AND collection = %(collection)s AND idempotency_key = %(idempotency_key)s;
+
+-- name: work_request
+-- Return one request.
+SELECT id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+       cancel_asked, revision, asked_at, started_at, changed_at, ended_at
+FROM work_request WHERE id = %(id)s;
+
+-- name: work_requests
+-- Return requests of collections in some states, the newest first, below an id.
+SELECT id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+       cancel_asked, revision, asked_at, started_at, changed_at, ended_at
+FROM work_request
+WHERE (%(collections)s::text[] IS NULL OR collection = ANY(%(collections)s))
+  AND (cardinality(%(states)s::text[]) = 0 OR state = ANY(%(states)s))
+  AND (%(before)s::bigint IS NULL OR id < %(before)s)
+ORDER BY id DESC
+LIMIT %(limit)s;
+
+-- name: cancel_work_request
+-- Cancel a waiting request, or ask the worker of a running one to stop; a request that has ended stays as it is.
+UPDATE work_request
+SET state = CASE state WHEN 'waiting' THEN 'cancelled' ELSE state END,
+    ended_at = CASE state WHEN 'waiting' THEN now() END,
+    cancel_asked = true
+WHERE id = %(id)s AND state IN ('waiting', 'running')
+RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+          cancel_asked, revision, asked_at, started_at, changed_at, ended_at;
+
+-- name: claim_work_request
+-- Give the oldest waiting request, of one collection or of any, to a worker; another worker's claim is passed over.
+UPDATE work_request
+SET state = 'running', started_at = now(), worker = %(worker)s, run_id = %(run_id)s
+WHERE id = (
+    SELECT id FROM work_request
+    WHERE state = 'waiting' AND (%(collection)s::text IS NULL OR collection = %(collection)s)
+    ORDER BY id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+)
+RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+          cancel_asked, revision, asked_at, started_at, changed_at, ended_at;
+
+-- name: record_work_progress
+-- Record the progress of a running request, and return whether it is to be cancelled.
+UPDATE work_request
+SET stage = %(stage)s, done = %(done)s, total = %(total)s, failed = %(failed)s
+WHERE id = %(id)s AND state = 'running'
+RETURNING cancel_asked;
+
+-- name: end_work_request
+-- Record the end of a running request.
+UPDATE work_request
+SET state = %(state)s, error = %(error)s, ended_at = now()
+WHERE id = %(id)s AND state = 'running';
