@@ -124,15 +124,21 @@ def list_keys(connection: Connection) -> list[AccessKey]:
         return cursor.execute(queries["access_keys"]).fetchall()
 
 
-def revoke_key(connection: Connection, key: str, *, actor: str) -> AccessKey:
-    """Revoke a key by its id or name: the next request with it is refused.
+def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessKey:
+    """Revoke a key: the next request with it is refused.
+
+    Args:
+        connection: to the knowledge base.
+        key: its id, as a number or a text, or its name.
+        actor: who asks, for the audit.
 
     Raises:
         QueryError: no valid key has this id or name.
     """
-    number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None
+    name = None if isinstance(key, int) else key
+    number = int(key) if name is None or (name.isascii() and name.isdigit() and len(name) < 19) else None
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
-        revoked = cursor.execute(queries["revoke_access_key"], {"id": number, "name": key}).fetchone()
+        revoked = cursor.execute(queries["revoke_access_key"], {"id": number, "name": name}).fetchone()
         if revoked is None:
             raise QueryError(f"there is no valid key {key!r}: sourcebook key list  shows them")
         record_event(connection, actor, "key.revoke", f"key {revoked.name}")

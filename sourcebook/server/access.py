@@ -68,7 +68,18 @@ def needing(scope: Scope) -> Grant:
 
 
 Reader = Annotated[Grant, needing("read")]
+Writer = Annotated[Grant, needing("write")]
 Administrator = Annotated[Grant, needing("admin")]
+
+
+def _operator(grant: Administrator) -> Grant:
+    if grant.collections is not None:
+        raise ForbiddenError("the key sees some collections alone: this needs one that sees them all")
+    return grant
+
+
+Operator = Annotated[Grant, Depends(_operator)]
+"""An administrator of every collection: who sees the keys and the audit sees beyond collections."""
 
 
 def _names_this_machine(host: str) -> bool:

@@ -13,7 +13,7 @@ SELECT id, name, beginning, scopes, collections, created_at, expires_at, used_at
 -- name: revoke_access_key
 -- Revoke a living key by its id or its name, and return its row.
 UPDATE access_key SET revoked_at = now()
-WHERE revoked_at IS NULL AND (id = %(id)s OR name = %(name)s)
+WHERE revoked_at IS NULL AND (id = %(id)s::bigint OR name = %(name)s::text)
 RETURNING id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at;
 
 -- name: living_access_key
@@ -33,5 +33,7 @@ INSERT INTO audit_event (happened_at, actor, action, subject, details)
 VALUES (now(), %(actor)s, %(action)s, %(subject)s, %(details)s);
 
 -- name: audit_events
--- Return what was done, the newest first.
-SELECT happened_at, actor, action, subject, details FROM audit_event ORDER BY id DESC LIMIT %(limit)s;
+-- Return what was done, the newest first; before an event where one is given.
+SELECT id, happened_at, actor, action, subject, details FROM audit_event
+WHERE id < coalesce(%(before)s::bigint, 9223372036854775807)
+ORDER BY id DESC LIMIT %(limit)s;
