@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
+from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
@@ -75,10 +76,11 @@ def create_app(
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, facets, collections, reports, documents, judgments, queries, keys):
+    for module in (search, facets, collections, reports, documents, judgments, queries, keys, embeddings):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)
+    app.include_router(dify.router)
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(BodyLimit)
     add_problems(app)
