@@ -23,6 +23,13 @@ class Grant:
     scopes: tuple[Scope, ...] = SCOPES
     collections: tuple[str, ...] | None = None
     """Names of the only collections that it sees; None: every collection."""
+    key_id: int | None = None
+    """Id of its key; None without one."""
+
+    @property
+    def identity(self) -> str:
+        """The caller among all others: names of keys are given again, ids are not."""
+        return self.actor if self.key_id is None else f"key {self.key_id}"
 
     def allows(self, scope: Scope) -> bool:
         """Return whether the caller may do what needs a scope."""

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from sourcebook.admin.access_keys import AccessKey, create_key, list_keys, revoke_key
+from sourcebook.admin.access_keys import MOST_REQUESTS, AccessKey, create_key, list_keys, revoke_key
 from sourcebook.admin.audit import AuditEvent, audit_events
 from sourcebook.errors import QueryError
 from sourcebook.model.access import Scope
@@ -44,6 +44,9 @@ class KeyWanted(BaseModel):
     )
     expires_in: Whole | None = Field(
         default=None, ge=1, le=3_200_000_000, description="Seconds until it expires; never by default."
+    )
+    requests_a_minute: Whole | None = Field(
+        default=None, ge=1, le=MOST_REQUESTS, description="The limit of the server by default."
     )
 
 
@@ -82,6 +85,7 @@ def new_key(
             wanted.scopes,
             wanted.collections,
             lasts=None if wanted.expires_in is None else timedelta(seconds=wanted.expires_in),
+            limit=wanted.requests_a_minute,
             actor=grant.actor,
         )
     return CreatedKey(text=text, key=_shown(key))
