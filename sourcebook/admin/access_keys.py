@@ -109,7 +109,7 @@ def create_key(
     if collections is not None:
         check_collections(connection, collections)
     text = PREFIX + secrets.token_urlsafe(32)
-    row = {
+    row: dict[str, Any] = {
         "name": name,
         "beginning": text[:_BEGINNING],
         "sha256": _sha256(text),
@@ -122,8 +122,12 @@ def create_key(
         key = cursor.execute(queries["create_access_key"], row).fetchone()
         if key is None:
             raise QueryError(f"there is a key {name!r} already: revoke it first, or choose another name")
-        details = {"scopes": list(key.scopes), "collections": key.collections, "expires_at": _text(key.expires_at)}
-        details["requests_a_minute"] = limit
+        details = {
+            "scopes": list(key.scopes),
+            "collections": key.collections,
+            "expires_at": _text(key.expires_at),
+            "requests_a_minute": limit,
+        }
         record_event(connection, actor, "key.create", f"key {name}", details)
     return key, text
 

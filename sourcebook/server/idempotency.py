@@ -5,6 +5,8 @@ Around every route of `/v1` that changes something. Uploads are left out: their 
 
 import hashlib
 import logging
+from collections import deque
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -28,7 +30,7 @@ _SECRET: Final = frozenset({"/v1/keys"})
 """Routes whose answers are kept nowhere."""
 _LONGEST_KEY: Final = 200
 _MOST_BYTES: Final = 1_000_000
-"""Bytes of an answer that is kept, at most."""
+"""Bytes of a request that is repeated, and of an answer that is kept, at most."""
 _KEPT_HEADERS: Final = frozenset({b"content-type", b"location", b"etag"})
 _log = logging.getLogger(__name__)
 
@@ -58,17 +60,23 @@ class Idempotency:
                 answer = problem(400, f"an Idempotency-Key has 1 to {_LONGEST_KEY} visible ASCII characters")
                 await answer(scope, receive, send)
                 return
-            body = await _body(receive)
-            if body is None:
+            read = await _first_bytes(receive)
+            if read is None:
                 return  # the client has gone away
-            claimed = await anyio.to_thread.run_sync(partial(self._claim, request, key.decode(), body))
+            is_upload = read[-1].get("more_body", False)
+            body = b"".join(message.get("body", b"") for message in read)
+            claimed = (
+                None if is_upload else await anyio.to_thread.run_sync(partial(self._claim, request, key.decode(), body))
+            )
         except HTTPException as error:
             await problem(error.status_code, "the body is too large")(scope, receive, send)
         except (SourcebookError, psycopg.Error) as error:
             await (await answer_to(request, error))(scope, receive, send)
         else:
-            if isinstance(claimed, Claim):
-                await self._run(claimed, body, scope, receive, send)
+            if claimed is None:
+                await self._app(scope, _again(read, receive), send)
+            elif isinstance(claimed, Claim):
+                await self._run(claimed, scope, _again(read, receive), send)
             else:
                 headers = {**claimed.headers, "Idempotency-Replayed": "true"}
                 await Response(claimed.body, claimed.status, headers)(scope, receive, send)
@@ -80,17 +88,12 @@ class Idempotency:
         with self._knowledge.database.connection() as connection:
             return claim_key(connection, caller, key, named, hashlib.sha256(body).digest())
 
-    async def _run(self, claim: Claim, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run(self, claim: Claim, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the app answer, and keep its answer before the caller sees it."""
         held = _HeldAnswer(send)
-        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive_again() -> Message:
-            return waiting.pop() if waiting else await receive()
-
         is_kept = False
         try:
-            await self._app(scope, receive_again, held.send)
+            await self._app(scope, receive, held.send)
             answer = held.answer
             if answer is not None:
                 await self._in_thread(partial(keep_answer, claim=claim, answer=answer))
@@ -160,13 +163,24 @@ def _key_in(scope: Scope) -> bytes | None:
     return key if kind in {b"", b"application/json"} else None
 
 
-async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request; None where the client goes away before its end."""
-    parts: list[bytes] = []
-    while True:
+async def _first_bytes(receive: Receive) -> list[Message] | None:
+    """Return the messages of a body, those after the first megabyte left out; None where the client goes away."""
+    read: list[Message] = []
+    size = 0
+    while not read or (read[-1].get("more_body", False) and size <= _MOST_BYTES):
         message = await receive()
         if message["type"] != "http.request":
             return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(parts)
+        read.append(message)
+        size += len(message.get("body", b""))
+    return read
+
+
+def _again(read: Sequence[Message], receive: Receive) -> Receive:
+    """Return what gives the messages once more that were read, and then those that follow."""
+    waiting = deque(read)
+
+    async def receive_again() -> Message:
+        return waiting.popleft() if waiting else await receive()
+
+    return receive_again

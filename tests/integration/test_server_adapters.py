@@ -115,7 +115,8 @@ def test_the_client_of_openai_gets_vectors(base: Stages, knowledge: KnowledgeBas
         assert np.allclose(vectors, knowledge.embed(texts).vectors, atol=1e-6)
         assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
         assert made.model == MODEL
-        assert made.usage.prompt_tokens == made.usage.total_tokens == knowledge.embed(texts).tokens > len(texts)
+        assert made.usage.prompt_tokens == made.usage.total_tokens == knowledge.embed(texts).tokens
+        assert made.usage.total_tokens > len(texts)
         query = client.embeddings.create(model=MODEL, input=texts[0], extra_body={"input_type": "query"})
         assert len(query.data[0].embedding) == 384
         with pytest.raises(openai.NotFoundError):

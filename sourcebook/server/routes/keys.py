@@ -23,7 +23,7 @@ _IDS = (1 << 63) - 1
 class ShownKey(AccessKey):
     """A key as it is kept, with its state: `valid`, `expired` or `revoked`."""
 
-    state: str = ""  # type: ignore[misc] # a property there
+    state: str = ""
 
 
 class KeyList(BaseModel):

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import fields
+from typing import get_args
 
 from sourcebook.admin.access_keys import AccessKey
 from sourcebook.admin.planning.items import PlannedItem
@@ -40,7 +41,7 @@ def test_facets_take_every_option_that_decides_what_is_found() -> None:
 
 
 def test_usage_is_kept_apart_by_what_it_is_kept_by() -> None:
-    assert Dimension.__args__ == DIMENSIONS
+    assert get_args(Dimension) == DIMENSIONS
 
 
 def test_a_key_is_shown_with_its_state() -> None:
