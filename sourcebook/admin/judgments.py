@@ -60,6 +60,8 @@ def record_judgment(connection: Connection, collection: str, query: str, uri: st
 
 def forget_judgment(connection: Connection, collection: str, query: str, uri: str, *, actor: str) -> bool:
     """Delete the judgment of a document for a query; return whether there was one. See `record_judgment`."""
+    if "\0" in query:
+        return False  # none was recorded
     values = {"collection": collection, "query": query.strip(), "uri": uri}
     with connection.transaction():
         is_deleted = connection.execute(queries["forget_judgment"], values).rowcount > 0

@@ -112,7 +112,7 @@ def create_app(
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)
-    app.include_router(dify.router)
+    app.include_router(dify.router, responses=_FAILURES)
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(Idempotency, knowledge=knowledge)
     app.add_middleware(BodyLimit)

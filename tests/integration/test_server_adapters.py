@@ -141,3 +141,20 @@ def test_a_key_gets_vectors_of_the_models_that_it_sees_alone(base: Stages, knowl
         wanted = {"model": "other", "input": "a"}
         assert limited.post("/v1/embeddings", wanted).status == 404
         assert limited.post("/v1/embeddings", {**wanted, "model": MODEL}).status == 200
+
+
+def test_odd_values_break_no_adapter(knowledge: KnowledgeBase) -> None:
+    odd = ["\0", "", "x" * 20_000, 10**400, -1, 1e308, float("nan"), float("inf"), True, [], ["\0"], [[1]], {"a": 1}]
+    operators = ["is", "in", ">", "before", "≥", "empty", "", "\0"]
+    with serving(knowledge, requires_key=False) as client:
+        for value in odd:
+            for operator in operators:
+                condition = {"name": "year", "comparison_operator": operator, "value": value}
+                answer = client.post("/retrieval", asked(metadata_condition={"conditions": [condition]}))
+                assert answer.status in {200, 400, 422}, (value, operator)
+            condition = {"name": value, "comparison_operator": "is", "value": "a"}
+            answer = client.post("/retrieval", asked(metadata_condition={"conditions": [condition]}))
+            assert answer.status in {200, 400, 422}, value
+            assert client.post("/v1/embeddings", {"model": MODEL, "input": value}).status in {200, 422}, value
+            assert client.post("/v1/embeddings", {"model": value, "input": "a"}).status in {404, 422}, value
+        assert client.post("/v1/embeddings", {"model": MODEL, "input": ["a"] * 2_049}).status == 422

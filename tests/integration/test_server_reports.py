@@ -75,6 +75,7 @@ def test_judgments_are_recorded_by_writers_and_forgotten(base: Stages, knowledge
         assert (judged["query"], judged["grade"], judged["collection"]) == (QUERY, 3, "handbook")
         gone = "/v1/judgments?query=How+long+do+the+batteries+last%3F&document=handbook/power.md"
         assert [client.request("DELETE", gone).status for _ in range(2)] == [204, 404]
+        assert client.request("DELETE", "/v1/judgments?query=a%00b&document=handbook/power.md").status == 404
         assert knowledge.judgments() == []
         knowledge.judge("bonus", "personnel/salaries.md")
         assert client.get("/v1/judgments").json == {"judgments": []}
