@@ -5,7 +5,8 @@ from typing import Final
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sourcebook.server.problems import TooManyRequestsError, answer_to
+from sourcebook.errors import SourcebookError
+from sourcebook.server.problems import TooManyRequestsError
 from sourcebook.server.rate_limits import BUCKET, Bucket, RateLimits, key_in
 
 _SIGN_IN: Final = "/sign-in"
@@ -49,6 +50,9 @@ class RateLimiting:
                 if bucket is not None:
                     scope[BUCKET] = bucket
         except TooManyRequestsError as error:
-            await (await answer_to(Request(scope), error))(scope, receive, send_limits)
+            answer = await scope["app"].exception_handlers[SourcebookError](
+                Request(scope), error
+            )  # a page or a problem
+            await answer(scope, receive, send_limits)
             return
         await self._app(scope, receive, send_limits)

@@ -81,6 +81,8 @@ def test_wrong_keys_are_refused_after_some(base: Stages) -> None:
         assert anyone.get("/v1/collections").status == 401  # nothing was guessed
         assert anyone.get("/health").status == 200
         assert anyone.request("POST", "/sign-in", b"key=sb_1").status == 429
+        page = anyone.request("POST", "/sign-in", b"key=sb_1", {"Accept": "text/html"})
+        assert (page.status, page.headers["content-type"]) == (429, "text/html; charset=utf-8")
         assert Client(anyone.port, valid).get("/v1/collections").status == 200
         assert Client(anyone.port, later).get("/v1/collections").status == 429
 
