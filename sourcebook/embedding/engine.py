@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
-from sourcebook.embedding.device import Device, DeviceName, DeviceSetting, choose_device
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
+from sourcebook.processes.device import Device, DeviceName, DeviceSetting, choose_device
 
 EngineName = Literal["torch", "onnxruntime"]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourcebook.embedding.device import Device
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.engine import choose_engine
 from sourcebook.embedding.model import EmbeddingModel, find_model
@@ -16,6 +15,7 @@ from sourcebook.embedding.onnx.export import export_model
 from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import Precision
 from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
+from sourcebook.processes.device import Device
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
 
