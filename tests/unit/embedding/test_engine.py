@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,15 @@ def test_the_processor_decides(
     chosen = choose_engine(setting, PROCESSOR)
     assert (chosen.name, chosen.device) == (engine, "cpu")
     assert chosen.reason.startswith(reason)
+
+
+def test_without_torch_onnxruntime_embeds_whatever_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sourcebook.embedding.precision.cpu_flags", lambda text: frozenset({"avx512_bf16"}))
+    for module in ("precision", "engine"):
+        found = f"sourcebook.embedding.{module}.find_spec"
+        monkeypatch.setattr(found, lambda name: None if name == "torch" else find_spec(name))
+    chosen = choose_engine("auto", PROCESSOR)
+    assert (chosen.name, chosen.precision, chosen.reason) == ("onnxruntime", "float32", "torch is not installed")
 
 
 @pytest.mark.parametrize("name", [BUNDLED_NAME, MULTILINGUAL_NAME])
