@@ -160,3 +160,11 @@ def test_a_form_of_elsewhere_changes_nothing(base: Stages, open_server: Client) 
     assert Browser(open_server).send("/work", collection="handbook").status == 403
     assert base.knowledge.work_requests() == []
     assert browser.send("/work", headers={"Sec-Fetch-Site": "same-origin"}, collection="handbook").status == 303
+
+
+def test_a_key_of_a_collection_that_is_gone_sees_no_work(base: Stages) -> None:
+    key = made_key(base, "write", "handbook")
+    base.rows("DELETE FROM collection WHERE name = 'handbook' RETURNING 1")
+    base.knowledge.request_work("personnel", actor="key web")
+    with serving(base.knowledge, requires_key=True) as client:
+        assert "Nothing was asked for yet." in Browser(client, key).open("/work").text

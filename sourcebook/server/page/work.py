@@ -54,7 +54,8 @@ def show_work(
     if collection:
         chosen = seen_collections(knowledge, visitor, [collection])
     states = [state] if state else []
-    found = knowledge.work_requests(chosen, states=states, before=before, limit=_A_PAGE + 1)
+    sees_nothing = chosen is not None and not chosen
+    found = [] if sees_nothing else knowledge.work_requests(chosen, states=states, before=before, limit=_A_PAGE + 1)
     shown = found[:_A_PAGE]
     return render(
         request,
