@@ -8,6 +8,8 @@ from typing import Final
 HEIGHT: Final = 100
 """Height of a plot in its own units; a day is one unit wide."""
 _GAP: Final = 0.16
+"""Part of a day's width that stays empty; none where there are so many days that gaps would be stripes."""
+_MOST_APART: Final = 60
 _LOWEST: Final = 1.5
 """Height of the bar of a number that is small but not 0."""
 
@@ -61,8 +63,9 @@ def running(changes: Mapping[date, float], first: date, last: date) -> dict[date
 
 
 def _bars(days: list[date], values: Mapping[date, float], highest: float) -> Iterator[Bar]:
+    gap = _GAP if len(days) <= _MOST_APART else 0
     for at, day in enumerate(days):
         value = values.get(day, 0)
         if value > 0:
             height = round(max(value / highest * HEIGHT, _LOWEST), 2)
-            yield Bar(at + _GAP / 2, round(HEIGHT - height, 2), 1 - _GAP, height, day, value)
+            yield Bar(at + gap / 2, round(HEIGHT - height, 2), 1 - gap, height, day, value)
