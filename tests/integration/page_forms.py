@@ -1,5 +1,6 @@
 """Forms of the page, sent as a browser without scripts sends them."""
 
+from collections.abc import Mapping, Sequence
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode
 
@@ -22,7 +23,7 @@ class Browser:
         self.cookies: dict[str, str] = {}
         if key is not None:
             self.open("/sign-in")
-            assert self.send("/sign-in", key=key).status == 303
+            assert self.send("/sign-in", {"key": key}).status == 303
 
     def get(self, path: str, **headers: str) -> Answer:
         """Return the answer to a request."""
@@ -37,10 +38,15 @@ class Browser:
         return page
 
     def send(
-        self, path: str, *, token: str | None = None, headers: dict[str, str] | None = None, **fields: str | list[str]
+        self,
+        path: str,
+        fields: Mapping[str, str | Sequence[str]] | None = None,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Send a form with the token that the cookie holds, or with another one."""
-        sent = {"token": self.cookies.get("sourcebook_form", "") if token is None else token, **fields}
+        sent = {"token": self.cookies.get("sourcebook_form", "") if token is None else token, **(fields or {})}
         named = {"Content-Type": URLENCODED, "Accept": "text/html", "Cookie": self._cookie(), **(headers or {})}
         return self._kept(self.client.request("POST", path, urlencode(sent, doseq=True).encode(), named))
 

@@ -35,7 +35,9 @@ def shown_key(content: bytes) -> str:
 def test_a_key_is_made_shown_once_and_revoked(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     assert "There is no key yet." in browser.open("/keys").text
-    made = browser.send("/keys", name="web <script>", scope="write", days="30", collection=["letters", "handbook"])
+    made = browser.send(
+        "/keys", {"name": "web <script>", "scope": "write", "days": "30", "collection": ["letters", "handbook"]}
+    )
     assert (made.status, made.headers["cache-control"]) == (200, "no-store")
     assert Page(made.content).acting() == []
     text = shown_key(made.content)
@@ -64,7 +66,7 @@ def test_a_key_is_made_shown_once_and_revoked(base: Stages, open_server: Client)
 def test_what_is_wrong_about_a_key_is_said_above_the_form(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     browser.open("/keys")
-    assert browser.send("/keys", name="one", scope="read", days="").status == 200
+    assert browser.send("/keys", {"name": "one", "scope": "read", "days": ""}).status == 200
     for fields, said in (
         ({"name": "one"}, "there is a key"),
         ({"name": " "}, "1 to 80 printable characters"),
@@ -72,11 +74,14 @@ def test_what_is_wrong_about_a_key_is_said_above_the_form(base: Stages, open_ser
         ({"name": "two", "scope": "root"}, "there is no scope"),
         ({"name": "two", "days": "9"}, "choose how long"),
     ):
-        answer = browser.send("/keys", **{"scope": "read", "days": "30", "collection": ["letters"], **fields})
+        answer = browser.send("/keys", {"scope": "read", "days": "30", "collection": ["letters"], **fields})
         assert (answer.status, said in Page(answer.content).text) == (400, True)
         assert "checked" in next(held for _, held in Page(answer.content).tags if held.get("value") == "letters")
     for collection in ("nothing", "\0"):
-        assert browser.send("/keys", name="two", scope="read", days="30", collection=[collection]).status == 404
+        assert (
+            browser.send("/keys", {"name": "two", "scope": "read", "days": "30", "collection": [collection]}).status
+            == 404
+        )
     for path in ("/keys/999/revoke", f"/keys/{1 << 70}/revoke", "/keys/-1/revoke"):
         assert browser.send(path).status == 404
     with base.connection() as connection:
@@ -94,7 +99,7 @@ def test_only_administrators_see_keys_and_only_those_of_their_collections(base: 
         browser = Browser(client, writer)
         assert "/keys" not in browser.open("/").links
         assert browser.get("/keys").status == 403
-        assert browser.send("/keys", name="mine", scope="admin", days="").status == 403
+        assert browser.send("/keys", {"name": "mine", "scope": "admin", "days": ""}).status == 403
         assert browser.send(f"/keys/{seen.id}/revoke").status == 403
 
         browser = Browser(client, limited)
@@ -105,11 +110,22 @@ def test_only_administrators_see_keys_and_only_those_of_their_collections(base: 
             assert name not in page.text.replace("every collection", "")
         for number in (hidden.id, everything.id):
             assert browser.send(f"/keys/{number}/revoke").status == 404
-        assert browser.send("/keys", name="all", scope="read", days="").status == 400
-        assert browser.send("/keys", name="all", scope="read", days="", collection=["personnel"]).status == 404
-        assert browser.send("/keys", name="own", scope="admin", days="", collection=["letters"]).status == 200
+        assert browser.send("/keys", {"name": "all", "scope": "read", "days": ""}).status == 400
+        assert (
+            browser.send("/keys", {"name": "all", "scope": "read", "days": "", "collection": ["personnel"]}).status
+            == 404
+        )
+        assert (
+            browser.send("/keys", {"name": "own", "scope": "admin", "days": "", "collection": ["letters"]}).status
+            == 200
+        )
         assert browser.send(f"/keys/{seen.id}/revoke").status == 303
-        assert browser.send("/keys", token="", name="own2", scope="read", days="", collection=["letters"]).status == 403
+        assert (
+            browser.send(
+                "/keys", {"name": "own2", "scope": "read", "days": "", "collection": ["letters"]}, token=""
+            ).status
+            == 403
+        )
     with base.connection() as connection:
         states = {each.name: each.state for each in list_keys(connection)}
     assert {name for name, state in states.items() if state == "revoked"} == {"seen"}

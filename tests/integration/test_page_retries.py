@@ -55,16 +55,26 @@ def test_one_that_failed_is_tried_again_by_a_form_sent_twice(base: Stages, open_
     assert len(boxes(page)) == 3
     (fields,) = fields_of(page, "/documents/retry")
     sent = {**fields, "which": "ticked", "item": boxes(page)[:1]}
-    first, again = browser.send("/documents/retry", **sent), browser.send("/documents/retry", **sent)
+    first, again = browser.send("/documents/retry", sent), browser.send("/documents/retry", sent)
     assert asked(base) == {"handbook": ["a.pdf"]}
     (request,) = base.knowledge.work_requests()
     assert first.headers["location"] == again.headers["location"] == f"/work/{request.id}"
 
 
+def test_one_that_failed_is_tried_again_from_its_own_page(base: Stages, open_server: Client) -> None:
+    (item,) = base.knowledge.documents("handbook", text="b.pdf")
+    browser = Browser(open_server)
+    (fields,) = fields_of(browser.open(f"/documents/{item.document_id}"), "/documents/retry")
+    browser.send("/documents/retry", fields)
+    assert asked(base) == {"handbook": ["b.pdf"]}
+    (whole,) = base.knowledge.documents("whole")
+    assert fields_of(browser.open(f"/documents/{whole.document_id}"), "/documents/retry") == []
+
+
 def test_several_are_tried_again_collection_by_collection(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     page = browser.open("/documents?state=failed")
-    answer = browser.send("/documents/retry", which="ticked", item=boxes(page))
+    answer = browser.send("/documents/retry", {"which": "ticked", "item": boxes(page)})
     assert (answer.status, answer.headers["location"]) == (303, "/work")
     assert asked(base) == {"handbook": ["a.pdf", "b.pdf"], "letters": ["%3Cimg%20onerror=canary()%3E.pdf"]}
     browser.open("/work")  # acts in no way
@@ -73,9 +83,9 @@ def test_several_are_tried_again_collection_by_collection(base: Stages, open_ser
 def test_all_that_failed_are_tried_again(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     browser.open("/documents?state=failed")
-    browser.send("/documents/retry", which="all", collection="")
+    browser.send("/documents/retry", {"which": "all", "collection": ""})
     assert asked(base) == {"handbook": [], "letters": []}
-    answer = browser.send("/documents/retry", which="all", collection="letters")
+    answer = browser.send("/documents/retry", {"which": "all", "collection": "letters"})
     assert answer.headers["location"] == f"/work/{base.knowledge.work_requests()[0].id}"
 
 
@@ -89,7 +99,7 @@ def test_nothing_ticked_and_other_texts_are_refused(base: Stages, open_server: C
         ({"which": "all", "collection": "nothing"}, 404),
         ({"which": "ticked", "item": ["x"] * 300}, 400),
     ):
-        assert browser.send("/documents/retry", **fields).status == status  # type: ignore[arg-type]
+        assert browser.send("/documents/retry", fields).status == status
     assert base.knowledge.work_requests() == []
 
 
@@ -102,10 +112,10 @@ def test_only_a_key_that_may_write_retries_and_only_what_it_sees(base: Stages) -
         browser = Browser(client, reader)
         page = browser.open("/documents?state=failed")
         assert (boxes(page), fields_of(page, "/documents/retry")) == ([], [])
-        assert browser.send("/documents/retry", which="all").status == 403
+        assert browser.send("/documents/retry", {"which": "all"}).status == 403
         browser = Browser(client, writer)
-        assert browser.send("/documents/retry", item=hidden).status == 404
-        assert browser.send("/documents/retry", which="all", collection="handbook").status == 404
-        assert browser.send("/documents/retry", which="all").status == 303
+        assert browser.send("/documents/retry", {"item": hidden}).status == 404
+        assert browser.send("/documents/retry", {"which": "all", "collection": "handbook"}).status == 404
+        assert browser.send("/documents/retry", {"which": "all"}).status == 303
     assert asked(base) == {"letters": []}
     assert {each.asked_by for each in base.knowledge.work_requests()} == {"key writer"}

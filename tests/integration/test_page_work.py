@@ -44,7 +44,7 @@ def made_key(base: Stages, scope: Scope, *collections: str) -> str:
 def test_a_collection_is_brought_up_to_date_by_one_form_sent_twice(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     sent = next(each for each in fields_of(browser.open("/collections"), "/work") if each["collection"] == "handbook")
-    first, again = browser.send("/work", **sent), browser.send("/work", **sent)
+    first, again = browser.send("/work", sent), browser.send("/work", sent)
     (request,) = base.knowledge.work_requests()
     assert (request.collection, request.arguments, request.asked_by) == ("handbook", {}, "local caller")
     for answer in (first, again):
@@ -136,13 +136,13 @@ def test_what_a_key_may_not_see_or_do_is_not_there(base: Stages) -> None:
         assert fields_of(reader.open("/collections"), "/work") == []
         assert fields_of(reader.open(f"/work/{seen.id}"), f"/work/{seen.id}/cancel") == []
         for path in ("/work", f"/work/{seen.id}/cancel", f"/work/{hidden.id}/cancel"):
-            assert reader.send(path, collection="handbook").status == 403
+            assert reader.send(path, {"collection": "handbook"}).status == 403
         assert len(fields_of(writer.open("/collections"), "/work")) == 1
         for missing in (hidden.id, 999):
             assert writer.send(f"/work/{missing}/cancel").status == 404
         for name in ("personnel", "nothing", ""):
-            assert writer.send("/work", collection=name).status == 404
-        assert writer.send("/work", collection="handbook").status == 303
+            assert writer.send("/work", {"collection": name}).status == 404
+        assert writer.send("/work", {"collection": "handbook"}).status == 303
     assert {each.state for each in base.knowledge.work_requests()} == {"waiting"}
 
 
@@ -155,11 +155,11 @@ def test_a_form_of_elsewhere_changes_nothing(base: Stages, open_server: Client) 
         (None, {"Sec-Fetch-Site": "cross-site"}),
         (None, {"Sec-Fetch-Site": "same-site"}),
     ):
-        answer = browser.send("/work", token=token, headers=headers, collection="handbook")
+        answer = browser.send("/work", {"collection": "handbook"}, token=token, headers=headers)
         assert (answer.status, b"came from elsewhere" in answer.content) == (403, True)
-    assert Browser(open_server).send("/work", collection="handbook").status == 403
+    assert Browser(open_server).send("/work", {"collection": "handbook"}).status == 403
     assert base.knowledge.work_requests() == []
-    assert browser.send("/work", headers={"Sec-Fetch-Site": "same-origin"}, collection="handbook").status == 303
+    assert browser.send("/work", {"collection": "handbook"}, headers={"Sec-Fetch-Site": "same-origin"}).status == 303
 
 
 def test_a_key_of_a_collection_that_is_gone_sees_no_work(base: Stages) -> None:
