@@ -13,7 +13,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import WriterForm, led_to
-from sourcebook.server.page.rendering import is_partial, render, shown_uri, web_address
+from sourcebook.server.page.rendering import is_partial, render, short_uri, web_address
 from sourcebook.server.page.visitors import Visitor
 from sourcebook.server.visibility import NotFoundError, seen_collections
 
@@ -130,7 +130,7 @@ def _parts(work: WorkRequest) -> Iterator[str]:
         if len(named) > _NAMED:
             yield f"{len(named):,} {noun}s"
         elif named:
-            yield ", ".join(shown_uri(each) for each in named)
+            yield ", ".join(short_uri(each) for each in named)
     kinds: list[str] = work.arguments.get("kinds") or []
     if kinds:
         yield "sources of kind " + ", ".join(kinds)
