@@ -39,6 +39,7 @@ def create_app(
     rerankers: Collection[str] = (),
     chatgpt: bool = False,
     version: str = "",
+    dagster_url: str | None = None,
 ) -> FastAPI:
     """Return the app of a knowledge base.
 
@@ -49,6 +50,7 @@ def create_app(
         rerankers: names and folders of the only models that a search may rerank with.
         chatgpt: whether agents are offered tools in ChatGPT's shape as well.
         version: the version of Sourcebook, for the description of the API.
+        dagster_url: the address of Dagster's page, to which the pages link the runs of work.
     """
     agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version)
     app = FastAPI(
@@ -61,6 +63,7 @@ def create_app(
     )
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
+    app.state.dagster_url = dagster_url
     app.state.rerankers = frozenset(rerankers)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)

@@ -29,6 +29,7 @@ def serve(
     port: int = DEFAULT_PORT,
     rerankers: Collection[str] = (),
     chatgpt: bool = False,
+    dagster_url: str | None = None,
     started: Callable[[str, bool], None],
 ) -> None:
     """Serve a knowledge base until SIGINT or SIGTERM.
@@ -39,6 +40,7 @@ def serve(
         port: the port; 0 for a free one.
         rerankers: names and folders of the only models that a search may rerank with.
         chatgpt: whether agents are offered tools in ChatGPT's shape as well.
+        dagster_url: the address of Dagster's page, to which the pages link the runs of work.
         started: called with the address of the server, and whether callers need a key, once it listens.
 
     Raises:
@@ -48,7 +50,12 @@ def serve(
     address, taken = listening.getsockname()[:2]
     requires_key = not is_local(str(address))
     app = create_app(
-        knowledge, requires_key=requires_key, rerankers=rerankers, chatgpt=chatgpt, version=installed_version()
+        knowledge,
+        requires_key=requires_key,
+        rerankers=rerankers,
+        chatgpt=chatgpt,
+        version=installed_version(),
+        dagster_url=dagster_url,
     )
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END, server_header=False

@@ -57,9 +57,11 @@ class Client:
 
 
 @contextmanager
-def serving(knowledge: KnowledgeBase, *, requires_key: bool, chatgpt: bool = False) -> Iterator[Client]:
+def serving(
+    knowledge: KnowledgeBase, *, requires_key: bool, chatgpt: bool = False, dagster_url: str | None = None
+) -> Iterator[Client]:
     """Serve a knowledge base on a free port of the loopback address."""
-    app = create_app(knowledge, requires_key=requires_key, chatgpt=chatgpt)
+    app = create_app(knowledge, requires_key=requires_key, chatgpt=chatgpt, dagster_url=dagster_url)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -30,6 +30,15 @@ def serve(
         ),
     ] = None,
     chatgpt: ChatGpt = False,
+    dagster: Annotated[
+        str | None,
+        typer.Option(
+            "--dagster",
+            metavar="URL",
+            envvar="SOURCEBOOK_DAGSTER_URL",
+            help="Address of Dagster's page, which the page links runs to.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
 
@@ -52,7 +61,15 @@ def serve(
     from sourcebook.knowledge_base import KnowledgeBase
 
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
-        serve_until_told(knowledge, host=host, port=port, rerankers=rerank or (), chatgpt=chatgpt, started=_tell)
+        serve_until_told(
+            knowledge,
+            host=host,
+            port=port,
+            rerankers=rerank or (),
+            chatgpt=chatgpt,
+            dagster_url=dagster or None,
+            started=_tell,
+        )
 
 
 def _tell(address: str, requires_key: bool) -> None:
