@@ -78,6 +78,7 @@ def create_app(
     version: str = "",
     limits: RateLimits | None = None,
     origins: Collection[str] = (),
+    dagster_url: str | None = None,
 ) -> FastAPI:
     """Return the app of a knowledge base.
 
@@ -90,6 +91,7 @@ def create_app(
         version: the version of Sourcebook, for the description of the API.
         limits: the limits of requests; no limits but that of wrong keys where None.
         origins: origins whose pages may ask from a browser (CORS), such as `https://intranet.example`.
+        dagster_url: the address of Dagster's page, to which the pages link the runs of work.
     """
     agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version)
     app = FastAPI(
@@ -104,6 +106,7 @@ def create_app(
     app.state.requires_key = requires_key
     app.state.limits = limits or RateLimits()
     app.state.origins = frozenset(origins)
+    app.state.dagster_url = dagster_url
     app.state.rerankers = frozenset(rerankers)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)

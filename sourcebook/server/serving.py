@@ -33,6 +33,7 @@ def serve(
     chatgpt: bool = False,
     limit: int | None = None,
     origins: Collection[str] = (),
+    dagster_url: str | None = None,
     started: Callable[[str, bool], None],
 ) -> None:
     """Serve a knowledge base until SIGINT or SIGTERM.
@@ -46,6 +47,7 @@ def serve(
         limit: requests a minute of a key without a limit of its own, and of callers without a key together; 0 for no
             limit; where None 600 for a key, and no limit without one.
         origins: origins whose pages may ask from a browser, such as `https://intranet.example`.
+        dagster_url: the address of Dagster's page, to which the pages link the runs of work.
         started: called with the address of the server, and whether callers need a key, once it listens.
 
     Raises:
@@ -64,6 +66,7 @@ def serve(
         version=installed_version(),
         limits=RateLimits(DEFAULT_LIMIT if limit is None else limit or None, limit or None),
         origins=origins,
+        dagster_url=dagster_url,
     )
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END, server_header=False

@@ -65,9 +65,17 @@ def serving(
     chatgpt: bool = False,
     limits: RateLimits | None = None,
     origins: Collection[str] = (),
+    dagster_url: str | None = None,
 ) -> Iterator[Client]:
     """Serve a knowledge base on a free port of the loopback address."""
-    app = create_app(knowledge, requires_key=requires_key, chatgpt=chatgpt, limits=limits, origins=origins)
+    app = create_app(
+        knowledge,
+        requires_key=requires_key,
+        chatgpt=chatgpt,
+        limits=limits,
+        origins=origins,
+        dagster_url=dagster_url,
+    )
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()

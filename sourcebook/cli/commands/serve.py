@@ -49,6 +49,15 @@ def serve(
             help="A site whose pages may ask from a browser (CORS), such as https://intranet.example; repeatable.",
         ),
     ] = None,
+    dagster: Annotated[
+        str | None,
+        typer.Option(
+            "--dagster",
+            metavar="URL",
+            envvar="SOURCEBOOK_DAGSTER_URL",
+            help="Address of Dagster's page, which the page links runs to.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
 
@@ -79,6 +88,7 @@ def serve(
             chatgpt=chatgpt,
             limit=limit,
             origins=allow_origin or (),
+            dagster_url=dagster or None,
             started=_tell,
         )
 
