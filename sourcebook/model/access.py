@@ -39,6 +39,14 @@ class Grant:
         """Return whether a collection exists for the caller."""
         return self.collections is None or collection in self.collections
 
+    def sees_all(self, collections: Iterable[str] | None) -> bool:
+        """Return whether everything that a key opens exists for the caller.
+
+        Args:
+            collections: the only collections that the key sees; None: every collection.
+        """
+        return self.collections is None or (collections is not None and set(collections) <= set(self.collections))
+
     def seen(self, collections: Iterable[str]) -> list[str]:
         """Return those of some collections that exist for the caller, in their order."""
         return [name for name in collections if self.sees(name)]

@@ -42,11 +42,11 @@ def make_key(request: Request, knowledge: Knowledge, form: AdministratorForm) ->
 def end_key(number: int, knowledge: Knowledge, form: AdministratorForm) -> Response:
     """Revoke a key: the next request with it is refused."""
     with knowledge.database.connection() as connection:
-        known = [key for key in list_keys(connection) if key.id == number and _sees(form.visitor, key)]
+        known = [key for key in list_keys(connection) if key.id == number and form.visitor.sees_all(key.collections)]
         if not known:
             raise NotFoundError("there is no such key")
         if known[0].revoked_at is None:
-            revoke_key(connection, str(number), actor=form.visitor.actor)
+            revoke_key(connection, number, actor=form.visitor.actor)
     return led_to("/keys")
 
 
@@ -83,7 +83,7 @@ def _shown(
 ) -> Response:
     """Return the page with the keys, the newest first, those that still open something before the others."""
     with knowledge.database.connection() as connection:
-        keys = [key for key in reversed(list_keys(connection)) if _sees(visitor, key)]
+        keys = [key for key in reversed(list_keys(connection)) if visitor.sees_all(key.collections)]
         names = visitor.seen(collection_names(connection))
     values: dict[str, Any] = {
         "keys": sorted(keys, key=lambda key: key.state != "valid"),
@@ -102,10 +102,3 @@ def _shown(
         },
     }
     return render(request, "keys.html", status, **values)
-
-
-def _sees(visitor: Grant, key: AccessKey) -> bool:
-    """Return whether a key exists for a visitor: where it opens nothing that the visitor does not see."""
-    if visitor.collections is None:
-        return True
-    return key.collections is not None and set(key.collections) <= set(visitor.collections)

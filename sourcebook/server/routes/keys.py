@@ -1,4 +1,4 @@
-"""Routes for keys and the audit, for administrators of every collection."""
+"""Routes for keys, those that open nothing that the administrator does not see, and for the audit."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,12 +11,11 @@ from sourcebook.admin.access_keys import MOST_REQUESTS, AccessKey, create_key, l
 from sourcebook.admin.audit import AuditEvent, audit_events
 from sourcebook.errors import QueryError
 from sourcebook.model.access import Scope
-from sourcebook.server.access import Knowledge, Operator
+from sourcebook.server.access import Administrator, Knowledge, Operator
 from sourcebook.server.types import Whole
-from sourcebook.server.visibility import NotFoundError
+from sourcebook.server.visibility import NotFoundError, seen_collections
 
 router = APIRouter(tags=["keys"])
-_IDS = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +64,23 @@ class AuditPage(BaseModel):
 
 
 @router.get("/keys", operation_id="list_keys")
-def all_keys(knowledge: Knowledge, _: Operator) -> KeyList:
+def all_keys(knowledge: Knowledge, grant: Administrator) -> KeyList:
     """Return every key, revoked and expired ones included, without what opens anything."""
     with knowledge.database.connection() as connection:
-        return KeyList(keys=[_shown(key) for key in list_keys(connection)])
+        return KeyList(keys=[_shown(key) for key in list_keys(connection) if grant.sees_all(key.collections)])
 
 
 @router.post("/keys", status_code=201, operation_id="create_key")
 def new_key(
-    wanted: KeyWanted, request: Request, response: Response, knowledge: Knowledge, grant: Operator
+    wanted: KeyWanted, request: Request, response: Response, knowledge: Knowledge, grant: Administrator
 ) -> CreatedKey:
     """Create a key. An `Idempotency-Key` has no effect here: the answer is kept nowhere, and the name is taken once."""
     request.state.sent = [wanted.name, wanted.collections]
     response.headers["Cache-Control"] = "no-store"
+    if wanted.collections is not None:
+        seen_collections(knowledge, grant, wanted.collections)
+    elif grant.collections is not None:
+        raise QueryError("name collections: your own key does not see all of them")
     with knowledge.database.connection() as connection:
         key, text = create_key(
             connection,
@@ -92,15 +95,15 @@ def new_key(
 
 
 @router.delete("/keys/{key}", operation_id="revoke_key")
-def end_key(key: int, knowledge: Knowledge, grant: Operator) -> ShownKey:
+def end_key(key: int, knowledge: Knowledge, grant: Administrator) -> ShownKey:
     """Revoke a key by its id: the next request with it is refused."""
-    if not 0 < key <= _IDS:
-        raise NotFoundError("there is no such valid key")
     with knowledge.database.connection() as connection:
-        try:
-            return _shown(revoke_key(connection, key, actor=grant.actor))
-        except QueryError as error:
-            raise NotFoundError("there is no such valid key") from error
+        found = [each for each in list_keys(connection) if each.id == key and grant.sees_all(each.collections)]
+        if not found:
+            raise NotFoundError("there is no such key")
+        if found[0].revoked_at is not None:
+            return _shown(found[0])
+        return _shown(revoke_key(connection, key, actor=grant.actor))
 
 
 @router.get("/audit", operation_id="audit")
