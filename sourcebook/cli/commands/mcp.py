@@ -3,6 +3,7 @@
 import gc
 import logging
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,6 +46,18 @@ def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = 
 
     context = CommandContext.of(ctx)
     knowledge = OpenedOnce(lambda: _open(context))
+    loaded = threading.Event()
+    threading.Thread(target=_prepare, args=(knowledge, collections, loaded), daemon=True).start()
+    try:
+        serve_stdio = _load_server()
+        loaded.set()
+        serve_stdio(knowledge, wire, collections=collections or [], chatgpt=chatgpt)
+    finally:
+        knowledge.close()
+
+
+def _load_server() -> "Callable[..., None]":
+    """Import the SDK, and return what serves with it."""
     gc.disable()  # the classes of the SDK are many and stay; looking for garbage among them is a fifth of its import
     try:
         from sourcebook.server.mcp.stdio import serve_stdio
@@ -52,13 +65,10 @@ def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = 
         if (error.name or "").partition(".")[0] != "mcp":
             raise
         raise MissingDependencyError(f"{error.name} is not installed: run  {install_command('server')}") from error
-    gc.freeze()
-    gc.enable()
-    threading.Thread(target=_prepare, args=(knowledge, collections), daemon=True).start()
-    try:
-        serve_stdio(knowledge, wire, collections=collections or [], chatgpt=chatgpt)
     finally:
-        knowledge.close()
+        gc.freeze()
+        gc.enable()
+    return serve_stdio
 
 
 def _open(context: CommandContext) -> "KnowledgeBase":
@@ -69,9 +79,15 @@ def _open(context: CommandContext) -> "KnowledgeBase":
     return KnowledgeBase(context.open_database())
 
 
-def _prepare(knowledge: "OpenedOnce", collections: list[str] | None) -> None:
-    """Open the knowledge base and load its models, so that the first search does not wait for them."""
+def _prepare(knowledge: "OpenedOnce", collections: list[str] | None, loaded: threading.Event) -> None:
+    """Open the knowledge base, and load its models, so that the first search does not wait for them.
+
+    Opening mostly waits for the embedded server to start, so it may go on beside the import of the SDK. Loading models
+    would take the interpreter from it.
+    """
     try:
-        knowledge().prewarm(collections or None)
+        opened = knowledge()
+        loaded.wait()
+        opened.prewarm(collections or None)
     except Exception as error:  # noqa: BLE001 - the request that meets it is told
         _log.warning("the knowledge base cannot be searched yet: %s", error)
