@@ -109,7 +109,15 @@ class McpEndpoint:
         await self._ready.wait()
         if self._manager is None:
             raise MissingDependencyError(f"mcp is not installed: run  {install_command('server')}")
-        await self._manager.handle_request(scope, receive, send)
+        await self._manager.handle_request(_with_bare_headers(scope), receive, send)
+
+
+def _with_bare_headers(scope: AsgiScope) -> AsgiScope:
+    """Return a request whose header values have no white space around them, which is no part of them (RFC 9110, 5.5).
+
+    httptools leaves it after a value, and the SDK compares values with what the body says.
+    """
+    return {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
 
 
 def _grant_in(context: "Context") -> Grant:
