@@ -28,15 +28,20 @@ def register(app: typer.Typer) -> None:
     app.command("mcp")(mcp)
 
 
-def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = False) -> None:
-    """Let an agent on this machine search the knowledge base, over the Model Context Protocol.
+def mcp(
+    ctx: typer.Context,
+    collections: Collections = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tool that changes anything.")] = False,
+    chatgpt: ChatGpt = False,
+) -> None:
+    """Let an agent on this machine use the knowledge base, over the Model Context Protocol.
 
-    The agent starts the command and talks to it over standard input and output; it can read, and change nothing. Over
-    HTTP `sourcebook serve` answers the same at `/mcp`.
+    The agent starts the command and talks to it over standard input and output. Over HTTP `sourcebook serve` answers
+    the same at `/mcp`.
 
     **Example:** `claude mcp add sourcebook -- sourcebook --config ~/docs/sourcebook.yaml mcp`
 
-    - `sourcebook mcp -c handbook`: the other collections do not exist for the agent
+    - `sourcebook mcp -c handbook --read-only`: the agent changes nothing, and other collections do not exist for it
     """
     from sourcebook.server.mcp.wire import take_wire
 
@@ -51,7 +56,7 @@ def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = 
     try:
         serve_stdio = _load_server()
         loaded.set()
-        serve_stdio(knowledge, wire, collections=collections or [], chatgpt=chatgpt)
+        serve_stdio(knowledge, wire, collections=collections or [], read_only=read_only, chatgpt=chatgpt)
     finally:
         knowledge.close()
 
