@@ -69,11 +69,12 @@ class McpEndpoint:
         """Load the SDK when the first request waits, and keep its server until the app ends, in one task."""
         await self._wanted.wait()
         try:
-            self._plain, self._streaming = await anyio.to_thread.run_sync(self._new_managers)
+            plain, streaming = await anyio.to_thread.run_sync(self._new_managers)
         except ImportError:
             self._ready.set()  # each request says that the package is missing
             return
-        async with self._plain.run(), self._streaming.run():
+        self._plain, self._streaming = plain, streaming
+        async with plain.run(), streaming.run():
             self._ready.set()
             await anyio.sleep_forever()
 
