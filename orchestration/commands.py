@@ -1,7 +1,7 @@
 """The commands that run the pipeline, for the `sourcebook` command. Dagster is imported only when one of them runs."""
 
 from contextlib import suppress
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from orchestration.reconcile_command import reconcile
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
+
+if TYPE_CHECKING:
+    from sourcebook.config.loading import Configuration
 
 
 def register(app: typer.Typer) -> None:
@@ -78,7 +81,7 @@ def ingest(
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     # Before anything is started or created.
     chosen = named_collections(context, collections or [], named or [])
-    configuration = context.configuration
+    configuration = configuration_in_force(context)
     with context.open_database() as database:
         run_and_show(
             configuration,
@@ -169,6 +172,23 @@ def watch(ctx: typer.Context) -> None:
         result_of(thread.submit(FolderWatch(context.configuration_path, database, stop).run))
 
 
+def configuration_in_force(context: CommandContext) -> "Configuration":
+    """Return the configuration; one without a file where the API has made every collection.
+
+    Raises:
+        ConfigurationError: the file is missing or has a mistake.
+    """
+    from sourcebook.admin.collections import collection_names, collections_of_the_api
+    from sourcebook.config.loading import without_file
+
+    if not context.configuration_path.exists() and not context.is_empty():
+        with context.open_database() as database, database.connection() as connection:
+            names = collection_names(connection)
+            if names and names == collections_of_the_api(connection):
+                return without_file(context.configuration_path)
+    return context.configuration
+
+
 def mistake_beside_last_good(context: CommandContext) -> str | None:
     """Return the mistake in the configuration where the knowledge base has a last good one, and None without a mistake.
 
@@ -179,7 +199,7 @@ def mistake_beside_last_good(context: CommandContext) -> str | None:
     from sourcebook.errors import ConfigurationError
 
     try:
-        _ = context.configuration
+        _ = configuration_in_force(context)
     except ConfigurationError as error:
         if not context.configuration_path.exists() or context.is_empty():
             raise

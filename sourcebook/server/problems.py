@@ -18,12 +18,17 @@ from starlette.responses import JSONResponse, Response
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
     AmbiguousDocumentError,
+    ChangedSettingsError,
+    ConflictError,
     DatabaseError,
     MissingDependencyError,
     ModelError,
     QueryError,
+    SettingsError,
     SourcebookError,
+    UnknownCollectionError,
     UnknownDocumentError,
+    UnknownSourceError,
 )
 from sourcebook.server.visibility import NotFoundError
 
@@ -50,6 +55,12 @@ class Problem(BaseModel):
     title: str = Field(examples=["Not Found"])
     status: int = Field(examples=[404])
     detail: str = Field(examples=["there is no such collection"])
+
+
+def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the descriptions of the answers to requests that fail, by their statuses."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in statuses}
 
 
 class NoAccessError(SourcebookError):
@@ -83,6 +94,14 @@ async def _on_error(request: Request, error: Exception) -> Response:
             return problem(403, str(error))
         case NotFoundError():
             return problem(404, str(error))
+        case UnknownCollectionError() | UnknownSourceError():
+            return problem(404, str(error))
+        case ChangedSettingsError():
+            return problem(412, str(error))
+        case ConflictError():
+            return problem(409, str(error))
+        case SettingsError():  # names fields, and no value
+            return problem(400, str(error))
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))

@@ -30,6 +30,14 @@ def serve(
         ),
     ] = None,
     chatgpt: ChatGpt = False,
+    folder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--folder",
+            metavar="DIR",
+            help="A folder that collections made over the API may read; repeatable. Else those of SOURCEBOOK_FOLDERS.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
 
@@ -52,6 +60,7 @@ def serve(
     from sourcebook.knowledge_base import KnowledgeBase
 
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
+        knowledge.folders = folder or None
         serve_until_told(knowledge, host=host, port=port, rerankers=rerank or (), chatgpt=chatgpt, started=_tell)
 
 
