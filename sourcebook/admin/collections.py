@@ -170,7 +170,7 @@ def record_collection(
     for site in settings.sites:
         touched += _record_source(connection, name, "site", site)
     for repository in settings.repositories:
-        touched += _record_source(connection, name, "files", repository)
+        touched += _record_source(connection, name, "files", repository, anonymous=written is not None)
     for rule in settings.taken:
         touched += _record_rule(connection, name, rule)
     touched += connection.execute(
@@ -189,8 +189,15 @@ def record_collection(
 
 
 def _record_source(
-    connection: Connection, collection: str, kind: str, source: FilesSource | SiteSource | RepositorySource
+    connection: Connection,
+    collection: str,
+    kind: str,
+    source: FilesSource | SiteSource | RepositorySource,
+    *,
+    anonymous: bool = False,
 ) -> int:
+    """Record one source; a repository of the API is read without the server's logins."""
+    kept = _kept_settings(source)
     return connection.execute(
         queries["record_source"],
         {
@@ -201,7 +208,7 @@ def _record_source(
             "exclude": list(source.exclude),
             "tags": list(source.tags),
             "max_bytes": source.max_bytes,
-            "settings": Jsonb(_kept_settings(source)),
+            "settings": Jsonb({**kept, "anonymous": True} if anonymous else kept),
         },
     ).rowcount
 

@@ -252,3 +252,14 @@ def test_settings_of_the_file_are_told_without_secrets(
     assert "DOCS_TOKEN" not in str(told.settings)
     assert "PASS" not in str(told.settings)
     assert told.settings["sites"][0]["max_depth"] == 10
+
+
+def test_a_repository_of_the_api_is_read_without_the_logins_of_the_server(
+    base: Stages, knowledge: KnowledgeBase
+) -> None:
+    repository = {"url": "https://github.com/org/handbook.git", "path": "docs"}
+    knowledge.create_collection("notes")
+    knowledge.add_source("notes", "repository", repository)
+    base.configure(f"collections: {{handbook: {{repositories: [{{url: '{repository['url']}'}}]}}}}")
+    rows = base.rows("SELECT collection, settings ? 'anonymous' AS anonymous FROM source WHERE settings ? 'url'")
+    assert {row["collection"]: row["anonymous"] for row in rows} == {"notes": True, "handbook": False}
