@@ -1,19 +1,17 @@
 """The commands that run the pipeline, for the `sourcebook` command. Dagster is imported only when one of them runs."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from orchestration.configuration_in_force import configuration_in_force
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
-
-if TYPE_CHECKING:
-    from sourcebook.config.loading import Configuration
 
 
 def register(app: typer.Typer) -> None:
@@ -170,23 +168,6 @@ def watch(ctx: typer.Context) -> None:
     # In a thread of its own, where Dagster does not take the signals for itself: a run that has begun is finished.
     with context.open_database() as database, ThreadPoolExecutor(1) as thread:
         result_of(thread.submit(FolderWatch(context.configuration_path, database, stop).run))
-
-
-def configuration_in_force(context: CommandContext) -> "Configuration":
-    """Return the configuration; one without a file where the API has made every collection.
-
-    Raises:
-        ConfigurationError: the file is missing or has a mistake.
-    """
-    from sourcebook.admin.collections import collection_names, collections_of_the_api
-    from sourcebook.config.loading import without_file
-
-    if not context.configuration_path.exists() and not context.is_empty():
-        with context.open_database() as database, database.connection() as connection:
-            names = collection_names(connection)
-            if names and names == collections_of_the_api(connection):
-                return without_file(context.configuration_path)
-    return context.configuration
 
 
 def mistake_beside_last_good(context: CommandContext) -> str | None:

@@ -38,6 +38,21 @@ def named_collections(context: "CommandContext", arguments: Sequence[str], optio
     return list(dict.fromkeys([*made, *(each.collection for each in named), *options]))
 
 
+def refuse_made_over_the_api(context: "CommandContext", collection: str) -> None:
+    """Refuse to write a source of a collection of the API into the file, which would then be a mistake.
+
+    Raises:
+        ConfigurationError: the API has made the collection.
+    """
+    if collection in _made_over_the_api(context, [collection]):
+        from sourcebook.errors import ConfigurationError
+
+        raise ConfigurationError(
+            f"the API has made the collection {collection}: add sources to it over the API, "
+            "or choose another name with -c"
+        )
+
+
 def _made_over_the_api(context: "CommandContext", names: Sequence[str]) -> list[str]:
     """Return those of some names that are collections of the API; the database is opened where one may be."""
     from sourcebook.admin.additions import is_place
@@ -65,13 +80,8 @@ def add_places(context: "CommandContext", arguments: Sequence[str], collection: 
     from sourcebook.admin.additions import add_named
 
     path = context.configuration_path
-    if collection is not None and collection in _made_over_the_api(context, [collection]):
-        from sourcebook.errors import ConfigurationError
-
-        raise ConfigurationError(
-            f"the API has made the collection {collection}: add sources to it over the API, "
-            "or choose another name with -c"
-        )
+    if collection is not None:
+        refuse_made_over_the_api(context, collection)
     return add_named(path, [as_text(each) for each in arguments], home=context.home, collection=collection)
 
 
