@@ -178,4 +178,6 @@ def test_bad_requests_are_refused_without_repeating_them(base: Stages, admin: Cl
     deep = b'{"name": "notes", "settings": ' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}"
     assert admin.post("/v1/collections", deep).status in {400, 422}
     assert admin.request("DELETE", "/v1/collections/a%00b").status == 404
+    for untyped in ({}, {"Content-Type": "text/plain"}):  # what a page of another site could send
+        assert admin.request("POST", "/v1/collections", b'{"name": "notes"}', untyped).status == 422
     assert [each["name"] for each in admin.get("/v1/collections").json["collections"]] == ["handbook"]
