@@ -1,5 +1,6 @@
 """Collections that the API makes: beside those of the file, read by the same stages, gone when they are deleted."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -263,3 +264,19 @@ def test_a_repository_of_the_api_is_read_without_the_logins_of_the_server(
     base.configure(f"collections: {{handbook: {{repositories: [{{url: '{repository['url']}'}}]}}}}")
     rows = base.rows("SELECT collection, settings ? 'anonymous' AS anonymous FROM source WHERE settings ? 'url'")
     assert {row["collection"]: row["anonymous"] for row in rows} == {"notes": True, "handbook": False}
+
+
+def test_a_folder_that_becomes_a_link_later_leads_nowhere_else(base: Stages, knowledge: KnowledgeBase) -> None:
+    knowledge.create_collection("notes", {"files": [{"root": shared(base)}]})
+    run(base, "notes")
+    folder = Path(shared(base))
+    shutil.rmtree(folder)
+    folder.symlink_to(base.root)
+    run(base, "notes")
+    (status,) = [each for each in knowledge.status() if each.name == "notes"]
+    assert "has become a link" in str(status.sources[0].listing_error)
+    assert [item.title for item in knowledge.documents("notes")] == ["Seal"]  # what cannot be listed is not gone
+    folder.unlink()
+    folder.mkdir()
+    run(base, "notes")
+    assert knowledge.documents("notes", states=["ready"]) == []
