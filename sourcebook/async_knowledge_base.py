@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from sourcebook.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
+    from sourcebook.admin.api_collections import CollectionDeclaration
     from sourcebook.admin.collection_sources import CollectionSources
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.judgments import RecordedJudgment
@@ -152,6 +153,30 @@ class AsyncKnowledgeBase:
     async def cancel_work(self, *args: Any, **options: Any) -> "WorkRequest | None":
         """Cancel a request for work; see `KnowledgeBase.cancel_work`."""
         return await self._run(partial(self._knowledge.cancel_work, *args, **options))
+
+    async def collection_settings(self, name: str) -> "CollectionDeclaration":
+        """Return the settings of a collection; see `KnowledgeBase.collection_settings`."""
+        return await self._run(partial(self._knowledge.collection_settings, name))
+
+    async def create_collection(self, *args: Any, **options: Any) -> "CollectionDeclaration":
+        """Make a collection; see `KnowledgeBase.create_collection`."""
+        return await self._run(partial(self._knowledge.create_collection, *args, **options))
+
+    async def change_collection(self, *args: Any, **options: Any) -> "CollectionDeclaration":
+        """Change settings of a collection; see `KnowledgeBase.change_collection`."""
+        return await self._run(partial(self._knowledge.change_collection, *args, **options))
+
+    async def delete_collection(self, *args: Any, **options: Any) -> None:
+        """Delete a collection; see `KnowledgeBase.delete_collection`."""
+        await self._run(partial(self._knowledge.delete_collection, *args, **options))
+
+    async def add_source(self, *args: Any, **options: Any) -> "CollectionDeclaration":
+        """Add a source to a collection; see `KnowledgeBase.add_source`."""
+        return await self._run(partial(self._knowledge.add_source, *args, **options))
+
+    async def remove_source(self, *args: Any, **options: Any) -> None:
+        """Remove a source from a collection; see `KnowledgeBase.remove_source`."""
+        await self._run(partial(self._knowledge.remove_source, *args, **options))
 
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""

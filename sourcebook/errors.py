@@ -12,6 +12,14 @@ class ConfigurationError(SourcebookError):
     """The configuration file is missing, malformed, or asks for something impossible."""
 
 
+class ConflictError(SourcebookError):
+    """A change contradicts what is there, such as a collection of the same name; the message says what to do."""
+
+
+class ChangedSettingsError(ConflictError):
+    """The settings of a collection are others than the caller has read."""
+
+
 class DatabaseError(SourcebookError):
     """The database cannot be used: it is out of reach, too old, full, or lacks pgvector.
 
@@ -152,6 +160,18 @@ class ListingError(_ClassifiedError):
 
 class QueryError(SourcebookError):
     """A search request is empty, too long, or names something that does not exist."""
+
+
+class SettingsError(QueryError):
+    """Settings that were sent are not allowed; the message names the field and repeats no value."""
+
+
+class UnknownCollectionError(QueryError):
+    """There is no collection of a name."""
+
+
+class UnknownSourceError(QueryError):
+    """A collection has no source at a location."""
 
 
 class UnknownDocumentError(SourcebookError):

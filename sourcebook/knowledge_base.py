@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sourcebook.admin.changes import Changes
+from sourcebook.admin.collection_changes import CollectionChanges
 from sourcebook.admin.contents import Contents
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError, QueryError
@@ -28,7 +29,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase(Contents, Changes):
+class KnowledgeBase(Contents, Changes, CollectionChanges):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:

@@ -22,7 +22,9 @@ CREATE TABLE collection (
     building_generation_id bigint,     -- generation that is built beside the active one, by the settings as applied
     overruled_settings jsonb,          -- applied chunking and embedding that nobody builds: a person activated others
     generation_error text,             -- reason why no generation by the applied settings can be begun
-    model_choice jsonb                 -- embedding model that was chosen where the settings name none, and why
+    model_choice jsonb,                -- embedding model that was chosen where the settings name none, and why
+    declared_in text NOT NULL DEFAULT 'file' CHECK (declared_in IN ('file', 'api')),
+    written_settings jsonb             -- of a collection of the API: its settings as they were written, for patches
 );
 
 -- One folder, store or site that a collection reads, or another collection whose documents it takes by their tags.

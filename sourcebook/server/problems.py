@@ -20,12 +20,17 @@ from sourcebook.admin.idempotent_answers import KeyInUseError, KeyReusedError
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
     AmbiguousDocumentError,
+    ChangedSettingsError,
+    ConflictError,
     DatabaseError,
     MissingDependencyError,
     ModelError,
     QueryError,
+    SettingsError,
     SourcebookError,
+    UnknownCollectionError,
     UnknownDocumentError,
+    UnknownSourceError,
 )
 from sourcebook.server.visibility import NotFoundError
 
@@ -52,6 +57,12 @@ class Problem(BaseModel):
     title: str = Field(examples=["Not Found"])
     status: int = Field(examples=[404])
     detail: str = Field(examples=["there is no such collection"])
+
+
+def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the descriptions of the answers to requests that fail, by their statuses."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in statuses}
 
 
 class NoAccessError(SourcebookError):
@@ -106,6 +117,14 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(409, str(error), {"Retry-After": "1"})
         case KeyReusedError():
             return problem(422, str(error))
+        case UnknownCollectionError() | UnknownSourceError():
+            return problem(404, str(error))
+        case ChangedSettingsError():
+            return problem(412, str(error))
+        case ConflictError():
+            return problem(409, str(error))
+        case SettingsError():  # names fields, and no value
+            return problem(400, str(error))
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))

@@ -48,6 +48,7 @@ def _source(row: dict[str, Any]) -> Source:
         row["listing_error"],
         row["follow_links"],
         _repository(row) if row["is_repository"] else None,
+        is_fixed=row["is_fixed"],
     )
 
 
