@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.judgments import RecordedJudgment
     from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.removal import RemovedItem
     from sourcebook.admin.statistics import CollectionStatistics
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
@@ -147,6 +148,14 @@ class AsyncKnowledgeBase:
     async def cancel_work(self, *args: Any, **options: Any) -> "WorkRequest | None":
         """Cancel a request for work; see `KnowledgeBase.cancel_work`."""
         return await self._run(partial(self._knowledge.cancel_work, *args, **options))
+
+    async def remove_document(self, *args: Any, **options: Any) -> "list[RemovedItem]":
+        """Remove a document although its source still has it; see `KnowledgeBase.remove_document`."""
+        return await self._run(partial(self._knowledge.remove_document, *args, **options))
+
+    async def restore_document(self, *args: Any, **options: Any) -> "list[RemovedItem]":
+        """Undo `remove_document`; see `KnowledgeBase.restore_document`."""
+        return await self._run(partial(self._knowledge.restore_document, *args, **options))
 
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""

@@ -68,6 +68,7 @@ def needing(scope: Scope) -> Grant:
 
 
 Reader = Annotated[Grant, needing("read")]
+Writer = Annotated[Grant, needing("write")]
 Administrator = Annotated[Grant, needing("admin")]
 
 

@@ -1,0 +1,51 @@
+"""The types of requests and answers that change documents."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+from sourcebook.admin.removal import RemovedItem
+from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.errors import FailureClass
+from sourcebook.server.types import Whole
+
+MOST_RETRIED = 1_000
+"""Documents of one request, at most."""
+_EXAMPLE: dict[str, JsonValue] = {"collection": "handbook", "failure": "timeout"}
+
+
+class RemovedDocuments(BaseModel):
+    """A document that was removed, once for each collection that had it."""
+
+    removed: list[RemovedItem]
+
+
+class RestoredDocuments(BaseModel):
+    """A document that was restored, and the work that makes it searchable again."""
+
+    restored: list[RemovedItem]
+    work: list[WorkRequest]
+
+
+class RetryRequest(BaseModel):
+    """Failed items to try again: documents by id or URI, or those of a collection."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
+
+    documents: list[Whole | Annotated[str, Field(min_length=1, max_length=10_000)]] = Field(
+        default=[], max_length=MOST_RETRIED, description="Ids; or URIs, where `collection` is given, too."
+    )
+    collection: str | None = Field(default=None, description="Its failed items, where no documents are named.")
+    failure: FailureClass | None = Field(default=None, description="Only items of the collection that failed so.")
+
+    @model_validator(mode="after")
+    def _names_something(self) -> "RetryRequest":
+        if not self.documents and self.collection is None:
+            raise ValueError("there is nothing to retry")
+        return self
+
+
+class RetryAnswer(BaseModel):
+    """The work that tries items again, a request for each collection."""
+
+    work: list[WorkRequest]
