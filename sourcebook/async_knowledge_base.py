@@ -157,6 +157,10 @@ class AsyncKnowledgeBase:
         """Undo `remove_document`; see `KnowledgeBase.restore_document`."""
         return await self._run(partial(self._knowledge.restore_document, *args, **options))
 
+    async def change_document(self, *args: Any, **options: Any) -> "Document":
+        """Give a document tags and metadata by hand; see `KnowledgeBase.change_document`."""
+        return await self._run(partial(self._knowledge.change_document, *args, **options))
+
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""
         await self._run(partial(self._knowledge.prewarm, *args, **options))

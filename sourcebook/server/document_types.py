@@ -13,6 +13,8 @@ MOST_RETRIED = 1_000
 """Documents of one request, at most."""
 _EXAMPLE: dict[str, JsonValue] = {"collection": "handbook", "failure": "timeout"}
 
+_PATCH: dict[str, JsonValue] = {"tags": ["policy"], "metadata": {"owner": "Harbour office", "draft": None}}
+
 
 class RemovedDocuments(BaseModel):
     """A document that was removed, once for each collection that had it."""
@@ -25,6 +27,25 @@ class RestoredDocuments(BaseModel):
 
     restored: list[RemovedItem]
     work: list[WorkRequest]
+
+
+class DocumentPatch(BaseModel):
+    """Tags and metadata that are given to a document by hand."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_PATCH]})
+
+    tags: list[str] | None = Field(
+        default=None, max_length=1_000, description="The tags given by hand, in place of those before; at most 50."
+    )
+    metadata: dict[str, JsonValue] | None = Field(
+        default=None, description="A merge patch (RFC 7396) of the metadata given by hand: null takes a name back."
+    )
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "DocumentPatch":
+        if self.tags is None and self.metadata is None:
+            raise ValueError("there is nothing to change")
+        return self
 
 
 class RetryRequest(BaseModel):

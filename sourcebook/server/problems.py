@@ -52,12 +52,25 @@ class Problem(BaseModel):
     detail: str = Field(examples=["there is no such collection"])
 
 
+def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the descriptions of the answers to requests that fail, by their statuses."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in statuses}
+
+
+PRECONDITION_FAILED: Final = failures(412)
+
+
 class NoAccessError(SourcebookError):
     """The caller has sent no valid key."""
 
 
 class ForbiddenError(SourcebookError):
     """The caller's key does not allow this."""
+
+
+class PreconditionError(SourcebookError):
+    """The item is another one than the caller has seen."""
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -83,6 +96,8 @@ async def _on_error(request: Request, error: Exception) -> Response:
             return problem(403, str(error))
         case NotFoundError():
             return problem(404, str(error))
+        case PreconditionError():
+            return problem(412, str(error))
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))

@@ -1,21 +1,28 @@
-"""Routes that change documents: removal and its undoing, retries."""
+"""Routes that change documents: tags and metadata by hand, removal and its undoing, retries."""
 
 from collections import defaultdict
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request
+from starlette.responses import Response
 
-from sourcebook.admin.items import Document
+from sourcebook.admin.document_labels import change_labels, lock_document
+from sourcebook.admin.items import Document, find_document
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Writer
 from sourcebook.server.document_types import (
     MOST_RETRIED,
+    DocumentPatch,
     RemovedDocuments,
     RestoredDocuments,
     RetryAnswer,
     RetryRequest,
 )
+from sourcebook.server.problems import PRECONDITION_FAILED, PreconditionError
+from sourcebook.server.routes.documents import document_answer, names_tag
+from sourcebook.server.types import DocumentAnswer
 from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -49,6 +56,34 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
         if uris or asked.failure is None
     ]
     return RetryAnswer(work=work)
+
+
+@router.patch(
+    "/{document}", response_model=DocumentAnswer, responses=PRECONDITION_FAILED, operation_id="change_document"
+)
+def change_document(
+    document: int,
+    asked: DocumentPatch,
+    request: Request,
+    knowledge: Knowledge,
+    grant: Writer,
+    if_match: Annotated[str | None, Header(description="The `ETag` of the answer that is to be changed.")] = None,
+) -> Response:
+    """Give a document tags and metadata by hand; return it as it is then.
+
+    They lie over its own ones, whatever its source says later. With `If-Match` only where nobody has changed it since:
+    otherwise 412.
+    """
+    request.state.sent = [asked.tags, asked.metadata]
+    number = visible_document(knowledge, grant, document).item.document_id or 0
+    with knowledge.database.connection() as connection, connection.transaction():
+        lock_document(connection, number)
+        _, tag = document_answer(find_document(connection, number))
+        if if_match is not None and if_match.strip() != "*" and not names_tag(if_match, tag):
+            raise PreconditionError("the document has changed: get it again")
+        change_labels(connection, number, tags=asked.tags, metadata=asked.metadata, actor=grant.actor)
+        content, tag = document_answer(find_document(connection, number))
+    return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
 @router.delete("/{document}", operation_id="remove_document")

@@ -120,3 +120,48 @@ def test_failed_items_are_retried_by_id_by_uri_and_by_class(base: Stages, knowle
         ]:
             assert writer.post("/v1/documents/retry", refused).status == status
     assert {request.asked_by for request in knowledge.work_requests("handbook")} == {"key writer"}
+
+
+def test_tags_and_metadata_are_given_where_nobody_has_changed_the_document_since(
+    base: Stages, knowledge: KnowledgeBase
+) -> None:
+    number = next(item.document_id for item in knowledge.documents("handbook") if item.state == "ready")
+    path = f"/v1/documents/{number}"
+    with serving(knowledge, requires_key=True) as anyone:
+        writer = Client(anyone.port, key(base, "writer", "write", ["handbook"]))
+        seen = writer.get(path)
+        changed = writer.patch(path, {"tags": ["winter"], "metadata": {"a": 1}}, If_Match=seen.headers["etag"])
+        assert (changed.status, changed.json["given_tags"], changed.json["given_metadata"]) == (
+            200,
+            ["winter"],
+            {"a": 1},
+        )
+        assert changed.json["tags"] == ["shared", "winter"]
+        again = writer.get(path)
+        assert (again.content, again.headers["etag"]) == (changed.content, changed.headers["etag"])
+        late = writer.patch(path, {"tags": []}, If_Match=seen.headers["etag"])
+        assert (late.status, late.headers["content-type"]) == (412, "application/problem+json")
+        assert writer.get(path).json["given_tags"] == ["winter"]
+        asked = {"query": "batteries", "filters": {"tags": ["winter"]}, "min_relevance": 0}
+        assert [hit["document_id"] for hit in writer.post("/v1/search", asked).json["results"]] == [number]
+        assert writer.patch(path, {"metadata": {"a": None}}, If_Match="*").json["given_metadata"] == {}
+        for status, body in [
+            (400, {"tags": ["<script>canary\n"]}),
+            (400, {"metadata": {"tags": "<script>canary"}}),
+            (400, {"metadata": {"canary": 10**19}}),
+            (422, {"tags": "<script>canary"}),
+            (422, {"metadata": ["canary"]}),
+            (422, {"canary": 1}),
+            (422, {}),
+            (400, b'{"metadata": {"canary": 1e999}}'),
+            (400, b'{"tags": ["canary'),
+        ]:
+            refused = writer.patch(path, body)
+            assert (refused.status, refused.headers["content-type"]) == (status, "application/problem+json")
+            assert b"canary" not in refused.content
+        assert Client(anyone.port, key(base, "reader", "read")).patch(path, {"tags": []}).status == 403
+        assert Client(anyone.port, key(base, "other", "write", ["personnel"])).patch(path, {"tags": []}).status == 404
+    with base.connection() as connection:
+        assert [each.actor for each in audit_events(connection) if each.action == "document.change"] == [
+            "key writer"
+        ] * 2
