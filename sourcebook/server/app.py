@@ -13,7 +13,7 @@ from sourcebook.server.body_limit import BodyLimit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import add_problems, failures
-from sourcebook.server.routes import collections, document_changes, documents, operation, search
+from sourcebook.server.routes import collections, document_changes, document_files, documents, operation, search
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
@@ -58,7 +58,7 @@ def create_app(
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, collections, documents, document_changes):
+    for module in (search, collections, documents, document_changes, document_files):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from sourcebook.admin.removal import RemovedItem
 from sourcebook.admin.work_requests import WorkRequest
 from sourcebook.errors import FailureClass
+from sourcebook.model.page_picture import Box
 from sourcebook.server.types import Whole
 
 MOST_RETRIED = 1_000
@@ -70,3 +71,15 @@ class RetryAnswer(BaseModel):
     """The work that tries items again, a request for each collection."""
 
     work: list[WorkRequest]
+
+
+class PagePlaces(BaseModel):
+    """A page of a PDF, and the places of a passage on it."""
+
+    page: int = Field(description="Counted from 1.")
+    pages: int = Field(description="Pages of the document.")
+    width: int = Field(description="Points (1/72 inch).")
+    height: int
+    boxes: tuple[Box, ...] = Field(
+        description="A rectangle a line of the passage: left, top, right and bottom as shares of the page, 0 to 1."
+    )

@@ -21,6 +21,8 @@ from sourcebook.errors import (
     DatabaseError,
     MissingDependencyError,
     ModelError,
+    OriginalError,
+    OriginalGoneError,
     QueryError,
     SourcebookError,
     UnknownDocumentError,
@@ -98,6 +100,10 @@ async def _on_error(request: Request, error: Exception) -> Response:
             return problem(404, str(error))
         case PreconditionError():
             return problem(412, str(error))
+        case OriginalGoneError():
+            return problem(410, str(error), {"Cache-Control": "no-store"})
+        case OriginalError():
+            return problem(503, str(error), {"Retry-After": str(_RETRY_SECONDS)})
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))

@@ -15,7 +15,6 @@ from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
 from sourcebook.files.reading import open_file, store_errors
-from sourcebook.files.source import Source
 from sourcebook.stages.raw_files import every_source
 from sourcebook.transfer.file_names import file_name_of
 from sourcebook.transfer.manifest import Checksums

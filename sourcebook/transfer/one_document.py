@@ -1,8 +1,6 @@
 """One document as an export writes it: Markdown with front matter."""
 
-import re
 from pathlib import PurePosixPath
-from typing import Final
 
 from psycopg import Connection
 from psycopg.rows import dict_row
@@ -12,15 +10,14 @@ from sourcebook.errors import QueryError
 from sourcebook.transfer.documents import facts_of, front_matter
 from sourcebook.transfer.file_names import file_name_of
 
-_UNNAMEABLE: Final = re.compile(r"[\0-\x1f\x7f/\\]")
 
-
-def document_markdown(connection: Connection, document: int) -> tuple[str, str]:
+def document_markdown(connection: Connection, document: int, *, with_source: bool = True) -> tuple[str, str]:
     """Return the name of a file and its text: the document with everything that the ledger knows of it.
 
     Args:
         connection: to the knowledge base.
         document: id of the document, which may be a removed one.
+        with_source: whether its source is named.
 
     Raises:
         QueryError: it was never parsed.
@@ -30,4 +27,7 @@ def document_markdown(connection: Connection, document: int) -> tuple[str, str]:
     if row is None:
         raise QueryError(f"document {document} has no text yet: ingest it first")
     name = PurePosixPath(file_name_of(row["uri"], row["source_location"], ".md")).name
-    return _UNNAMEABLE.sub("_", name), f"{front_matter(facts_of(row))}\n{row['markdown']}\n"
+    facts = facts_of(row)
+    if not with_source:
+        del facts["source"]
+    return name, f"{front_matter(facts)}\n{row['markdown']}\n"

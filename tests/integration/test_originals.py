@@ -44,7 +44,7 @@ def test_other_bytes_and_missing_files_are_gone(stages: Stages) -> None:
     path = stages.write("power.md", NOTE)
     stages.configure()
     stages.run()
-    times = os.stat(path)
+    times = path.stat()
     path.write_text(NOTE.replace("five", "nine"))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # size and time are the same
     with pytest.raises(OriginalGoneError, match="another version"):

@@ -1,0 +1,112 @@
+"""Routes for the files of documents: originals, pictures of pages, exports."""
+
+import hashlib
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Query
+from starlette.responses import Response
+
+from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.document_types import PagePlaces
+from sourcebook.server.downloads import SANDBOX, disposition, file_answer
+from sourcebook.server.problems import failures
+from sourcebook.server.routes.documents import names_tag
+from sourcebook.server.visibility import visible_document
+from sourcebook.transfer.one_document import document_markdown
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+_GONE = failures(410)
+PageNumber = Annotated[int, Path(ge=1, le=1_000_000, description="Counted from 1.")]
+MarkedPassage = Annotated[
+    int | None, Query(ge=0, le=1 << 40, description="Place of a passage within the document, counted from 0.")
+]
+IfNoneMatch = Annotated[str | None, Header(description="The `ETag` of an earlier answer.")]
+
+
+@router.get(
+    "/{document}/original",
+    operation_id="get_original",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The bytes."},
+        206: {"content": {"application/octet-stream": {}}, "description": "A part of the bytes."},
+        **failures(416),
+        **_GONE,
+    },
+)
+def get_original(
+    document: int,
+    knowledge: Knowledge,
+    grant: Reader,
+    inline: Annotated[bool, Query(description="Whether a browser shows it, where that is safe.")] = False,
+    range_: Annotated[str | None, Header(alias="range", description="One part, such as `bytes=0-999`.")] = None,
+    if_range: Annotated[str | None, Header(description="The `ETag` that the part is of.")] = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the bytes that a document was made from, read again from its source and compared with the ledger.
+
+    410 where the source has other bytes by now, or none, or where only the text of a web page was kept.
+    """
+    number = visible_document(knowledge, grant, document).item.document_id or 0
+    original = knowledge.original(number)
+    tag = f'"{original.sha256}"'
+    if names_tag(if_none_match, tag):
+        original.stream.close()
+        return Response(status_code=304, headers={"ETag": tag})
+    return file_answer(original, inline=inline, wanted=range_, if_range=if_range)
+
+
+@router.get(
+    "/{document}/pages/{page}.png",
+    operation_id="get_page_image",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}, "description": "The picture."}, **_GONE},
+)
+def get_page_image(
+    document: int,
+    page: PageNumber,
+    knowledge: Knowledge,
+    grant: Reader,
+    scale: Annotated[float, Query(gt=0, le=10, description="Pixels a point (1/72 inch).")] = 1.5,
+    passage: MarkedPassage = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return a page of a PDF as a picture of at most 2,000 pixels a side, with a passage marked."""
+    number = visible_document(knowledge, grant, document).item.document_id or 0
+    picture = knowledge.page_image(number, page, scale=scale, passage=passage)
+    tag = f'"{hashlib.sha256(picture.png).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "private, max-age=300", "X-Content-Type-Options": "nosniff"}
+    if names_tag(if_none_match, tag):
+        return Response(status_code=304, headers=headers)
+    return Response(picture.png, media_type="image/png", headers=headers)
+
+
+@router.get("/{document}/pages/{page}", operation_id="get_page", responses=_GONE)
+def get_page(
+    document: int, page: PageNumber, knowledge: Knowledge, grant: Reader, passage: MarkedPassage = None
+) -> PagePlaces:
+    """Return the size of a page of a PDF, and where a passage stands on it."""
+    number = visible_document(knowledge, grant, document).item.document_id or 0
+    found = knowledge.page_image(number, page, scale=None, passage=passage)
+    return PagePlaces(page=found.page, pages=found.pages, width=found.width, height=found.height, boxes=found.boxes)
+
+
+@router.get(
+    "/{document}/export",
+    operation_id="export_document",
+    response_class=Response,
+    responses={200: {"content": {"text/markdown": {}}, "description": "Markdown with front matter."}},
+)
+def export_document(document: int, knowledge: Knowledge, grant: Reader) -> Response:
+    """Return a document as Markdown with everything that is known of it as front matter."""
+    item = visible_document(knowledge, grant, document).item
+    is_own = item.taken_from is None or grant.sees(item.taken_from)
+    with knowledge.database.connection() as connection:
+        name, text = document_markdown(connection, item.document_id or 0, with_source=is_own)
+    headers = {
+        "Content-Disposition": disposition(name),
+        "Content-Security-Policy": SANDBOX,
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(text.encode(errors="replace"), media_type="text/markdown; charset=utf-8", headers=headers)
