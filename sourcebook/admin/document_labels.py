@@ -84,8 +84,8 @@ def checked_tags(tags: Sequence[str]) -> list[str]:
     if isinstance(tags, str):
         raise QueryError("tags are a list of words")
     found = []
-    for tag in tags:
-        if not isinstance(tag, str) or not tag.strip() or len(tag.strip()) > LONGEST_TAG or _CONTROL.search(tag):
+    for tag in map(str, tags):
+        if not tag.strip() or len(tag.strip()) > LONGEST_TAG or _CONTROL.search(tag):
             raise QueryError(f"a tag is a word or a few, of 1 to {LONGEST_TAG} characters on one line")
         found.append(tag.strip())
     found = list(dict.fromkeys(found))

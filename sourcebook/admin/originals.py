@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import BinaryIO, Final, Self
 
 from psycopg import Connection
-from psycopg.rows import namedtuple_row
+from psycopg.rows import class_row
 
 from sourcebook.database.queries import queries
 from sourcebook.errors import OriginalError, OriginalGoneError, ParseError, TemporaryParseError
@@ -52,6 +52,22 @@ class Original:
         self.stream.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """The file or page that a document was made from."""
+
+    collection: str
+    uri: str
+    source_id: int
+    media_type: str
+    sha256: bytes | None
+    """SHA-256 of a file as it was listed; None for all else."""
+    size: int | None
+    is_stored: bool
+    """Whether a site's page is a file whose bytes are kept."""
+    is_page: bool
+
+
 def open_original(connection: Connection, document: int, read_member: ReadMember) -> Original:
     """Return the bytes that a document was made from, which have the hash that the ledger knows.
 
@@ -64,7 +80,7 @@ def open_original(connection: Connection, document: int, read_member: ReadMember
         OriginalGoneError: the source has other bytes by now, or none, or only the text of a page was kept.
         OriginalError: the source cannot be read now.
     """
-    with connection.cursor(row_factory=namedtuple_row) as cursor:
+    with connection.cursor(row_factory=class_row(_Origin)) as cursor:
         found = cursor.execute(queries["original_of"], {"document": document}).fetchone()
     if found is None:
         raise OriginalGoneError("the document is gone")
@@ -77,7 +93,7 @@ def open_original(connection: Connection, document: int, read_member: ReadMember
         raise OriginalGoneError(f"{found.uri} is a page, of which only the text was kept: open it at its address")
     if found.sha256 is not None:
         source = _source(connection, found.collection, found.source_id, found.uri)
-        stream, size = _checked(source, found.uri, bytes(found.sha256), found.size)
+        stream, size = _checked(source, found.uri, bytes(found.sha256), found.size or 0)
         return Original(name, found.media_type, size, found.sha256.hex(), stream)
     return _member(connection, found.collection, found.uri, name, read_member)
 
@@ -122,7 +138,7 @@ def _checked(source: Source, uri: str, sha256: bytes, size: int) -> tuple[Binary
             opened = open_file(source, uri)
             try:
                 if source.is_local:
-                    digest, stream = hashlib.file_digest(opened, "sha256").digest(), opened
+                    digest, stream = _digest(opened), opened
                 else:
                     digest, stream = _copied(opened, size)
             except BaseException:
@@ -138,6 +154,13 @@ def _checked(source: Source, uri: str, sha256: bytes, size: int) -> tuple[Binary
     end = stream.seek(0, 2)
     stream.seek(0)
     return stream, end
+
+
+def _digest(opened: BinaryIO) -> bytes:
+    digest = hashlib.sha256()
+    while piece := opened.read(_PIECE):
+        digest.update(piece)
+    return digest.digest()
 
 
 def _copied(opened: BinaryIO, size: int) -> tuple[bytes, BinaryIO]:

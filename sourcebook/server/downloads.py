@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
 
-from sourcebook.admin.originals import Original
+if TYPE_CHECKING:
+    from sourcebook.admin.originals import Original
 
 _PIECE: Final = 1 << 18
 """Bytes that are sent at once."""
@@ -42,7 +43,7 @@ def is_shown(media_type: str) -> bool:
     return media_type in _SHOWN or media_type.startswith(("audio/", "video/"))
 
 
-def file_answer(original: Original, *, inline: bool, wanted: str | None, if_range: str | None) -> Response:
+def file_answer(original: "Original", *, inline: bool, wanted: str | None, if_range: str | None) -> Response:
     """Return an original as an answer, which closes it.
 
     Args:
@@ -91,7 +92,7 @@ def _part(wanted: str, size: int) -> tuple[int, int] | None:
     return int(first), min(int(last) + 1 if last else size, size)
 
 
-def _pieces(original: Original, start: int, end: int) -> Iterator[bytes]:
+def _pieces(original: "Original", start: int, end: int) -> Iterator[bytes]:
     with original:
         original.stream.seek(start)
         left = end - start

@@ -51,7 +51,7 @@ def page_picture(content: bytes, page: int, scale: float | None, passage: str, m
         pages = len(document)
         if not 1 <= page <= pages:
             raise QueryError(f"the document has no page {page}: it has {pages:,}")
-        from pypdfium2 import PdfiumError
+        from pypdfium2 import PdfiumError  # type: ignore[import-untyped] # has no stubs
 
         try:
             shown = document[page - 1]
@@ -68,7 +68,7 @@ def page_picture(content: bytes, page: int, scale: float | None, passage: str, m
 
 @contextmanager
 def _opened(content: bytes) -> Iterator[Any]:  # pypdfium2 has no stubs
-    from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # has no stubs
+    from pypdfium2 import PdfDocument, PdfiumError
 
     try:
         document = PdfDocument(content)

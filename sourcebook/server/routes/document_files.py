@@ -12,7 +12,6 @@ from sourcebook.server.downloads import SANDBOX, disposition, file_answer
 from sourcebook.server.problems import failures
 from sourcebook.server.routes.documents import names_tag
 from sourcebook.server.visibility import visible_document
-from sourcebook.transfer.one_document import document_markdown
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -100,6 +99,8 @@ def get_page(
 )
 def export_document(document: int, knowledge: Knowledge, grant: Reader) -> Response:
     """Return a document as Markdown with everything that is known of it as front matter."""
+    from sourcebook.transfer.one_document import document_markdown  # not with the server: it reads sources
+
     item = visible_document(knowledge, grant, document).item
     is_own = item.taken_from is None or grant.sees(item.taken_from)
     with knowledge.database.connection() as connection:
