@@ -1,11 +1,14 @@
 """Originals: the bytes that a document was made from, read again from its source and compared with the ledger."""
 
 import hashlib
+import os
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
+from threading import Lock
 from types import TracebackType
 from typing import BinaryIO, Final, Self
 
@@ -25,6 +28,14 @@ _PIECE: Final = 1 << 20
 """Bytes that are copied at once."""
 _IN_MEMORY: Final = 16 << 20
 """Bytes of a copy that are kept in memory; a larger one is a temporary file."""
+
+
+_SETTLED_NANOSECONDS: Final = 2_000_000_000
+"""Time since the last change of a file after which its next one has another time."""
+_MOST_HASHED: Final = 1_000
+_hashed: dict[tuple[int, ...], bytes] = {}
+"""SHA-256 of local files by their state, the oldest first."""
+_hashed_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +149,7 @@ def _checked(source: Source, uri: str, sha256: bytes, size: int) -> tuple[Binary
             opened = open_file(source, uri)
             try:
                 if source.is_local:
-                    digest, stream = _digest(opened), opened
+                    digest, stream = _known_digest(opened), opened
                 else:
                     digest, stream = _copied(opened, size)
             except BaseException:
@@ -154,6 +165,30 @@ def _checked(source: Source, uri: str, sha256: bytes, size: int) -> tuple[Binary
     end = stream.seek(0, 2)
     stream.seek(0)
     return stream, end
+
+
+def _known_digest(opened: BinaryIO) -> bytes:
+    """Return the hash of a local file, computed once for each of its states: a film is asked for in many parts.
+
+    A file that was changed just now is hashed again: the clock of the file system may not tell two changes apart.
+    """
+    state = _state(opened)
+    with _hashed_lock:
+        digest = _hashed.get(state)
+    if digest is None:
+        digest = _digest(opened)
+        if _state(opened) == state and time.time_ns() - max(state[-2:]) > _SETTLED_NANOSECONDS:
+            with _hashed_lock:
+                _hashed[state] = digest
+                while len(_hashed) > _MOST_HASHED:
+                    del _hashed[next(iter(_hashed))]
+    return digest
+
+
+def _state(opened: BinaryIO) -> tuple[int, ...]:
+    """Return the identity of an open file, its size, and the times of the last changes of its bytes and its inode."""
+    found = os.fstat(opened.fileno())
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _digest(opened: BinaryIO) -> bytes:

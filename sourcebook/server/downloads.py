@@ -1,12 +1,13 @@
 """Answers that hold a file: its name, what a browser may do with it, and parts of it by `Range`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 if TYPE_CHECKING:
     from sourcebook.admin.originals import Original
@@ -76,7 +77,22 @@ def file_answer(original: "Original", *, inline: bool, wanted: str | None, if_ra
     headers["Content-Length"] = str(end - start)
     # The header itself: the framework would add a character set to text, which nobody knows.
     headers["Content-Type"] = media_type
-    return StreamingResponse(_pieces(original, start, end), status, headers)
+    return _FileAnswer(original, start, end, status, headers)
+
+
+class _FileAnswer(StreamingResponse):
+    """An answer that closes its file although its client leaves in the middle."""
+
+    def __init__(self, original: "Original", start: int, end: int, status: int, headers: Mapping[str, str]) -> None:
+        super().__init__(_pieces(original, start, end), status, headers)
+        self._original = original
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._original.stream.close()
 
 
 def _part(wanted: str, size: int) -> tuple[int, int] | None:
@@ -93,9 +109,8 @@ def _part(wanted: str, size: int) -> tuple[int, int] | None:
 
 
 def _pieces(original: "Original", start: int, end: int) -> Iterator[bytes]:
-    with original:
-        original.stream.seek(start)
-        left = end - start
-        while left > 0 and (piece := original.stream.read(min(_PIECE, left))):
-            left -= len(piece)
-            yield piece
+    original.stream.seek(start)
+    left = end - start
+    while left > 0 and (piece := original.stream.read(min(_PIECE, left))):
+        left -= len(piece)
+        yield piece

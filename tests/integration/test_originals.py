@@ -8,6 +8,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFile
 
+from sourcebook.admin import originals
 from sourcebook.errors import OriginalError, OriginalGoneError, ParseError, QueryError, TemporaryParseError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.parsing.reading_child import ReadingChild
@@ -57,6 +58,30 @@ def test_other_bytes_and_missing_files_are_gone(stages: Stages) -> None:
     path.symlink_to(outside)
     with pytest.raises(OriginalError, match="cannot be read"):
         stages.knowledge.original(stages.uri("power.md"))
+
+
+def test_a_file_is_hashed_once_for_each_of_its_states(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed bytes are noticed although size and time are those of before: the time of the change itself is not."""
+    path = stages.write("power.md", NOTE)
+    stages.configure()
+    stages.run()
+    hashed: list[int] = []
+    digest = originals._digest
+    monkeypatch.setattr(originals, "_digest", lambda opened: hashed.append(1) or digest(opened))
+    monkeypatch.setattr(originals, "_SETTLED_NANOSECONDS", 0)
+    for _ in range(3):
+        assert read(stages.knowledge, stages.uri("power.md")) == NOTE.encode()
+    assert len(hashed) == 1
+    times = path.stat()
+    path.write_text(NOTE.replace("five", "nine"))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(OriginalGoneError, match="another version"):
+        stages.knowledge.original(stages.uri("power.md"))
+    monkeypatch.setattr(originals, "_SETTLED_NANOSECONDS", 10**18)
+    path.write_text(NOTE)
+    for _ in range(2):
+        assert read(stages.knowledge, stages.uri("power.md")) == NOTE.encode()
+    assert len(hashed) == 4, "it was changed just now"
 
 
 def test_files_in_archives_and_attachments_are_read_out_of_them(stages: Stages) -> None:

@@ -1,5 +1,7 @@
 """The REST server gives originals, pictures of pages and exports, which a browser cannot be harmed by."""
 
+import os
+import socket
 from email.message import Message
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,6 +13,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from tests.checkout import EXAMPLES
 from tests.integration.http_server import Client, serving
 from tests.integration.stages import Stages
+from tests.waiting import wait_until
 
 REPORT = (EXAMPLES / "library" / "reports" / "annual-review-2024.pdf").read_bytes()
 HOSTILE = "<script>alert(1)</script>"
@@ -168,3 +171,26 @@ def test_files_of_documents_that_a_key_does_not_see_do_not_exist(base: Stages, k
             assert client.get(f"/v1/documents/{taken}/{path}").status == 200
             assert anyone.get(f"/v1/documents/{taken}/{path}").status == 401
         assert b'handbook"' not in client.get(f"/v1/documents/{taken}/export").content
+
+
+def test_a_client_that_leaves_in_the_middle_leaves_no_file_open(base: Stages, knowledge: KnowledgeBase) -> None:
+    """Nor does one that has read all of it, or asks for what is not there."""
+    path = base.root / "handbook" / "report.pdf"
+    with path.open("ab") as file:
+        file.truncate(50_000_000)  # more than a socket holds
+    base.settle(path)
+    base.run()
+    document = number(base, "report.pdf")
+
+    def held() -> int:
+        opened = (os.path.realpath(each) for each in Path("/proc/self/fd").iterdir())
+        return sum(each == str(path) for each in opened)
+
+    with serving(knowledge, requires_key=False) as client:
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", client.port)) as leaving:
+                leaving.sendall(f"GET /v1/documents/{document}/original HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                assert leaving.recv(100).startswith(b"HTTP/1.1 200")
+        assert len(client.get(f"/v1/documents/{document}/original").content) == 50_000_000
+        assert client.get(f"/v1/documents/{document}/original", Range="bytes=60000000-").status == 416
+        wait_until(lambda: held() == 0, what="every file is closed", seconds=20)
