@@ -58,7 +58,7 @@ def create_app(
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, collections, documents, document_changes, document_files):
+    for module in (search, collections, document_changes, documents, document_files):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)

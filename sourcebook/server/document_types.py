@@ -2,8 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from sourcebook.admin.document_labels import LONGEST_TAG, MOST_TAGS
 from sourcebook.admin.removal import RemovedItem
 from sourcebook.admin.work_requests import WorkRequest
 from sourcebook.errors import FailureClass
@@ -15,6 +17,18 @@ MOST_RETRIED = 1_000
 _EXAMPLE: dict[str, JsonValue] = {"collection": "handbook", "failure": "timeout"}
 
 _PATCH: dict[str, JsonValue] = {"tags": ["policy"], "metadata": {"owner": "Harbour office", "draft": None}}
+
+
+DocumentNumber = Annotated[int, Path(description="Id of the document.", examples=[1])]
+_Tag = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_TAG,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x1f\x7f-\x9f]*$",
+    ),
+]
+"""A tag of one line that is not only spaces."""
 
 
 class RemovedDocuments(BaseModel):
@@ -35,18 +49,12 @@ class DocumentPatch(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_PATCH]})
 
-    tags: list[str] | None = Field(
-        default=None, max_length=1_000, description="The tags given by hand, in place of those before; at most 50."
+    tags: Annotated[list[_Tag], Field(max_length=MOST_TAGS)] | None = Field(
+        default=None, description="The tags given by hand, in place of those before."
     )
     metadata: dict[str, JsonValue] | None = Field(
         default=None, description="A merge patch (RFC 7396) of the metadata given by hand: null takes a name back."
     )
-
-    @model_validator(mode="after")
-    def _changes_something(self) -> "DocumentPatch":
-        if self.tags is None and self.metadata is None:
-            raise ValueError("there is nothing to change")
-        return self
 
 
 class RetryRequest(BaseModel):
@@ -59,12 +67,6 @@ class RetryRequest(BaseModel):
     )
     collection: str | None = Field(default=None, description="Its failed items, where no documents are named.")
     failure: FailureClass | None = Field(default=None, description="Only items of the collection that failed so.")
-
-    @model_validator(mode="after")
-    def _names_something(self) -> "RetryRequest":
-        if not self.documents and self.collection is None:
-            raise ValueError("there is nothing to retry")
-        return self
 
 
 class RetryAnswer(BaseModel):

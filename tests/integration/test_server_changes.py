@@ -108,13 +108,16 @@ def test_failed_items_are_retried_by_id_by_uri_and_by_class(base: Stages, knowle
         (work,) = writer.post("/v1/documents/retry", {"collection": "handbook"}).json["work"]
         assert work["arguments"] == {"only_failed": True}
         assert writer.post("/v1/documents/retry", {"collection": "handbook", "failure": "password"}).json["work"] == []
+        for method in ("GET", "PUT", "PATCH", "DELETE"):
+            other = writer.request(method, "/v1/documents/retry")
+            assert (other.status, other.headers["allow"]) == (405, "POST"), "no document has this name"
         (salaries,) = knowledge.documents("personnel")
         for status, refused in [
             (404, {"documents": [salaries.document_id]}),
             (404, {"collection": "personnel"}),
             (404, {"documents": [10**30]}),
             (400, {"documents": [failed.uri]}),
-            (422, {}),
+            (400, {}),
             (422, {"documents": [1] * 1_001}),
             (422, {"collection": "handbook", "failure": "<script>"}),
         ]:
@@ -144,15 +147,17 @@ def test_tags_and_metadata_are_given_where_nobody_has_changed_the_document_since
         assert writer.get(path).json["given_tags"] == ["winter"]
         asked = {"query": "batteries", "filters": {"tags": ["winter"]}, "min_relevance": 0}
         assert [hit["document_id"] for hit in writer.post("/v1/search", asked).json["results"]] == [number]
+        assert writer.patch(path, {}).content == again.content, "nothing to change"
         assert writer.patch(path, {"metadata": {"a": None}}, If_Match="*").json["given_metadata"] == {}
         for status, body in [
-            (400, {"tags": ["<script>canary\n"]}),
+            (422, {"tags": ["<script>canary\n"]}),
+            (422, {"tags": [" "]}),
+            (422, {"tags": ["canary"] * 51}),
             (400, {"metadata": {"tags": "<script>canary"}}),
             (400, {"metadata": {"canary": 10**19}}),
             (422, {"tags": "<script>canary"}),
             (422, {"metadata": ["canary"]}),
             (422, {"canary": 1}),
-            (422, {}),
             (400, b'{"metadata": {"canary": 1e999}}'),
             (400, b'{"tags": ["canary'),
         ]:

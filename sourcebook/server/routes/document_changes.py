@@ -4,6 +4,7 @@ from collections import defaultdict
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from sourcebook.admin.document_labels import change_labels, lock_document
@@ -14,6 +15,7 @@ from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Writer
 from sourcebook.server.document_types import (
     MOST_RETRIED,
+    DocumentNumber,
     DocumentPatch,
     RemovedDocuments,
     RestoredDocuments,
@@ -35,6 +37,8 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
     With `failure`, the first 1,000 items that failed in this way.
     """
     request.state.sent = [asked.collection, asked.documents]
+    if not asked.documents and asked.collection is None:
+        raise QueryError("name documents to retry, or a `collection` with failed items")
     if asked.collection is not None:
         seen_collections(knowledge, grant, [asked.collection])
     wanted: dict[str, list[str]] = defaultdict(list)
@@ -58,11 +62,17 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
     return RetryAnswer(work=work)
 
 
+@router.api_route("/retry", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+def refuse_other_methods() -> None:
+    """Answer that the address of retries takes no other method; it would be taken for a document's otherwise."""
+    raise HTTPException(405, headers={"Allow": "POST"})
+
+
 @router.patch(
     "/{document}", response_model=DocumentAnswer, responses=PRECONDITION_FAILED, operation_id="change_document"
 )
 def change_document(
-    document: int,
+    document: DocumentNumber,
     asked: DocumentPatch,
     request: Request,
     knowledge: Knowledge,
@@ -87,7 +97,7 @@ def change_document(
 
 
 @router.delete("/{document}", operation_id="remove_document")
-def remove_document(document: int, knowledge: Knowledge, grant: Writer) -> RemovedDocuments:
+def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RemovedDocuments:
     """Remove a document although its source still has it; no ingest brings it back until it is restored.
 
     It leaves the collections that take it by its tags, too. Its rows are kept, with the time of the removal, until a
@@ -99,7 +109,7 @@ def remove_document(document: int, knowledge: Knowledge, grant: Writer) -> Remov
 
 
 @router.post("/{document}/restore", status_code=202, operation_id="restore_document")
-def restore_document(document: int, knowledge: Knowledge, grant: Writer) -> RestoredDocuments:
+def restore_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RestoredDocuments:
     """Undo a removal, and ask for the work that makes the document searchable again."""
     found = _own_document(knowledge, grant, document)
     restored = knowledge.restore_document(document, found.item.collection, actor=grant.actor)

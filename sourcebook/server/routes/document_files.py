@@ -1,13 +1,13 @@
 """Routes for the files of documents: originals, pictures of pages, exports."""
 
 import hashlib
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.document_types import PagePlaces
+from sourcebook.server.document_types import DocumentNumber, PagePlaces
 from sourcebook.server.downloads import SANDBOX, disposition, file_answer
 from sourcebook.server.problems import failures
 from sourcebook.server.routes.documents import names_tag
@@ -16,7 +16,8 @@ from sourcebook.server.visibility import visible_document
 router = APIRouter(prefix="/documents", tags=["documents"])
 
 _GONE = failures(410)
-PageNumber = Annotated[int, Path(ge=1, le=1_000_000, description="Counted from 1.")]
+_UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "It is the one with the `ETag` that was sent."}}
+PageNumber = Annotated[int, Path(ge=1, le=1_000_000, description="Counted from 1.", examples=[1])]
 MarkedPassage = Annotated[
     int | None, Query(ge=0, le=1 << 40, description="Place of a passage within the document, counted from 0.")
 ]
@@ -28,14 +29,15 @@ IfNoneMatch = Annotated[str | None, Header(description="The `ETag` of an earlier
     operation_id="get_original",
     response_class=Response,
     responses={
-        200: {"content": {"application/octet-stream": {}}, "description": "The bytes."},
-        206: {"content": {"application/octet-stream": {}}, "description": "A part of the bytes."},
-        **failures(416),
+        200: {"content": {"*/*": {}}, "description": "The bytes."},
+        206: {"content": {"*/*": {}}, "description": "A part of the bytes."},
+        416: {"description": "The original has no such part."},
+        **_UNCHANGED,
         **_GONE,
     },
 )
 def get_original(
-    document: int,
+    document: DocumentNumber,
     knowledge: Knowledge,
     grant: Reader,
     inline: Annotated[bool, Query(description="Whether a browser shows it, where that is safe.")] = False,
@@ -60,10 +62,10 @@ def get_original(
     "/{document}/pages/{page}.png",
     operation_id="get_page_image",
     response_class=Response,
-    responses={200: {"content": {"image/png": {}}, "description": "The picture."}, **_GONE},
+    responses={200: {"content": {"image/png": {}}, "description": "The picture."}, **_UNCHANGED, **_GONE},
 )
 def get_page_image(
-    document: int,
+    document: DocumentNumber,
     page: PageNumber,
     knowledge: Knowledge,
     grant: Reader,
@@ -83,7 +85,7 @@ def get_page_image(
 
 @router.get("/{document}/pages/{page}", operation_id="get_page", responses=_GONE)
 def get_page(
-    document: int, page: PageNumber, knowledge: Knowledge, grant: Reader, passage: MarkedPassage = None
+    document: DocumentNumber, page: PageNumber, knowledge: Knowledge, grant: Reader, passage: MarkedPassage = None
 ) -> PagePlaces:
     """Return the size of a page of a PDF, and where a passage stands on it."""
     number = visible_document(knowledge, grant, document).item.document_id or 0
@@ -97,7 +99,7 @@ def get_page(
     response_class=Response,
     responses={200: {"content": {"text/markdown": {}}, "description": "Markdown with front matter."}},
 )
-def export_document(document: int, knowledge: Knowledge, grant: Reader) -> Response:
+def export_document(document: DocumentNumber, knowledge: Knowledge, grant: Reader) -> Response:
     """Return a document as Markdown with everything that is known of it as front matter."""
     from sourcebook.transfer.one_document import document_markdown  # not with the server: it reads sources
 
