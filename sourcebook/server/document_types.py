@@ -14,6 +14,8 @@ from sourcebook.server.types import Whole
 
 MOST_RETRIED = 1_000
 """Documents of one request, at most."""
+MOST_EXPORTED = 500
+"""Documents of one export, at most."""
 _EXAMPLE: dict[str, JsonValue] = {"collection": "handbook", "failure": "timeout"}
 
 _PATCH: dict[str, JsonValue] = {"tags": ["policy"], "metadata": {"owner": "Harbour office", "draft": None}}
@@ -73,6 +75,14 @@ class RetryAnswer(BaseModel):
     """The work that tries items again, a request for each collection."""
 
     work: list[WorkRequest]
+
+
+class ExportRequest(BaseModel):
+    """Documents that are exported together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"documents": [1]}]})
+
+    documents: list[Whole] = Field(min_length=1, max_length=MOST_EXPORTED, description="Ids.")
 
 
 class PagePlaces(BaseModel):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
@@ -56,9 +56,7 @@ def file_answer(original: "Original", *, inline: bool, wanted: str | None, if_ra
     media_type = original.media_type if _MEDIA_TYPE.fullmatch(original.media_type) else "application/octet-stream"
     tag = f'"{original.sha256}"'
     headers = {
-        "Content-Disposition": disposition(original.name, inline=inline and is_shown(media_type)),
-        "Content-Security-Policy": SANDBOX,
-        "X-Content-Type-Options": "nosniff",
+        **file_headers(original.name, inline=inline and is_shown(media_type)),
         "Cache-Control": "private, no-cache",
         "Accept-Ranges": "bytes",
         "ETag": tag,
@@ -74,25 +72,49 @@ def file_answer(original: "Original", *, inline: bool, wanted: str | None, if_ra
                 return Response(status_code=416, headers={"Content-Range": f"bytes */{original.size}"})
             status = 206
             headers["Content-Range"] = f"bytes {start}-{end - 1}/{original.size}"
-    headers["Content-Length"] = str(end - start)
-    # The header itself: the framework would add a character set to text, which nobody knows.
-    headers["Content-Type"] = media_type
-    return _FileAnswer(original, start, end, status, headers)
+    return stream_answer(original.stream, end, media_type=media_type, headers=headers, start=start, status=status)
 
 
-class _FileAnswer(StreamingResponse):
-    """An answer that closes its file although its client leaves in the middle."""
+def file_headers(name: str, *, inline: bool = False) -> dict[str, str]:
+    """Return the headers of a file, which a browser saves unless it is `inline`, and which runs nothing."""
+    return {
+        "Content-Disposition": disposition(name, inline=inline),
+        "Content-Security-Policy": SANDBOX,
+        "X-Content-Type-Options": "nosniff",
+    }
 
-    def __init__(self, original: "Original", start: int, end: int, status: int, headers: Mapping[str, str]) -> None:
-        super().__init__(_pieces(original, start, end), status, headers)
-        self._original = original
+
+def stream_answer(
+    stream: IO[bytes], end: int, *, media_type: str, headers: Mapping[str, str], start: int = 0, status: int = 200
+) -> Response:
+    """Return bytes as an answer, which closes them.
+
+    Args:
+        stream: the bytes; seekable.
+        end: the place after the last byte that is sent.
+        media_type: without a character set, which nobody knows.
+        headers: further headers.
+        start: place of the first byte that is sent.
+        status: status of the answer.
+    """
+    # The header itself: the framework would add a character set to text.
+    sent = {**headers, "Content-Length": str(end - start), "Content-Type": media_type}
+    return _StreamAnswer(stream, start, end, status, sent)
+
+
+class _StreamAnswer(StreamingResponse):
+    """An answer that closes its bytes although its client leaves in the middle."""
+
+    def __init__(self, stream: IO[bytes], start: int, end: int, status: int, headers: Mapping[str, str]) -> None:
+        super().__init__(_pieces(stream, start, end), status, headers)
+        self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._original.stream.close()
+            self._stream.close()
 
 
 def _part(wanted: str, size: int) -> tuple[int, int] | None:
@@ -108,9 +130,9 @@ def _part(wanted: str, size: int) -> tuple[int, int] | None:
     return int(first), min(int(last) + 1 if last else size, size)
 
 
-def _pieces(original: "Original", start: int, end: int) -> Iterator[bytes]:
-    original.stream.seek(start)
+def _pieces(stream: IO[bytes], start: int, end: int) -> Iterator[bytes]:
+    stream.seek(start)
     left = end - start
-    while left > 0 and (piece := original.stream.read(min(_PIECE, left))):
+    while left > 0 and (piece := stream.read(min(_PIECE, left))):
         left -= len(piece)
         yield piece

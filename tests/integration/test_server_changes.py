@@ -109,8 +109,9 @@ def test_failed_items_are_retried_by_id_by_uri_and_by_class(base: Stages, knowle
         assert work["arguments"] == {"only_failed": True}
         assert writer.post("/v1/documents/retry", {"collection": "handbook", "failure": "password"}).json["work"] == []
         for method in ("GET", "PUT", "PATCH", "DELETE"):
-            other = writer.request(method, "/v1/documents/retry")
-            assert (other.status, other.headers["allow"]) == (405, "POST"), "no document has this name"
+            for name in ("retry", "export"):
+                other = writer.request(method, f"/v1/documents/{name}")
+                assert (other.status, other.headers["allow"]) == (405, "POST"), "no document has this name"
         (salaries,) = knowledge.documents("personnel")
         for status, refused in [
             (404, {"documents": [salaries.document_id]}),

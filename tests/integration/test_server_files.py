@@ -3,8 +3,10 @@
 import os
 import socket
 from email.message import Message
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote
+from zipfile import ZipFile
 
 import pytest
 
@@ -157,6 +159,16 @@ def test_a_document_is_exported_as_markdown(base: Stages, knowledge: KnowledgeBa
         assert f'location: "{base.root}' in head.replace('"kind": "files", "location"', "location")
         assert "batteries of 9 last" in text
         assert client.get("/v1/documents/999999/export").status == 404
+
+        ids = [number(base, "plain.txt"), number(base, "ünïcödé 図書.md"), number(base, "plain.txt")]
+        several = client.post("/v1/documents/export", {"documents": ids})
+        assert (several.status, several.headers["content-type"]) == (200, "application/zip")
+        with ZipFile(BytesIO(several.content)) as archive:
+            assert len(archive.namelist()) == 2
+            assert all(name.startswith("handbook/") for name in archive.namelist())
+            assert archive.read(archive.namelist()[0]) == answer.content
+        for status, refused in [(404, [*ids, 999_999]), (422, []), (422, [1] * 501), (404, [10**30])]:
+            assert client.post("/v1/documents/export", {"documents": refused}).status == status
 
 
 def test_files_of_documents_that_a_key_does_not_see_do_not_exist(base: Stages, knowledge: KnowledgeBase) -> None:

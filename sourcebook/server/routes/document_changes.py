@@ -63,8 +63,9 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
 
 
 @router.api_route("/retry", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+@router.api_route("/export", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
 def refuse_other_methods() -> None:
-    """Answer that the address of retries takes no other method; it would be taken for a document's otherwise."""
+    """Answer that these addresses take no other method; they would be taken for those of documents otherwise."""
     raise HTTPException(405, headers={"Allow": "POST"})
 
 

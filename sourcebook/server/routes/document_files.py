@@ -1,20 +1,26 @@
 """Routes for the files of documents: originals, pictures of pages, exports."""
 
 import hashlib
-from typing import Annotated, Any
+from tempfile import SpooledTemporaryFile
+from typing import Annotated, Any, Final
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.document_types import DocumentNumber, PagePlaces
-from sourcebook.server.downloads import SANDBOX, disposition, file_answer
+from sourcebook.server.document_types import DocumentNumber, ExportRequest, PagePlaces
+from sourcebook.server.downloads import file_answer, file_headers, stream_answer
 from sourcebook.server.problems import failures
 from sourcebook.server.routes.documents import names_tag
 from sourcebook.server.visibility import visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
+_IN_MEMORY: Final = 16 << 20
+"""Bytes of an archive that are kept in memory; a larger one is a temporary file."""
 _GONE = failures(410)
 _UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "It is the one with the `ETag` that was sent."}}
 PageNumber = Annotated[int, Path(ge=1, le=1_000_000, description="Counted from 1.", examples=[1])]
@@ -101,15 +107,37 @@ def get_page(
 )
 def export_document(document: DocumentNumber, knowledge: Knowledge, grant: Reader) -> Response:
     """Return a document as Markdown with everything that is known of it as front matter."""
-    from sourcebook.transfer.one_document import document_markdown  # not with the server: it reads sources
+    _, name, text = _exported(knowledge, grant, document)
+    return Response(text, media_type="text/markdown; charset=utf-8", headers=file_headers(name))
+
+
+@router.post(
+    "/export",
+    operation_id="export_documents",
+    response_class=Response,
+    responses={200: {"content": {"application/zip": {}}, "description": "A ZIP archive."}},
+)
+def export_documents(asked: ExportRequest, knowledge: Knowledge, grant: Reader) -> Response:
+    """Return documents as Markdown with front matter in a ZIP archive, in a folder for each collection."""
+    archive = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - the answer closes it
+    try:
+        with ZipFile(archive, "w", ZIP_DEFLATED) as files:
+            for document in dict.fromkeys(asked.documents):
+                folder, name, text = _exported(knowledge, grant, document)
+                files.writestr(f"{folder}/{name}", text)
+    except BaseException:
+        archive.close()
+        raise
+    return stream_answer(archive, archive.tell(), media_type="application/zip", headers=file_headers("documents.zip"))
+
+
+def _exported(knowledge: KnowledgeBase, grant: Grant, document: int) -> tuple[str, str, bytes]:
+    """Return the name of the folder of a document's collection, the name of its file, and the file."""
+    from sourcebook.transfer.file_names import safe_name  # not with the server: the others read sources
+    from sourcebook.transfer.one_document import document_markdown
 
     item = visible_document(knowledge, grant, document).item
     is_own = item.taken_from is None or grant.sees(item.taken_from)
     with knowledge.database.connection() as connection:
         name, text = document_markdown(connection, item.document_id or 0, with_source=is_own)
-    headers = {
-        "Content-Disposition": disposition(name),
-        "Content-Security-Policy": SANDBOX,
-        "X-Content-Type-Options": "nosniff",
-    }
-    return Response(text.encode(errors="replace"), media_type="text/markdown; charset=utf-8", headers=headers)
+    return safe_name(item.collection), name, text.encode(errors="replace")
