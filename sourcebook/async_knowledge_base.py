@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.judgments import RecordedJudgment
     from sourcebook.admin.logged_queries import LoggedQuery
+    from sourcebook.admin.originals import Original
     from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.removal import RemovedItem
     from sourcebook.admin.statistics import CollectionStatistics
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.work_requests import WorkRequest
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
+    from sourcebook.model.page_picture import PagePicture
     from sourcebook.search.embed_texts import TextVectors
     from sourcebook.search.results import SearchResults
 
@@ -177,6 +180,26 @@ class AsyncKnowledgeBase:
     async def remove_source(self, *args: Any, **options: Any) -> None:
         """Remove a source from a collection; see `KnowledgeBase.remove_source`."""
         await self._run(partial(self._knowledge.remove_source, *args, **options))
+
+    async def remove_document(self, *args: Any, **options: Any) -> "list[RemovedItem]":
+        """Remove a document although its source still has it; see `KnowledgeBase.remove_document`."""
+        return await self._run(partial(self._knowledge.remove_document, *args, **options))
+
+    async def restore_document(self, *args: Any, **options: Any) -> "list[RemovedItem]":
+        """Undo `remove_document`; see `KnowledgeBase.restore_document`."""
+        return await self._run(partial(self._knowledge.restore_document, *args, **options))
+
+    async def change_document(self, *args: Any, **options: Any) -> "Document":
+        """Give a document tags and metadata by hand; see `KnowledgeBase.change_document`."""
+        return await self._run(partial(self._knowledge.change_document, *args, **options))
+
+    async def original(self, *args: Any, **options: Any) -> "Original":
+        """Open the bytes that a document was made from; see `KnowledgeBase.original`."""
+        return await self._run(partial(self._knowledge.original, *args, **options))
+
+    async def page_image(self, *args: Any, **options: Any) -> "PagePicture":
+        """Return a page of a PDF as a picture; see `KnowledgeBase.page_image`."""
+        return await self._run(partial(self._knowledge.page_image, *args, **options))
 
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""

@@ -61,6 +61,14 @@ class ModelError(SourcebookError):
     """The embedding model cannot be found, verified or loaded."""
 
 
+class OriginalError(SourcebookError):
+    """The bytes that a document was made from cannot be had now; a retry can succeed."""
+
+
+class OriginalGoneError(OriginalError):
+    """The source of a document no longer has the bytes that it was made from, or they were never kept."""
+
+
 class FailureClass(StrEnum):
     """Class of the failure of an item, beside the sentence that a person reads. The set is closed."""
 

@@ -32,6 +32,7 @@ from sourcebook.cli.commands import (
     show,
     similar,
     status,
+    tag,
     usage,
 )
 from sourcebook.cli.context import CommandContext
@@ -89,6 +90,7 @@ usage.register(app)
 generations.register(app)
 documents.register(app)
 show.register(app)
+tag.register(app)
 remove.register(app)
 purge.register(app)
 export.register(app)

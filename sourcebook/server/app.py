@@ -21,6 +21,8 @@ from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.routes import (
     collection_changes,
     collections,
+    document_changes,
+    document_files,
     documents,
     facets,
     judgments,
@@ -112,11 +114,13 @@ def create_app(
         collections,
         collection_changes,
         reports,
+        document_changes,
         documents,
         judgments,
         queries,
         keys,
         embeddings,
+        document_files,
     ):
         api.include_router(module.router)
     app.include_router(api)

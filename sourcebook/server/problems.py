@@ -25,6 +25,8 @@ from sourcebook.errors import (
     DatabaseError,
     MissingDependencyError,
     ModelError,
+    OriginalError,
+    OriginalGoneError,
     QueryError,
     SettingsError,
     SourcebookError,
@@ -65,6 +67,9 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in statuses}
 
 
+PRECONDITION_FAILED: Final = failures(412)
+
+
 class NoAccessError(SourcebookError):
     """The caller has sent no valid key."""
 
@@ -85,6 +90,10 @@ class TooManyRequestsError(SourcebookError):
     def __init__(self, message: str, seconds: int, headers: Mapping[str, str] = MappingProxyType({})) -> None:
         super().__init__(message)
         self.seconds, self.headers = seconds, headers
+
+
+class PreconditionError(SourcebookError):
+    """The item is another one than the caller has seen."""
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -125,6 +134,12 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(409, str(error))
         case SettingsError():  # names fields, and no value
             return problem(400, str(error))
+        case PreconditionError():
+            return problem(412, str(error))
+        case OriginalGoneError():
+            return problem(410, str(error), {"Cache-Control": "no-store"})
+        case OriginalError():
+            return problem(503, str(error), {"Retry-After": str(_RETRY_SECONDS)})
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))
