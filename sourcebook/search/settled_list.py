@@ -16,7 +16,11 @@ from sourcebook.search.relevant_page import HeldWords
 from sourcebook.search.search_scope import SearchScope
 
 FIRST: Final = 10
-"""Candidates among which passages of one document change places, whatever page is asked for."""
+"""Candidates whose places passages of one document change for, whatever page is asked for."""
+_BY_WORDS: Final = 20
+"""Passages behind them, the best ones by words, that may take a place of their document."""
+_LEAST_SCORE: Final = 0.4
+"""Share of the best passage's BM25 that these have, at least: a short section has its heading's words once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +56,54 @@ def settle_places(
         candidates: best first.
         shown: candidates of the page, of which the rows of the first ones are read in the same statement.
     """
-    first = candidates[:FIRST]
-    if not (terms and first):
+    places = _looked_at(candidates)
+    if not (terms and places):
         return SettledList(candidates)
-    chunks = [each.chunk_id for each in first]
+    chunks = [candidates[place].chunk_id for place in places]
     looked_at = read_first(
         connection, scope.ids, [term.token for term in terms], chunks, [each.chunk_id for each in shown]
     )
     held = {chunk: HeldWords(row["held_words"], row["document_id"]) for chunk, row in looked_at.items()}
     rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
-    compared = compared_places(terms, [held.get(chunk) for chunk in chunks])
+    found = compared_places(terms, [held.get(chunk) for chunk in chunks])
+    compared = [places[number] for number in found]
     if not compared:
         return SettledList(candidates, rows, held=held)
-    missing = [chunk for place in compared if (chunk := chunks[place]) not in rows]
+    missing = [chunk for place in compared if (chunk := candidates[place].chunk_id) not in rows]
     rows |= read_passages(connection, scope.ids, missing) if missing else {}
     asked, *marked = find_highlights(connection, scope, terms, [text, *(row["text"] for row in rows.values())])
     highlights = dict(zip(rows, marked, strict=True))
-    compared = [place for place in compared if first[place].chunk_id in rows]
+    compared = [place for place in compared if candidates[place].chunk_id in rows]
     query = Query.of(text, asked, _unknown_weight(terms))
-    order = places_in_order(query, [_placed(rows[first[place].chunk_id], highlights) for place in compared])
+    order = places_in_order(query, [_placed(rows[candidates[place].chunk_id], highlights) for place in compared])
     settled = list(candidates)
     for place, better in zip(compared, (compared[number] for number in order), strict=True):
         settled[place] = candidates[better]
     return SettledList(settled, rows, highlights, held)
 
 
+def _looked_at(candidates: Sequence[Candidate]) -> list[int]:
+    """Return the places of the first candidates, and of those behind them whose words are asked for, in their order.
+
+    They are the same for each page: only candidates of the first depth count.
+    """
+    first = candidates[:FIRST]
+    best = max((each.keyword_score or 0.0 for each in first), default=0.0)
+    behind = [
+        place
+        for place, each in enumerate(candidates[FIRST:], FIRST)
+        if each.depth == first[0].depth
+        and each.keyword_rank is not None
+        and each.keyword_rank <= _BY_WORDS
+        and (each.keyword_score or 0.0) >= _LEAST_SCORE * best
+    ]
+    return [*range(len(first)), *behind]
+
+
 def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]) -> list[int]:
-    """Return the places of the passages that may change them, in documents where a later one holds the query's words.
+    """Return the places of passages that may change them, in documents where a later one holds the query's words.
+
+    Documents have a place among the first ones.
 
     Nothing is read where no passage holds half of the query, as with most questions on meaning. A passage never holds
     all lexemes where several languages are searched: each of them has its own lexeme of a word.
@@ -94,6 +119,8 @@ def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]
             places.setdefault(each.document_id, []).append(place)
     compared: list[int] = []
     for first, *others in places.values():
+        if first >= FIRST:
+            continue
         full = [place for place in others if weights[place] >= LEAST_AGREEMENT * heaviest]
         compared += [first, *full] if full else []
     return sorted(compared)
