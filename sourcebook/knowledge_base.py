@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sourcebook.admin.changes import Changes
 from sourcebook.admin.contents import Contents
+from sourcebook.admin.uploading import Uploading
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError, QueryError
 
@@ -27,7 +28,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase(Contents, Changes):
+class KnowledgeBase(Contents, Changes, Uploading):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:
