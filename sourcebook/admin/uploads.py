@@ -19,8 +19,7 @@ from sourcebook.admin.collections import check_collections
 from sourcebook.config.collection import FilesSource
 from sourcebook.database.queries import queries
 from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownUploadError
-from sourcebook.files.listing import upload_uri
-from sourcebook.files.upload_names import SCHEME, upload_name, upload_tags
+from sourcebook.files.upload_names import SCHEME, upload_name, upload_tags, upload_uri
 from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes, store_location
 
 _LOCK: Final = 0x50_0B0B

@@ -61,11 +61,6 @@ def file_uri(path: str) -> str:
     return "file://" + _quoted(path)
 
 
-def upload_uri(location: str, name: str) -> str:
-    """Return the URI of an upload by the location of its source and its name."""
-    return f"{location}/{_quoted(name)}"
-
-
 def folder_uri(uri: str) -> str:
     """Return the URI of the folder of a file, with a slash at the end; the database's `folder_of` agrees with it."""
     return uri[: uri.rfind("/") + 1]

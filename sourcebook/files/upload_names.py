@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import quote
 
 from sourcebook.errors import UploadNameError
 
@@ -49,3 +50,9 @@ def upload_tags(texts: Iterable[str]) -> tuple[str, ...]:
         if any(unicodedata.category(character) in _REFUSED for character in tag):
             raise UploadNameError("a tag holds no control characters and nothing but Unicode")
     return tags
+
+
+def upload_uri(location: str, name: str) -> str:
+    """Return the URI of an upload by the location of its source and its name, encoded as those of files."""
+    encoded = quote(name, safe="/~!$&'()*+,;=:@")
+    return f"{location}/{encoded}"

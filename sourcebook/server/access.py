@@ -2,7 +2,8 @@
 
 A caller sends a key as `Authorization: Bearer sb_…`. Without one, a server that listens on this machine alone grants
 everything to it: whoever reaches it may use the command as well. A page in a browser could reach it, too, under a name
-that it made lead here (DNS rebinding): a request without a key must name the machine by one of its own names.
+that it made lead here (DNS rebinding): a request without a key must name the machine by one of its own names. Any page
+may also send what a form can, files included: what changes something must not come from a page of another site.
 """
 
 from typing import Annotated, Final
@@ -17,6 +18,8 @@ from sourcebook.server.problems import ForbiddenError, NoAccessError
 
 _OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names and addresses by which a machine names itself."""
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
 
 
 def knowledge_of(request: Request) -> KnowledgeBase:
@@ -34,6 +37,8 @@ def grant_of(request: Request) -> Grant:
     sent = request.headers.get("authorization")
     if sent is None:
         if not request.app.state.requires_key and _names_this_machine(request.headers.get("host", "")):
+            if request.method not in _SAFE and not _is_of_no_other_page(request):
+                raise ForbiddenError("a page of another site sent this request: send a key")
             return Grant("local caller")
         raise NoAccessError("send a key as  Authorization: Bearer sb_…; sourcebook key create  makes one")
     scheme, _, text = sent.partition(" ")
@@ -69,6 +74,14 @@ def needing(scope: Scope) -> Grant:
 
 Reader = Annotated[Grant, needing("read")]
 Administrator = Annotated[Grant, needing("admin")]
+
+
+def _is_of_no_other_page(request: Request) -> bool:
+    """Return whether no page of another site sent a request; programs send neither header, and every browser does."""
+    origin = request.headers.get("origin")
+    if origin is not None:
+        return origin.partition("://")[2] == request.headers.get("host")
+    return request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
 
 
 def _names_this_machine(host: str) -> bool:

@@ -10,11 +10,11 @@ from starlette.routing import Route
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
-from sourcebook.server.body_limit import BodyLimit
+from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
-from sourcebook.server.routes import collections, documents, operation, search
+from sourcebook.server.routes import collections, documents, operation, search, uploads
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
@@ -65,12 +65,12 @@ def create_app(
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, collections, documents):
+    for module in (search, collections, documents, uploads):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, most_upload=upload_limit())
     add_problems(app)
     add_page(app)
     return app

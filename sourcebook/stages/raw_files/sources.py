@@ -8,8 +8,8 @@ from psycopg.rows import dict_row
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
-from sourcebook.files.listing import upload_uri
 from sourcebook.files.source import FetchedRepository, Source, UploadedFile
+from sourcebook.files.upload_names import upload_uri
 from sourcebook.git.tree import Tree
 from sourcebook.model.selection import EVERYTHING, Selection
 

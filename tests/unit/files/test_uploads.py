@@ -10,9 +10,8 @@ import fsspec
 import pytest
 
 from sourcebook.errors import UploadError, UploadNameError, UploadSpaceError
-from sourcebook.files.listing import upload_uri
 from sourcebook.files.reading import file_name
-from sourcebook.files.upload_names import upload_name, upload_tags
+from sourcebook.files.upload_names import upload_name, upload_tags, upload_uri
 from sourcebook.files.upload_store import (
     UploadStore,
     open_upload,
