@@ -73,7 +73,17 @@ MODULES = {
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
     "transfer": ("numpy", "pyarrow"),
-    "server": ("fastapi", "jinja2", "markdown_it", "markupsafe", "mcp", "nh3", "prometheus_client", "uvicorn"),
+    "server": (
+        "fastapi",
+        "jinja2",
+        "markdown_it",
+        "markupsafe",
+        "mcp",
+        "nh3",
+        "prometheus_client",
+        "python_multipart",
+        "uvicorn",
+    ),
     "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy", "watchfiles"),
 }
 """Modules that each extra of the distribution installs."""
