@@ -32,6 +32,7 @@ from sourcebook.cli.commands import (
     show,
     similar,
     status,
+    upload,
     usage,
 )
 from sourcebook.cli.context import CommandContext
@@ -90,6 +91,7 @@ generations.register(app)
 documents.register(app)
 show.register(app)
 remove.register(app)
+upload.register(app)
 purge.register(app)
 export.register(app)
 import_.register(app)

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import logging
 import os
+import stat
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -110,11 +111,10 @@ class UploadStore:
         name = uuid.uuid4().hex
         if self._system is None:
             with _upload_errors():
-                root = Path(self._root)
-                make_private_folder(root)
-                make_private_folder(root / _INCOMING)
-                path = root / _INCOMING / name
-                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                path = Path(self._root, _INCOMING, name)
+                self._make_folder(path.parent)
+                mode = self._mode() & 0o666
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
                 return IncomingBytes(self, str(path), os.fdopen(descriptor, "wb", buffering=0))
         path_there = f"{self._root}/{_INCOMING}/{name}"
         with _upload_errors():
@@ -130,8 +130,7 @@ class UploadStore:
         with _upload_errors():
             if self._system is None:
                 path = Path(self._root, _place(sha256))
-                for folder in (path.parent.parent, path.parent):
-                    make_private_folder(folder)
+                self._make_folder(path.parent)
                 Path(incoming).replace(path)
                 for folder in (path.parent, path.parent.parent, Path(self._root)):
                     _sync_folder(folder)
@@ -142,6 +141,16 @@ class UploadStore:
                 return
             self._system.makedirs(there.rpartition("/")[0], exist_ok=True)
             self._system.mv(incoming, there)
+
+    def _make_folder(self, folder: Path) -> None:
+        """Create a folder of a local store, with the mode of the store; a new store is private."""
+        if not Path(self._root).is_dir():
+            make_private_folder(Path(self._root))
+        folder.parent.mkdir(mode=self._mode(), exist_ok=True)
+        folder.mkdir(mode=self._mode(), exist_ok=True)
+
+    def _mode(self) -> int:
+        return stat.S_IMODE(Path(self._root).stat().st_mode)
 
     def discard(self, incoming: str) -> None:
         """Delete bytes that are not to be kept; errors are logged."""

@@ -96,6 +96,19 @@ def test_bytes_get_one_place_by_their_content(store: UploadStore) -> None:
         open_upload(DIGEST, store.location)
 
 
+def test_a_store_that_others_read_stays_so(tmp_path: Path) -> None:
+    """A folder that a person has made for several accounts keeps its mode, and passes it on."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o750)
+    store = UploadStore(str(folder))
+    with store.begin() as incoming:
+        incoming.write(BYTES)
+        incoming.publish()
+    (path,) = folder.rglob(DIGEST.hex())
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (folder, path.parent, path)] == [0o750, 0o750, 0o640]
+
+
 def test_bytes_that_are_not_whole_leave_nothing(store: UploadStore) -> None:
     with store.begin() as incoming:
         incoming.write(BYTES)
