@@ -233,7 +233,7 @@ def _add(connection: Connection, collection: str, location: str, new: NewUpload,
     """Insert the next version, or return the present one where it has the same bytes."""
     place = {"collection": collection, "name": new.name}
     digest = new.incoming.sha256
-    (present, *_) = [*_read(connection, "live_upload", place), None]
+    present = next(iter(_read(connection, "live_upload", place)), None)
     tags = list(new.tags) or (list(present.tags) if present is not None else [])
     details = {"name": new.name, "sha256": digest.hex(), "bytes": new.incoming.size, "tags": tags}
     if present is not None and present.sha256 == digest.hex():

@@ -75,7 +75,8 @@ def digest_file(source: Source, uri: str, size: int) -> FileDigest:
         content = _read_blob(source, uri)
         return FileDigest(hashlib.sha256(content).digest(), content[:_HEAD])
     if source.uploads is not None:
-        with open_file(source, uri) as upload:
+        stored = _upload(source, uri)
+        with open_upload(stored.sha256, stored.store) as upload:
             head = upload.read(_HEAD)
             upload.seek(0)
             digest = hashlib.file_digest(upload, "sha256").digest()
@@ -109,8 +110,8 @@ def open_file(source: Source, uri: str) -> BinaryIO:
     if source.repository is not None:
         return BytesIO(_read_blob(source, uri))
     if source.uploads is not None:
-        file = _upload(source, uri)
-        return open_upload(file.sha256, file.store)
+        stored = _upload(source, uri)
+        return open_upload(stored.sha256, stored.store)
     opened: BinaryIO = source.file_system()[0].open(uri, "rb")
     return opened
 

@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
@@ -41,7 +42,7 @@ def store_location(home: Path) -> str:
     return named if "://" in named else str(Path(named).expanduser().absolute())
 
 
-def open_upload(sha256: bytes, stored: str) -> BinaryIO:
+def open_upload(sha256: bytes, stored: str) -> BufferedReader:
     """Open uploaded bytes for reading.
 
     Args:
@@ -162,7 +163,7 @@ class UploadStore:
         except Exception as error:  # noqa: BLE001 - each file system has errors of its own
             _log.warning("an unfinished upload cannot be deleted: %s", error)
 
-    def open(self, sha256: bytes) -> BinaryIO:
+    def open(self, sha256: bytes) -> BufferedReader:
         """Open bytes for reading.
 
         Raises:
@@ -171,7 +172,7 @@ class UploadStore:
         if self._system is None:
             return Path(self._root, _place(sha256)).open("rb")
         with _errors_of_stores():
-            opened: BinaryIO = self._system.open(f"{self._root}/{_place(sha256)}", "rb")
+            opened: BufferedReader = self._system.open(f"{self._root}/{_place(sha256)}", "rb")
             return opened
 
     def remove(self, sha256: bytes) -> None:
@@ -243,8 +244,7 @@ class IncomingBytes:
         rest = memoryview(data)
         with _upload_errors():
             while rest:
-                written = self._file.write(rest)
-                rest = rest[written if written is not None else len(rest) :]
+                rest = rest[self._file.write(rest) :]
         self._digest.update(data)
         self.size += len(data)
 

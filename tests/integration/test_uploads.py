@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -21,6 +22,8 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import EmptyUploadError, QueryError, UnknownUploadError, UploadNameError
 from sourcebook.files.upload_store import upload_path
 from sourcebook.model.selection import Selection
+from sourcebook.stages.raw_files import collection_sources
+from sourcebook.stages.transcripts.place import place_of
 from sourcebook.transfer.export import export_collections
 from sourcebook.transfer.importing import import_collections
 from tests.integration.stages import Stages
@@ -265,6 +268,33 @@ def test_an_export_travels_with_its_uploads(
         other.run()
         assert documents(other) == [(URI, 2, ["water"])]
         other.close()
+
+
+def test_members_of_an_uploaded_archive_have_its_tags(base: Stages) -> None:
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("inside/tides.md", TIDES)
+    base.knowledge.upload("handbook", "notes.zip", packed.getvalue(), tags=["water"])
+    base.run()
+    assert ("upload://handbook/notes.zip/inside/tides.md", 1, ["water"]) in documents(base)
+    assert base.found("barnacle")
+    base.assert_sound()
+
+
+@pytest.mark.parametrize("location", [None, "memory://recordings-of-test"])
+def test_a_recording_is_opened_where_it_is_stored_or_copied(
+    base: Stages, monkeypatch: pytest.MonkeyPatch, location: str | None
+) -> None:
+    if location is not None:
+        monkeypatch.setenv("SOURCEBOOK_UPLOADS", location)
+    sent = base.knowledge.upload("handbook", "a.wav", b"RIFF" * 1_000)
+    with base.connection() as connection:
+        sources = {source.id: source for source in collection_sources(connection, "handbook")}
+    (number,) = [source.id for source in sources.values() if source.uploads is not None]
+    with place_of(sources, number, sent.uri) as place:
+        assert Path(place).read_bytes() == b"RIFF" * 1_000
+        assert (Path(place).name == sent.sha256) is (location is None)
+    assert Path(place).exists() is (location is None)
 
 
 def test_uploads_at_a_url_are_ingested(base: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
