@@ -9,6 +9,7 @@ from pydantic import Field
 from orchestration.jobs import ASSETS
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
 from sourcebook.database.query_log import delete_old_queries
 from sourcebook.database.stage_runs import forget_stage_runs
@@ -42,6 +43,8 @@ def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig,
     with knowledge.database.connection() as connection:
         forget_stage_runs(connection)
         delete_old_queries(connection)
+        while delete_old_answers(connection):
+            pass
     age = timedelta(days=config.removed_days) if config.removed_days else None
     counts = forget_removed(knowledge.database, age)
     if counts is None:

@@ -16,7 +16,7 @@ from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError,
 from sourcebook.files.upload_names import upload_name, upload_tags
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.access import Knowledge, Reader, needing
+from sourcebook.server.access import Knowledge, Reader, Writer
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.problems import MEDIA_TYPE, Problem, problem
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
@@ -26,7 +26,6 @@ router = APIRouter(tags=["uploads"])
 
 _log = logging.getLogger(__name__)
 _NO_UPLOAD: Final = "there is no such upload"
-_Writer = Annotated[Grant, needing("write")]
 _Collection = Annotated[str, Query(description="Name of the collection.", examples=["handbook"])]
 _Tags = Annotated[
     list[str] | None, Query(description="Tags of the documents; without any, those of the version before.")
@@ -89,7 +88,7 @@ class UploadVersions(BaseModel):
     operation_id="upload_documents",
 )
 async def upload_documents(
-    request: Request, knowledge: Knowledge, grant: _Writer, collection: _Collection, tag: _Tags = None
+    request: Request, knowledge: Knowledge, grant: Writer, collection: _Collection, tag: _Tags = None
 ) -> Response:
     """Store files, all of them or none, and ask for documents to be made of them; their file names are their names."""
     return await _store(knowledge, grant, collection, tag or [], lambda body: receive_files(request, body))
@@ -104,7 +103,7 @@ async def upload_documents(
     operation_id="put_upload",
 )
 async def put_upload(
-    request: Request, knowledge: Knowledge, grant: _Writer, collection: str, name: str, tag: _Tags = None
+    request: Request, knowledge: Knowledge, grant: Writer, collection: str, name: str, tag: _Tags = None
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
     checked = upload_name(name)
@@ -149,7 +148,7 @@ def get_upload(knowledge: Knowledge, grant: Reader, collection: str, name: str) 
 @router.delete("/uploads", status_code=202, operation_id="remove_upload")
 def remove_upload(
     knowledge: Knowledge,
-    grant: _Writer,
+    grant: Writer,
     collection: _Collection,
     name: Annotated[str, Query(description="Name of the upload.", examples=["policies/leave.md"])],
 ) -> UploadAnswer:
