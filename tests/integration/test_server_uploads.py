@@ -271,3 +271,43 @@ def test_a_full_disk_is_named(base: Stages, monkeypatch: pytest.MonkeyPatch) -> 
     assert answer.status == 507
     assert json.loads(answer.content)["detail"].startswith("there is no space")
     assert base.knowledge.uploads() == []
+
+
+def test_odd_values_are_refused_without_a_server_error(base: Stages) -> None:
+    """NUL, bytes that are no UTF-8, lone surrogates, long texts, foreign cursors."""
+    odd = [
+        "%00",
+        "a%00b",
+        "%ED%A0%80",
+        "%ff%fe",
+        "%0d%0aX:y",
+        "x" * 10_001,
+        "%3Cscript%3E",
+        "..%2f..%2fetc",
+        "%E2%80%A8",
+    ]
+    with serving(base.knowledge, requires_key=False) as client:
+        for value in odd:
+            for method, path, body in (
+                ("GET", f"/v1/uploads?collection={value}", None),
+                ("GET", f"/v1/uploads?cursor={value}", None),
+                ("GET", f"/v1/uploads?limit={value}", None),
+                ("GET", f"/v1/uploads/{value}/a.md", None),
+                ("GET", f"/v1/uploads/handbook/{value}", None),
+                ("DELETE", f"/v1/uploads?collection=handbook&name={value}", None),
+                ("DELETE", f"/v1/uploads?collection={value}&name=a.md", None),
+                ("PUT", f"/v1/uploads/{value}/a.md", TIDES),
+                ("PUT", f"/v1/uploads/handbook/{value}?tag={value}", TIDES),
+                ("PUT", f"/v1/uploads/handbook/a.md?tag={value}", TIDES),
+                ("POST", f"/v1/documents?collection={value}", form(("a.md", TIDES))),
+            ):
+                answer = client.request(
+                    method, path, body, {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+                )
+                assert answer.status < 500, (method, path, answer.content)
+                if answer.status >= 400:
+                    assert answer.headers["content-type"] == "application/problem+json"
+                    assert b"script" not in answer.content
+                    assert b"xxxx" not in answer.content
+        for cursor in ("e30", "W10", "WyJhIiwgMV0", "WyJhIl0"):
+            assert client.get(f"/v1/uploads?cursor={cursor}").status == 400
