@@ -106,6 +106,11 @@ def test_one_file_is_put_listed_and_removed(base: Stages) -> None:
         base.run()
         assert base.found("walrus")
 
+        page = client.get("/collections", Accept="text/html").content.decode()
+        assert "upload://handbook" in page
+        assert "uploads, read" in page
+        assert client.get("/documents", Accept="text/html").status == 200
+
         removed = client.request("DELETE", "/v1/uploads?collection=handbook&name=notes/50%25%20tides.md")
         assert removed.status == 202
         assert removed.json["uploads"][0]["removed_at"] is not None
