@@ -37,6 +37,7 @@ PARTS = {
     "places": "whether results cite the exact section, page or second, on 320 questions of known places",
     "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",
     "server": "the REST API beside the library: what HTTP adds, clients at once, start, memory",
+    "mcp": "the server for agents beside the library: what the protocol adds, first answer, strays on its output",
     "search": "a whole search with the query's embedding: latency, first answer, clients at once",
     "search-large": "search over 100,000 passages, the query's embedding excluded",
     "keyword-designs": "ways to compute BM25 in PostgreSQL, over 10,000 and 100,000 passages",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from orchestration.configuration_in_force import configuration_in_force
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
@@ -78,7 +79,7 @@ def ingest(
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     # Before anything is started or created.
     chosen = named_collections(context, collections or [], named or [])
-    configuration = context.configuration
+    configuration = configuration_in_force(context)
     with context.open_database() as database:
         run_and_show(
             configuration,
@@ -179,7 +180,7 @@ def mistake_beside_last_good(context: CommandContext) -> str | None:
     from sourcebook.errors import ConfigurationError
 
     try:
-        _ = context.configuration
+        _ = configuration_in_force(context)
     except ConfigurationError as error:
         if not context.configuration_path.exists() or context.is_empty():
             raise

@@ -104,11 +104,13 @@ def crawl(
 def _crawl(context: CommandContext, url: str, named: str | None, settings: dict[str, Any], *, as_json: bool) -> None:
     from sourcebook.admin.additions import host_collection
     from sourcebook.admin.collections import apply
+    from sourcebook.cli.sources import refuse_made_over_the_api
     from sourcebook.config.edit import add_site
     from sourcebook.config.sites import SiteSource
     from sourcebook.database.queries import queries
 
     collection = named or host_collection(context.configuration_path, url)
+    refuse_made_over_the_api(context, collection)
     add_site(context.configuration_path, collection, url, settings)
     configuration = context.configuration
     location = SiteSource(url=url).location

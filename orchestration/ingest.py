@@ -16,7 +16,7 @@ from orchestration.leftovers import failures_since, left_out, notes_of_crawls, n
 from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
 from orchestration.small_change import is_small, update
-from sourcebook.admin.collections import apply, collection_names
+from sourcebook.admin.collections import all_givers, apply
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending, find_pending
@@ -130,13 +130,13 @@ def ingest(
     """
     with database.connection() as connection:
         apply(connection, configuration)
-        names = collection_names(connection)
-    unknown = sorted(set(collections) - set(names))
+        givers = all_givers(connection)  # of the file's collections and of the API's
+    unknown = sorted(set(collections) - set(givers))
     if unknown:
-        raise ConfigurationError(unknown_collections(unknown, names))
+        raise ConfigurationError(unknown_collections(unknown, list(givers)))
     with ExitStack() as stack:
         runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside=records_beside)
-        for name in in_order(collections or names, configuration.givers):
+        for name in in_order(collections or givers, givers):
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
                     before, chosen = failures(connection, name), model_choice(connection, name)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orchestration.configuration_in_force import configuration_in_force
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, collection_argument
 
@@ -36,7 +37,7 @@ def reconcile(
     from sourcebook.model.selection import Selection
 
     context = CommandContext.of(ctx)
-    configuration = context.configuration
+    configuration = configuration_in_force(context)
     names = collections or []
     selection = Selection(thorough=True, deep=deep)
     started = time.perf_counter()

@@ -13,8 +13,8 @@ from threading import Event
 
 from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from orchestration.recorder import record_finished_runs
-from sourcebook.admin.collections import collection_names
-from sourcebook.config.loading import Configuration, load_configuration, sourcebook_home
+from sourcebook.admin.collections import all_givers, collection_names
+from sourcebook.config.loading import Configuration, load_configuration, sourcebook_home, without_file
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 from sourcebook.embedding.embedder_pool import EmbedderPool
@@ -177,7 +177,9 @@ class FolderWatch:
 
     def _ingest_takers(self, configuration: Configuration, name: str, rested: float) -> None:
         """Ingest what other collections take of a collection; where one is being ingested, it is left to the sensor."""
-        for taker, givers in configuration.givers.items():
+        with self.database.connection() as connection:
+            takers = all_givers(connection)
+        for taker, givers in takers.items():
             if name not in givers:
                 continue
             with self.database.connection() as connection:
@@ -201,6 +203,8 @@ class FolderWatch:
 
     def _current_configuration(self) -> Configuration | None:
         """Return the configuration; where its file has a mistake, the last good one."""
+        if self._configuration is None and not self.configuration_path.exists():
+            return without_file(self.configuration_path)
         try:
             status = self.configuration_path.stat()
             mark = (status.st_mtime_ns, status.st_size)

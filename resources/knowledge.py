@@ -9,7 +9,7 @@ from psycopg import Connection
 from pydantic import Field, PrivateAttr
 
 from resources.observed_run import observed_run
-from sourcebook.admin.collections import apply
+from sourcebook.admin.collections import apply, collection_names, collections_of_the_api
 from sourcebook.config.loading import Configuration, configuration_path, load_configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
@@ -63,10 +63,19 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
             The mistake in the file with line and column, or None.
         """
         try:
+            if self._needs_no_file(connection):
+                return None
             apply(connection, self.configuration())
         except ConfigurationError as error:
             return str(error)
         return None
+
+    def _needs_no_file(self, connection: Connection) -> bool:
+        """Return whether there is no file, and every collection was made over the API."""
+        if configuration_path(Path(self.config_path) if self.config_path else None).exists():
+            return False
+        names = collection_names(connection)
+        return names != [] and names == collections_of_the_api(connection)
 
     @contextmanager
     def configured_connection(self, warn: Callable[[str], None]) -> Iterator[Connection]:

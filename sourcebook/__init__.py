@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sourcebook.admin.api_collections import CollectionDeclaration as CollectionDeclaration
     from sourcebook.admin.items import Document as Document
     from sourcebook.admin.items import Item as Item
     from sourcebook.admin.planning.plan import CollectionPlan as CollectionPlan
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncKnowledgeBase",
+    "CollectionDeclaration",
     "CollectionPlan",
     "CollectionStatus",
     "Document",
@@ -42,6 +44,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncKnowledgeBase": "sourcebook.async_knowledge_base",
+    "CollectionDeclaration": "sourcebook.admin.api_collections",
     "CollectionPlan": "sourcebook.admin.planning.plan",
     "CollectionStatus": "sourcebook.admin.status",
     "Document": "sourcebook.admin.items",

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from sourcebook.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
+    from sourcebook.admin.api_collections import CollectionDeclaration
     from sourcebook.admin.collection_sources import CollectionSources
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.judgments import RecordedJudgment
     from sourcebook.admin.logged_queries import LoggedQuery
+    from sourcebook.admin.originals import Original
     from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.removal import RemovedItem
     from sourcebook.admin.statistics import CollectionStatistics
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.work_requests import WorkRequest
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
+    from sourcebook.model.page_picture import PagePicture
     from sourcebook.search.embed_texts import TextVectors
     from sourcebook.search.results import SearchResults
 
@@ -169,6 +173,50 @@ class AsyncKnowledgeBase:
     async def remove_upload(self, *args: Any, **options: Any) -> "Upload":
         """Remove an upload; see `KnowledgeBase.remove_upload`."""
         return await self._run(partial(self._knowledge.remove_upload, *args, **options))
+
+    async def collection_settings(self, name: str) -> "CollectionDeclaration":
+        """Return the settings of a collection; see `KnowledgeBase.collection_settings`."""
+        return await self._run(partial(self._knowledge.collection_settings, name))
+
+    async def create_collection(self, *args: Any, **options: Any) -> "CollectionDeclaration":
+        """Make a collection; see `KnowledgeBase.create_collection`."""
+        return await self._run(partial(self._knowledge.create_collection, *args, **options))
+
+    async def change_collection(self, *args: Any, **options: Any) -> "CollectionDeclaration":
+        """Change settings of a collection; see `KnowledgeBase.change_collection`."""
+        return await self._run(partial(self._knowledge.change_collection, *args, **options))
+
+    async def delete_collection(self, *args: Any, **options: Any) -> None:
+        """Delete a collection; see `KnowledgeBase.delete_collection`."""
+        await self._run(partial(self._knowledge.delete_collection, *args, **options))
+
+    async def add_source(self, *args: Any, **options: Any) -> "CollectionDeclaration":
+        """Add a source to a collection; see `KnowledgeBase.add_source`."""
+        return await self._run(partial(self._knowledge.add_source, *args, **options))
+
+    async def remove_source(self, *args: Any, **options: Any) -> None:
+        """Remove a source from a collection; see `KnowledgeBase.remove_source`."""
+        await self._run(partial(self._knowledge.remove_source, *args, **options))
+
+    async def remove_document(self, *args: Any, **options: Any) -> "list[RemovedItem]":
+        """Remove a document although its source still has it; see `KnowledgeBase.remove_document`."""
+        return await self._run(partial(self._knowledge.remove_document, *args, **options))
+
+    async def restore_document(self, *args: Any, **options: Any) -> "list[RemovedItem]":
+        """Undo `remove_document`; see `KnowledgeBase.restore_document`."""
+        return await self._run(partial(self._knowledge.restore_document, *args, **options))
+
+    async def change_document(self, *args: Any, **options: Any) -> "Document":
+        """Give a document tags and metadata by hand; see `KnowledgeBase.change_document`."""
+        return await self._run(partial(self._knowledge.change_document, *args, **options))
+
+    async def original(self, *args: Any, **options: Any) -> "Original":
+        """Open the bytes that a document was made from; see `KnowledgeBase.original`."""
+        return await self._run(partial(self._knowledge.original, *args, **options))
+
+    async def page_image(self, *args: Any, **options: Any) -> "PagePicture":
+        """Return a page of a PDF as a picture; see `KnowledgeBase.page_image`."""
+        return await self._run(partial(self._knowledge.page_image, *args, **options))
 
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""

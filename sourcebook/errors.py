@@ -12,6 +12,14 @@ class ConfigurationError(SourcebookError):
     """The configuration file is missing, malformed, or asks for something impossible."""
 
 
+class ConflictError(SourcebookError):
+    """A change contradicts what is there, such as a collection of the same name; the message says what to do."""
+
+
+class ChangedSettingsError(ConflictError):
+    """The settings of a collection are others than the caller has read."""
+
+
 class DatabaseError(SourcebookError):
     """The database cannot be used: it is out of reach, too old, full, or lacks pgvector.
 
@@ -51,6 +59,14 @@ class DatabaseDeadlockError(DatabaseBusyError):
 
 class ModelError(SourcebookError):
     """The embedding model cannot be found, verified or loaded."""
+
+
+class OriginalError(SourcebookError):
+    """The bytes that a document was made from cannot be had now; a retry can succeed."""
+
+
+class OriginalGoneError(OriginalError):
+    """The source of a document no longer has the bytes that it was made from, or they were never kept."""
 
 
 class FailureClass(StrEnum):
@@ -152,6 +168,18 @@ class ListingError(_ClassifiedError):
 
 class QueryError(SourcebookError):
     """A search request is empty, too long, or names something that does not exist."""
+
+
+class SettingsError(QueryError):
+    """Settings that were sent are not allowed; the message names the field and repeats no value."""
+
+
+class UnknownCollectionError(QueryError):
+    """There is no collection of a name."""
+
+
+class UnknownSourceError(QueryError):
+    """A collection has no source at a location."""
 
 
 class UnknownDocumentError(SourcebookError):

@@ -8,7 +8,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sourcebook.admin.changes import Changes
+from sourcebook.admin.collection_changes import CollectionChanges
 from sourcebook.admin.contents import Contents
+from sourcebook.admin.document_changes import DocumentChanges
+from sourcebook.admin.document_files import DocumentFiles
 from sourcebook.admin.uploading import Uploading
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError, QueryError
@@ -29,7 +32,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase(Contents, Changes, Uploading):
+class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, DocumentFiles, Uploading):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:
@@ -288,6 +291,7 @@ class KnowledgeBase(Contents, Changes, Uploading):
             resources, self._resources = self._resources, None
             pool, self._pool = self._pool, None
             writer, self._writer = self._writer, None
+        self._close_reading_child()
         if resources is not None:
             resources.executor.shutdown()
             resources.reranker.close()

@@ -18,8 +18,8 @@ from benchmarks.parts.documentations import CACHE
 from sourcebook.search.results import SearchResult
 
 _LIMIT = 10
-_BARS = {"anchor": 97.0, "page": 99.0, "second": 95.0}
-"""Percent of the questions."""
+_BARS = {"anchor": 0.97, "page": 0.99, "second": 0.95}
+"""Share of the questions."""
 _NEAR = 2.0
 """Seconds between the cited time and the known one, at most."""
 _SHARED = Path(__file__).resolve().parents[3] / "shared/data"
@@ -115,4 +115,4 @@ def _rows(outcomes: dict[tuple[str, str], list[str]]) -> Iterator[Row]:
             f"{len(told) - len(found)} of {len(told)} documents not among the first {_LIMIT}"
         )
         bar = _BARS[kind] if part == "report" else None
-        yield Row(f"{kind} exactly right, {part}", right * 100 / len(found), "%", bar, note, at_least=True)
+        yield Row(f"{kind} exactly right, {part}", right / len(found), "%", bar, note, at_least=True)

@@ -28,7 +28,7 @@ def run(bench: Bench) -> list[Row]:
     questions = questions_of(bench)
     rows = []
     with library.knowledge() as knowledge:
-        with _serving(library) as (port, _, _):
+        with serving(library) as (port, _, _):
             ask = _Asking(port, collection)
             for question in questions[:10]:
                 ask(question)
@@ -41,13 +41,13 @@ def run(bench: Bench) -> list[Row]:
                     started = time.perf_counter()
                     search(question)
                     took.append((time.perf_counter() - started) * 1000)
-        with _serving(library) as (port, _, _):
+        with serving(library) as (port, _, _):
             ask = _Asking(port, collection)
             ask(questions[0])
             rate = ask_at_once(ask, questions)
         starts, memory = [], 0
         for _ in range(_STARTS):
-            with _serving(library) as (_, seconds, process):
+            with serving(library) as (_, seconds, process):
                 starts.append(seconds)
                 memory = max(memory, process.memory_info().rss)
     alone, over_http = Latency(direct), Latency(served)
@@ -79,7 +79,7 @@ class _Asking:
 
 
 @contextmanager
-def _serving(library: Library) -> Iterator[tuple[int, float, psutil.Process]]:
+def serving(library: Library) -> Iterator[tuple[int, float, psutil.Process]]:
     """Serve a library; yield the port, the seconds until the first answer, and the process."""
     started = time.perf_counter()
     program = str(Path(sys.executable).with_name("sourcebook"))

@@ -1,6 +1,6 @@
 """The collections and sources of the database, kept equal to the configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -39,11 +39,24 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
     A source that left the file loses its documents at the next ingest. A collection that left the file is kept
     but neither updated nor searched; it comes back whole when it returns to the file.
     Changed chunking or embedding settings build a generation at the next ingest, beside the active one.
+    Collections of the API stay as they are; where there is no file, so do all.
+
+    Raises:
+        ConfigurationError: a collection of the API has the name of one in the file; nothing is recorded.
     """
+    if not configuration.is_written:
+        return Applied((), (), tuple(collection_names(connection)), (), {})
     with connection.transaction():
         known = set(collection_names(connection))
-        touched = {name for name, settings in configuration.collections.items() if _record(connection, name, settings)}
         names = list(configuration.collections)
+        touched = {
+            name
+            for name, settings in configuration.collections.items()
+            if record_collection(connection, name, settings)
+        }
+        made = [name for name in collections_of_the_api(connection) if name in configuration.collections]
+        if made:
+            raise ConfigurationError(made_over_the_api(configuration.path, made))
         removed = connection.execute(queries["remove_collections"], {"names": names}).fetchall()
         rebuilt = {name: differences(find_generations(connection, name)) for name in names if name in touched & known}
     return Applied(
@@ -73,6 +86,26 @@ def collection_names(connection: Connection) -> list[str]:
     return [row[0] for row in connection.execute(queries["collections"])]
 
 
+def collections_of_the_api(connection: Connection) -> list[str]:
+    """Return the names of the live collections that the API has made, in alphabetical order."""
+    return [row[0] for row in connection.execute(queries["collections_of_the_api"])]
+
+
+def made_over_the_api(path: Path, names: Sequence[str]) -> str:
+    """Return the sentence on names in a configuration file that collections of the API have already."""
+    listed, several = " and ".join(names), len(names) > 1
+    return (
+        f"{path}: the API has made {'collections' if several else 'a collection'} of the "
+        f"{'names' if several else 'name'} {listed} already: choose another name in the file, "
+        f"or delete {'those' if several else 'that one'} over the API first"
+    )
+
+
+def all_givers(connection: Connection) -> dict[str, list[str]]:
+    """Return each live collection with those whose documents it takes."""
+    return dict(connection.execute(queries["all_givers"]).fetchall())
+
+
 def givers(connection: Connection, collection: str) -> list[str]:
     """Return the collections whose documents a collection takes, in alphabetical order."""
     return [row[0] for row in connection.execute(queries["givers"], {"collection": collection})]
@@ -100,8 +133,19 @@ _LATER: Final = {
 """Settings that came later; they are left out where they have their default: a new version is no change of settings."""
 
 
-def _record(connection: Connection, name: str, settings: CollectionSettings) -> bool:
-    """Record one collection and return whether anything changed."""
+def record_collection(
+    connection: Connection, name: str, settings: CollectionSettings, *, written: Mapping[str, Any] | None = None
+) -> bool:
+    """Record one collection with its sources, and return whether anything changed.
+
+    A live collection that was declared elsewhere stays as it is.
+
+    Args:
+        connection: in a transaction.
+        name: of the collection.
+        settings: the settings.
+        written: of a collection of the API, its settings as they were written; None for one of the configuration file.
+    """
     unset: dict[str, Any] = {name: True for name in _LATER_LISTS if not getattr(settings, name)}
     for part, names in _LATER.items():
         held: Settings = getattr(settings, part)
@@ -109,9 +153,14 @@ def _record(connection: Connection, name: str, settings: CollectionSettings) -> 
         unset[part] = {name for name in names if getattr(held, name) == defaults[name]}
     if not settings.usage.prices:
         unset["usage"] = True
-    written = settings.model_dump(mode="json", by_alias=True, exclude=unset)
+    values = {
+        "name": name,
+        "settings": Jsonb(settings.model_dump(mode="json", by_alias=True, exclude=unset)),
+        "declared_in": "file" if written is None else "api",
+        "written": None if written is None else Jsonb(dict(written)),
+    }
     embedding = settings.embedding
-    touched = connection.execute(queries["record_collection"], {"name": name, "settings": Jsonb(written)}).rowcount
+    touched = connection.execute(queries["record_collection"], values).rowcount
     if touched:
         connection.execute(queries["retry_failed_documents"], {"collection": name})
     if touched and embedding.provider is not None:
@@ -122,7 +171,7 @@ def _record(connection: Connection, name: str, settings: CollectionSettings) -> 
     for site in settings.sites:
         touched += _record_source(connection, name, "site", site)
     for repository in settings.repositories:
-        touched += _record_source(connection, name, "files", repository)
+        touched += _record_source(connection, name, "files", repository, anonymous=written is not None)
     for rule in settings.taken:
         touched += _record_rule(connection, name, rule)
     touched += connection.execute(
@@ -141,8 +190,15 @@ def _record(connection: Connection, name: str, settings: CollectionSettings) -> 
 
 
 def _record_source(
-    connection: Connection, collection: str, kind: str, source: FilesSource | SiteSource | RepositorySource
+    connection: Connection,
+    collection: str,
+    kind: str,
+    source: FilesSource | SiteSource | RepositorySource,
+    *,
+    anonymous: bool = False,
 ) -> int:
+    """Record one source; a repository of the API is read without the server's logins."""
+    kept = _kept_settings(source)
     return connection.execute(
         queries["record_source"],
         {
@@ -153,7 +209,7 @@ def _record_source(
             "exclude": list(source.exclude),
             "tags": list(source.tags),
             "max_bytes": source.max_bytes,
-            "settings": Jsonb(_kept_settings(source)),
+            "settings": Jsonb({**kept, "anonymous": True} if anonymous else kept),
         },
     ).rowcount
 

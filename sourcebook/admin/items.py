@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -83,10 +83,15 @@ class Document:
     metadata: dict[str, Any]
     tags: list[str]
     passages: tuple[Passage, ...]
+    given_tags: list[str] = field(default_factory=list)
+    """Tags among `tags` that were given by hand."""
+    given_metadata: dict[str, Any] = field(default_factory=dict)
+    """Metadata among `metadata` that were given by hand."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook show --json` prints."""
         content = {"text": self.text, "metadata": self.metadata, "tags": self.tags}
+        content |= {"given_tags": self.given_tags, "given_metadata": self.given_metadata}
         return {**self.item.as_dict(), **content, "chunks": [asdict(passage) for passage in self.passages]}
 
 
@@ -274,7 +279,15 @@ def _document(connection: Connection, row: dict[str, Any]) -> Document:
         passages = cursor.execute(queries["document_chunks"], {"document_id": row["document_id"]}).fetchall()
     marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, [row["collection"]])}
     item = _marked(_item(row, len(passages)), marks)
-    return Document(item, row["text"] or "", row["metadata"] or {}, row["tags"], tuple(passages))
+    return Document(
+        item,
+        row["text"] or "",
+        row["metadata"] or {},
+        row["tags"],
+        tuple(passages),
+        row["given_tags"] or [],
+        row["given_metadata"] or {},
+    )
 
 
 def _item(row: dict[str, Any], chunks: int) -> Item:

@@ -8,6 +8,7 @@ from typing import Literal
 from psycopg import Connection
 from psycopg.rows import class_row
 
+from sourcebook.admin.audit import account, record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.items import other_urls, possible_uris
 from sourcebook.admin.retention import delete_removed, delete_unreferenced, retire_removed
@@ -55,7 +56,9 @@ class Purged:
         return sum(self.as_dict().values())
 
 
-def remove_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
+def remove_items(
+    connection: Connection, document: str, collection: str | None = None, *, actor: str | None = None
+) -> list[RemovedItem]:
     """Remove an item from its collections although its source still has it, in one transaction.
 
     The item is no longer searchable, also in collections that take it by its tags, and no ingest brings it back until
@@ -65,6 +68,7 @@ def remove_items(connection: Connection, document: str, collection: str | None =
         connection: in autocommit mode.
         document: an id, a URI or a local path.
         collection: the only collection to remove it from; None for all.
+        actor: who removes it, for the audit; the account of this process where None.
 
     Raises:
         UnknownDocumentError: no collection has the item.
@@ -87,11 +91,21 @@ def remove_items(connection: Connection, document: str, collection: str | None =
             ).fetchall()
             for generation in other_generations(connection, name, None):
                 withdraw(connection, generation, [number for (number,) in removed])
-        return [_removed(connection, name, uri) for (name,) in takers]
+        removed_items = [_removed(connection, name, uri) for (name,) in takers]
+        _record(connection, "document.remove", removed_items, actor)
+        return removed_items
 
 
-def restore_items(connection: Connection, document: str, collection: str | None = None) -> list[RemovedItem]:
+def restore_items(
+    connection: Connection, document: str, collection: str | None = None, *, actor: str | None = None
+) -> list[RemovedItem]:
     """Undo `remove_items`; the next ingest makes the item searchable.
+
+    Args:
+        connection: in autocommit mode.
+        document: an id, a URI or a local path.
+        collection: the only collection to restore it in; None for all.
+        actor: who restores it, for the audit; the account of this process where None.
 
     Raises:
         UnknownDocumentError: no collection has the item.
@@ -105,7 +119,9 @@ def restore_items(connection: Connection, document: str, collection: str | None 
             for include in ("include_files", "include_pages")
             for (name,) in connection.execute(queries[include], scope)
         }
-        return [_removed(connection, name, uri) for name in sorted(names)]
+        restored = [_removed(connection, name, uri) for name in sorted(names)]
+        _record(connection, "document.restore", restored, actor)
+        return restored
 
 
 def purgeable(connection: Connection, older_than: timedelta | None = None) -> Purged:
@@ -179,6 +195,12 @@ def _refuse_taken(connection: Connection, document: str, uris: Sequence[str], co
         raise QueryError(
             f"{document} is taken from {row[0]} and follows it: name -c {row[0]}, or change `from` of {collection}"
         )
+
+
+def _record(connection: Connection, action: str, items: Sequence[RemovedItem], actor: str | None) -> None:
+    for item in items:
+        details = {"uri": item.uri, "id": item.document_id}
+        record_event(connection, actor or account(), action, f"collection {item.collection}", details)
 
 
 def _removed(connection: Connection, collection: str, uri: str) -> RemovedItem:

@@ -108,6 +108,8 @@ class CollectionStatus:
     """Items that a process works on now."""
     usage: tuple[Usage, ...] = ()
     """Use of models in the last 30 days, by provider, model and operation."""
+    declared_in: str = "file"
+    """`file`: `sourcebook.yaml`; `api`: made over the API."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook status --json` prints."""

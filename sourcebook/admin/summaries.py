@@ -28,6 +28,8 @@ class CollectionSummary:
     embedding_model: str | None
     dimensions: int | None
     """Numbers of a vector; None before the first ingest."""
+    declared_in: str = "file"
+    """`file`: `sourcebook.yaml`; `api`: made over the API."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""

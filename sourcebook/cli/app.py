@@ -32,6 +32,7 @@ from sourcebook.cli.commands import (
     show,
     similar,
     status,
+    tag,
     upload,
     usage,
 )
@@ -90,6 +91,7 @@ usage.register(app)
 generations.register(app)
 documents.register(app)
 show.register(app)
+tag.register(app)
 remove.register(app)
 upload.register(app)
 purge.register(app)

@@ -62,15 +62,21 @@ class CommandContext:
         Raises:
             ConfigurationError: there is no configuration, no state folder and no URL.
         """
+        from sourcebook.database.location import DatabaseLocation
+
+        if not self.is_named:
+            _ = self.configuration  # raises an error with the path
+        return DatabaseLocation.find(self.home)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is a configuration, a state folder or a URL: the location of the database is known."""
         import os
 
         from sourcebook.database.location import DatabaseLocation
 
-        location = DatabaseLocation.find(self.home)
-        named = location.url or os.environ.get("SOURCEBOOK_HOME") or self.home.exists()
-        if not named and not self.configuration_path.exists():
-            _ = self.configuration  # raises an error with the path
-        return location
+        named = DatabaseLocation.find(self.home).url or os.environ.get("SOURCEBOOK_HOME") or self.home.exists()
+        return bool(named) or self.configuration_path.exists()
 
     def is_empty(self, collections: Sequence[str] = ()) -> bool:
         """Return whether the database does not exist yet; opening it would create it, which takes seconds.

@@ -29,22 +29,59 @@ def named_collections(context: "CommandContext", arguments: Sequence[str], optio
         return list(options)
     if len(options) > 1:
         raise typer.BadParameter("paths and URLs are added to one collection: name one", param_hint="--collection")
-    named = add_places(context, arguments, options[0] if options else None)
+    made = _made_over_the_api(context, arguments)
+    places = [each for each in arguments if each not in made]
+    named = add_places(context, places, options[0] if options else None) if places else []
     for each in named:
         if each.source is not None:
             typer.echo(without_controls(added_line(context, each)), err=True)
-    return list(dict.fromkeys([*(each.collection for each in named), *options]))
+    return list(dict.fromkeys([*made, *(each.collection for each in named), *options]))
+
+
+def refuse_made_over_the_api(context: "CommandContext", collection: str) -> None:
+    """Refuse to write a source of a collection of the API into the file, which would then be a mistake.
+
+    Raises:
+        ConfigurationError: the API has made the collection.
+    """
+    if collection in _made_over_the_api(context, [collection]):
+        from sourcebook.errors import ConfigurationError
+
+        raise ConfigurationError(
+            f"the API has made the collection {collection}: add sources to it over the API, "
+            "or choose another name with -c"
+        )
+
+
+def _made_over_the_api(context: "CommandContext", names: Sequence[str]) -> list[str]:
+    """Return those of some names that are collections of the API; the database is opened where one may be."""
+    from sourcebook.admin.additions import is_place
+    from sourcebook.config.loading import load_configuration
+
+    path = context.configuration_path
+    declared = load_configuration(path).collections if path.exists() else {}
+    asked = [name for name in names if not is_place(name) and name not in declared]
+    if not asked or not context.is_named or context.is_empty():
+        return []
+    from sourcebook.admin.collections import collections_of_the_api
+
+    with context.open_database() as database, database.connection() as connection:
+        made = collections_of_the_api(connection)
+    return [name for name in asked if name in made]
 
 
 def add_places(context: "CommandContext", arguments: Sequence[str], collection: str | None) -> "list[Named]":
     """Add paths and URLs to the configuration, and return the collection of each.
 
     Raises:
-        ConfigurationError: an argument names nothing, or the file would become invalid.
+        ConfigurationError: an argument names nothing, the file would become invalid, or the API has made the
+            collection.
     """
     from sourcebook.admin.additions import add_named
 
     path = context.configuration_path
+    if collection is not None:
+        refuse_made_over_the_api(context, collection)
     return add_named(path, [as_text(each) for each in arguments], home=context.home, collection=collection)
 
 

@@ -45,6 +45,37 @@ def explain(error: ValidationError, text: ConfigurationText, model: type[BaseMod
     return "\n".join(lines)
 
 
+def explain_without_values(error: ValidationError, model: type[BaseModel]) -> str:
+    """Return the problems as sentences that name fields and what they allow, and repeat nothing that was written."""
+    sentences = dict.fromkeys(_without_values(each, model) for each in error.errors(include_url=False))
+    more = f"; … and {len(sentences) - MOST_PROBLEMS} more" if len(sentences) > MOST_PROBLEMS else ""
+    return "; ".join(list(sentences)[:MOST_PROBLEMS]) + more
+
+
+def _without_values(details: ErrorDetails, model: type[BaseModel]) -> str:
+    at: KeyPath = (*details["loc"], *details.get("ctx", {}).get("inside", ()))
+    at = at[:-1] if at and at[-1] == "[key]" else at
+    if details["type"] == "extra_forbidden":
+        inside = _known_place(model, at[:-1]) or "the settings"
+        return f"{inside}: there is no such key; allowed: {', '.join(_keys(model, at[:-1]))}"
+    if details["type"] == "missing":
+        return f"{_known_place(model, at)}: the key is missing; it holds {_allowed(model, at)}"
+    reason = ""
+    if details["type"] in _TOLD | {"secret"}:
+        reason = f"{details['msg']}; "
+    return f"{_known_place(model, at) or 'the settings'}: {reason}allowed: {_allowed(model, at)}"
+
+
+def _known_place(model: type[BaseModel], at: KeyPath) -> str:
+    """Return a key path with `[…]` in place of the keys that whoever wrote the settings has chosen."""
+    shown: list[str] = []
+    for length, key in enumerate(at):
+        annotation, _ = _declaration(model, at[:length])
+        is_known = isinstance(key, int) or (isinstance(annotation, type) and issubclass(annotation, BaseModel))
+        shown.append(f"[{key}]" if isinstance(key, int) else f".{key}" if is_known else "[…]")
+    return "".join(shown).removeprefix(".")
+
+
 def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseModel]) -> tuple[Position, str]:
     context: Mapping[str, Any] = details.get("ctx", {})
     at: KeyPath = (*details["loc"], *context.get("inside", ()))

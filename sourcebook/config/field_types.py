@@ -35,8 +35,13 @@ def absolute_path(path: str | None, info: ValidationInfo) -> str | None:
     return os.path.realpath(folder / expand_user(path))
 
 
+def is_collection_name(name: str) -> bool:
+    """Return whether a text can be the name of a collection."""
+    return _NAME.fullmatch(name) is not None
+
+
 def _collection_name(name: str) -> str:
-    if not _NAME.fullmatch(name):
+    if not is_collection_name(name):
         raise PydanticCustomError("collection_name", "a collection's name is {rule}", {"rule": NAME_RULE})
     return name
 

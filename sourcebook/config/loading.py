@@ -45,6 +45,17 @@ class Configuration(ConfigurationFile):
     """The content of a `sourcebook.yaml` with its absolute path."""
 
     path: Path
+    is_written: bool = True
+    """Whether there is a file; without one, what was applied last stays in force."""
+
+
+def without_file(path: Path) -> Configuration:
+    """Return the configuration of a knowledge base without a file, whose collections the API has made.
+
+    Args:
+        path: absolute path of the file that there could be.
+    """
+    return Configuration.model_construct(path=path, collections={}, is_written=False)
 
 
 def load_configuration(path: Path | None = None, *, folder: Path | None = None) -> Configuration:

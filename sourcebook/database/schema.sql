@@ -22,7 +22,9 @@ CREATE TABLE collection (
     building_generation_id bigint,     -- generation that is built beside the active one, by the settings as applied
     overruled_settings jsonb,          -- applied chunking and embedding that nobody builds: a person activated others
     generation_error text,             -- reason why no generation by the applied settings can be begun
-    model_choice jsonb                 -- embedding model that was chosen where the settings name none, and why
+    model_choice jsonb,                -- embedding model that was chosen where the settings name none, and why
+    declared_in text NOT NULL DEFAULT 'file' CHECK (declared_in IN ('file', 'api')),
+    written_settings jsonb             -- of a collection of the API: its settings as they were written, for patches
 );
 
 -- One folder, store or site that a collection reads, or another collection whose documents it takes by their tags.
@@ -403,6 +405,10 @@ CREATE TABLE document (
     dated_at timestamptz GENERATED ALWAYS AS (own_date(metadata)) STORED,
     failure_class text,                -- class of the failure
     seal bigint,                       -- document_seal of the row
+    given_tags text[],                 -- tags that were given by hand; NULL where nothing was
+    given_metadata jsonb,              -- metadata that were given by hand, likewise
+    own_tags text[],                   -- tags without those given by hand; NULL where nothing was: `tags` are them
+    own_metadata jsonb,                -- metadata without those given by hand, likewise
     UNIQUE (collection, uri),
     FOREIGN KEY (content_sha256, content_parser) REFERENCES parsed_content (sha256, parser)
 );
@@ -1719,6 +1725,27 @@ $$;
 CREATE TRIGGER contents_replaced AFTER UPDATE ON parsed_content
     FOR EACH ROW WHEN (OLD.content_hash IS DISTINCT FROM NEW.content_hash) EXECUTE FUNCTION follow_parsed_contents();
 
+-- Lay the tags and metadata that were given by hand over a document's own. A statement that sets `tags` or `metadata` sets
+-- both, to the document's own. Triggers run in the order of their names: this one before documents_sealed.
+CREATE FUNCTION lay_given_over() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF NEW.given_tags IS NULL THEN
+        NEW.own_tags := NULL;
+        NEW.own_metadata := NULL;
+    ELSE
+        NEW.own_tags := NEW.tags;
+        NEW.own_metadata := NEW.metadata;
+        NEW.tags := NEW.tags || ARRAY(SELECT tag FROM unnest(NEW.given_tags) AS tag WHERE tag <> ALL(NEW.own_tags));
+        NEW.metadata := NEW.metadata || NEW.given_metadata;
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER documents_given_over BEFORE UPDATE OF tags, metadata, given_tags, given_metadata ON document
+    FOR EACH ROW WHEN (NEW.given_tags IS NOT NULL OR OLD.given_tags IS NOT NULL) EXECUTE FUNCTION lay_given_over();
+
 -- Mark the documents that a statement changed in each collection that takes them, or took them, by their tags.
 CREATE FUNCTION follow_taken_documents() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
@@ -1913,10 +1940,15 @@ RETURN hash_record_extended(ROW(
 
 CREATE FUNCTION document_seal(held document) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN hash_record_extended(ROW(
+RETURN CASE WHEN held.given_tags IS NULL THEN hash_record_extended(ROW(
     held.id, held.collection, held.source_id, held.uri, held.kind, held.media_type, held.tags, held.title, held.language,
     jsonb_send(held.metadata), held.input_hash, held.config_hash, held.content_sha256, held.content_parser,
-    held.content_hash, held.version), 0);
+    held.content_hash, held.version), 0)
+ELSE hash_record_extended(ROW(
+    held.id, held.collection, held.source_id, held.uri, held.kind, held.media_type, held.tags, held.title, held.language,
+    jsonb_send(held.metadata), held.input_hash, held.config_hash, held.content_sha256, held.content_parser,
+    held.content_hash, held.version, held.given_tags, jsonb_send(held.given_metadata), held.own_tags,
+    jsonb_send(held.own_metadata)), 0) END;
 
 CREATE FUNCTION attachment_seal(held attachment) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2067,7 +2099,7 @@ CREATE TRIGGER parsed_contents_sealed BEFORE INSERT OR UPDATE ON parsed_content
     FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('parsed_content');
 CREATE TRIGGER documents_sealed BEFORE INSERT OR UPDATE OF
     id, collection, source_id, uri, kind, media_type, tags, title, language, metadata, input_hash, config_hash,
-    content_sha256, content_parser, content_hash, version
+    content_sha256, content_parser, content_hash, version, given_tags, given_metadata, own_tags, own_metadata
     ON document FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('document');
 CREATE TRIGGER embeddings_sealed BEFORE INSERT OR UPDATE ON embedding
     FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('embedding');

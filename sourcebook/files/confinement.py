@@ -75,5 +75,7 @@ def _refuse(source: Source, descriptor: int, path: str) -> None:
     if source.follow_links:
         return
     real = real_path(descriptor, path)
-    if not is_inside(real, source.location) and not is_inside(real, os.path.realpath(source.location)):
+    if not is_inside(real, source.location) and (
+        source.is_fixed or not is_inside(real, os.path.realpath(source.location))
+    ):
         raise OSError(errno.EXDEV, LEADS_OUT, path)

@@ -3,6 +3,8 @@
 import errno
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePosixPath
@@ -114,6 +116,19 @@ def open_file(source: Source, uri: str) -> BinaryIO:
         return open_upload(stored.sha256, stored.store)
     opened: BinaryIO = source.file_system()[0].open(uri, "rb")
     return opened
+
+
+@contextmanager
+def store_errors(source: Source) -> Iterator[None]:
+    """Raise every error of a remote source as an OSError: its file system has errors of its own, or lacks a package."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        if source.is_local:
+            raise
+        raise OSError(str(error)) from error
 
 
 def _read_blob(source: Source, uri: str) -> bytes:

@@ -55,6 +55,8 @@ class Source:
     """Whether symbolic links that lead out of the root are followed."""
     repository: FetchedRepository | None = None
     """Mirror of a Git repository; None for a folder or a store."""
+    is_fixed: bool = False
+    """Whether the root has to stay where it was allowed: a folder of the API may not become a link to another one."""
     uploads: Mapping[str, UploadedFile] | None = None
     """Present uploads by their URIs; None for every other source."""
 

@@ -61,6 +61,9 @@ def walk(source: Source, patterns: PathFilter, errors: list[str]) -> Generator[W
     """
     if not Path(source.location).is_dir():
         raise ListingError(f"the folder {source.location} does not exist or is not mounted", FailureClass.MISSING)
+    if source.is_fixed and os.path.realpath(source.location) != source.location:
+        message = f"the folder {source.location} has become a link, and leads out of what the API was allowed to read"
+        raise ListingError(message, FailureClass.FORBIDDEN)
     return _Walk(source, patterns, errors).folders()
 
 

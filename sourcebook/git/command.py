@@ -40,6 +40,17 @@ _DROPPED: Final = re.compile(
     r"SSH_ASKPASS|SOURCEBOOK_\w*(URL|PASSWORD|TOKEN|SECRET|KEY)|PG\w+"
 )
 """Variables that would lead git to another repository, and the secrets of the database."""
+_OF_A_PERSON: Final = re.compile(
+    r"GIT_(CONFIG\w*|ASKPASS|SSH\w*|PROXY_COMMAND|SSL_CERT\w*|SSL_KEY)|SSH_\w+|XDG_CONFIG_HOME"
+)
+"""Variables that hold, or lead to, the logins of whoever runs Sourcebook."""
+_ANONYMOUS: Final = {
+    "HOME": os.devnull,  # where .netrc would be
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ALLOW_PROTOCOL": "https",
+}
 _MOST_ERRORS: Final = 65_536
 """Bytes kept of what git says."""
 _HEARTBEAT: Final = 0.5
@@ -72,6 +83,7 @@ def run_git(
     mirror: Path | None = None,
     scheme: str = "",
     login: Login | None = None,
+    anonymous: bool = False,
     seconds: float = 120.0,
     kept_open: IO[bytes] | None = None,
 ) -> bytes:
@@ -82,6 +94,7 @@ def run_git(
         mirror: the bare repository to work in; None for none.
         scheme: scheme of the URL in the arguments; without one no transport is allowed.
         login: user and password for the host of the URL.
+        anonymous: whether git uses no settings and no logins of whoever runs this.
         seconds: longest time without any output, after which git and its children are killed.
         kept_open: a file that git inherits, such as a lock that is to be held until git ends.
 
@@ -95,7 +108,7 @@ def run_git(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=_environment(scheme, login),
+        env=_environment(scheme, login, anonymous=anonymous),
         cwd="/",
         start_new_session=True,  # no terminal to ask on, and one group to kill
         pass_fds=() if kept_open is None else (kept_open.fileno(),),
@@ -148,8 +161,10 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _environment(scheme: str, login: Login | None) -> dict[str, str]:
+def _environment(scheme: str, login: Login | None, *, anonymous: bool = False) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not _DROPPED.fullmatch(name)}
+    if anonymous:
+        kept = {name: value for name, value in kept.items() if not _OF_A_PERSON.fullmatch(name)}
     found = {
         **kept,
         "LC_ALL": "C.UTF-8",
@@ -168,4 +183,4 @@ def _environment(scheme: str, login: Login | None) -> dict[str, str]:
     if login is not None:
         first = int(kept["GIT_CONFIG_COUNT"]) if kept.get("GIT_CONFIG_COUNT", "").isdigit() else 0
         found |= login.environment(first)
-    return found
+    return {**found, **_ANONYMOUS} if anonymous else found

@@ -140,6 +140,7 @@ class Mirror:
                 mirror=self.path,
                 scheme=remote.scheme,
                 login=login,
+                anonymous=remote.anonymous,
                 seconds=remote.seconds,
                 kept_open=lock,
             )

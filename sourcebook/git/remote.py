@@ -52,6 +52,8 @@ class Remote:
     """A branch, a tag or a commit; None for the default branch."""
     seconds: float = 120.0
     """Longest time without progress."""
+    anonymous: bool = False
+    """Whether git asks without the logins of whoever runs this."""
 
     @property
     def name(self) -> str:
@@ -124,6 +126,7 @@ def ask(remote: Remote, arguments: Sequence[str]) -> bytes:
             ["ls-remote", *arguments[:-1], "--", url, *arguments[-1].split()],
             scheme=remote.scheme,
             login=login,
+            anonymous=remote.anonymous,
             seconds=remote.seconds,
         )
     except GitFailedError as error:

@@ -105,7 +105,8 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         row = cursor.execute(queries["collection_generations"], {"collection": collection}).fetchone()
     if row is None:
         raise ConfigurationError(
-            f"there is no collection {collection}: add it to sourcebook.yaml and run  sourcebook apply"
+            f"there is no collection {collection}, or no longer: add it to sourcebook.yaml and run  sourcebook apply,"
+            " or make it over the API"
         )
     active, building = row["active_generation_id"], row["building_generation_id"]
     overruled = row["overruled_settings"]

@@ -86,6 +86,16 @@ def parse_task(task: ParserTask, memory: int) -> ParsedDocument:
             ) from error
 
 
+def member_content(container: bytes, place: AttachmentPlace, memory: int) -> bytes:
+    """Return the bytes of an attachment, or of a file in an archive, within `memory` bytes.
+
+    Raises:
+        ParseError: the container cannot be read, or has other bytes there.
+    """
+    with memory_limit(memory):
+        return _attachment(container, place)
+
+
 def _content(task: ParserTask) -> bytes:
     content = task.content.read_bytes() if isinstance(task.content, Path) else task.content
     return content if task.attachment is None else _attachment(content, task.attachment)

@@ -215,13 +215,13 @@ class RankedList:
                 *vector.get(chunk, _NOT_FOUND),
                 *keyword.get(chunk, _NOT_FOUND),
             )
-            for chunk, score in fuse(heard, self._fusion)
+            for chunk, score in fuse(heard, self._fusion, self.depth)
             if chunk not in self._known
         ]
         self._known.update(candidate.chunk_id for candidate in self.candidates[len(self._known) :])
 
 
-def fuse(legs: Mapping[str, LegResult], fusion: Fusion) -> LegRanking:
+def fuse(legs: Mapping[str, LegResult], fusion: Fusion, depth: int) -> LegRanking:
     """Return (chunk id, fused score) of every entry that a leg found, best first; equal scores in the order of ids.
 
     One leg alone keeps its order. Entries that only a leg of weight 0 by language found stand at the end.
@@ -229,6 +229,7 @@ def fuse(legs: Mapping[str, LegResult], fusion: Fusion) -> LegRanking:
     Args:
         legs: results by the name of the leg, `vector` or `keyword`.
         fusion: settings.
+        depth: entries that each leg was asked for; a keyword leg with fewer has every entry with a word of the query.
     """
     scores: dict[int, float] = {}
     for name, leg in legs.items():
@@ -237,7 +238,8 @@ def fuse(legs: Mapping[str, LegResult], fusion: Fusion) -> LegRanking:
             continue
         if fusion.by_language and len(legs) > 1:
             weight *= leg.language_weight * leg.model_weight
-        gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _scaled(leg.ranking)
+        lowest = 0.0 if name == "keyword" and len(leg.ranking) < depth else None
+        gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _scaled(leg.ranking, lowest)
         for (chunk, _), gain in zip(leg.ranking, gains, strict=True):
             scores[chunk] = scores.get(chunk, 0.0) + weight * gain
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -255,11 +257,16 @@ def _reciprocal_ranks(ranking: LegRanking, k: int) -> list[float]:
     return [1 / (k + rank) for rank in range(1, len(ranking) + 1)]
 
 
-def _scaled(ranking: LegRanking) -> list[float]:
-    """Return (score - lowest) / (highest - lowest) for each entry; 1 where all scores are equal."""
+def _scaled(ranking: LegRanking, lowest: float | None = None) -> list[float]:
+    """Return (score - lowest) / (highest - lowest) for each entry; 1 where all scores are equal.
+
+    Args:
+        ranking: entries with their scores, best first.
+        lowest: score of entries that the leg did not find; the last one's where None.
+    """
     if not ranking:
         return []
-    highest, lowest = ranking[0][1], ranking[-1][1]
+    highest, lowest = ranking[0][1], ranking[-1][1] if lowest is None else lowest
     if highest <= lowest:
         return [1.0] * len(ranking)
     return [(score - lowest) / (highest - lowest) for _, score in ranking]

@@ -1,8 +1,7 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
 from collections.abc import Collection
-from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
@@ -16,11 +15,14 @@ from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
-from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
+from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.routes import (
+    collection_changes,
     collections,
+    document_changes,
+    document_files,
     documents,
     facets,
     judgments,
@@ -42,6 +44,7 @@ _SENT_ACROSS: Final = (
     "Authorization",
     "Content-Type",
     "Idempotency-Key",
+    "If-Match",
     "If-None-Match",
     "Last-Event-ID",
     "Mcp-Protocol-Version",
@@ -60,13 +63,7 @@ _READ_ACROSS: Final = (
     "Retry-After",
 )
 """Headers that pages of other origins may read."""
-_FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    number: {
-        "description": HTTPStatus(number).phrase,
-        "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
-    }
-    for number in (400, 401, 403, 404, 409, 413, 422, 429, 503)
-}
+_FAILURES: Final = failures(400, 401, 403, 404, 409, 413, 422, 429, 503)
 """Descriptions of the answers to requests that fail."""
 
 
@@ -112,7 +109,21 @@ def create_app(
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, facets, collections, reports, documents, uploads, judgments, queries, keys, embeddings):
+    for module in (
+        search,
+        facets,
+        collections,
+        collection_changes,
+        reports,
+        document_changes,
+        documents,
+        uploads,
+        judgments,
+        queries,
+        keys,
+        embeddings,
+        document_files,
+    ):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)

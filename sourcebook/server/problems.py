@@ -20,12 +20,19 @@ from sourcebook.admin.idempotent_answers import KeyInUseError, KeyReusedError
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
     AmbiguousDocumentError,
+    ChangedSettingsError,
+    ConflictError,
     DatabaseError,
     MissingDependencyError,
     ModelError,
+    OriginalError,
+    OriginalGoneError,
     QueryError,
+    SettingsError,
     SourcebookError,
+    UnknownCollectionError,
     UnknownDocumentError,
+    UnknownSourceError,
 )
 from sourcebook.server.visibility import NotFoundError
 
@@ -54,6 +61,15 @@ class Problem(BaseModel):
     detail: str = Field(examples=["there is no such collection"])
 
 
+def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the descriptions of the answers to requests that fail, by their statuses."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in statuses}
+
+
+PRECONDITION_FAILED: Final = failures(412)
+
+
 class NoAccessError(SourcebookError):
     """The caller has sent no valid key."""
 
@@ -74,6 +90,10 @@ class TooManyRequestsError(SourcebookError):
     def __init__(self, message: str, seconds: int, headers: Mapping[str, str] = MappingProxyType({})) -> None:
         super().__init__(message)
         self.seconds, self.headers = seconds, headers
+
+
+class PreconditionError(SourcebookError):
+    """The item is another one than the caller has seen."""
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -106,6 +126,20 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(409, str(error), {"Retry-After": "1"})
         case KeyReusedError():
             return problem(422, str(error))
+        case UnknownCollectionError() | UnknownSourceError():
+            return problem(404, str(error))
+        case ChangedSettingsError():
+            return problem(412, str(error))
+        case ConflictError():
+            return problem(409, str(error))
+        case SettingsError():  # names fields, and no value
+            return problem(400, str(error))
+        case PreconditionError():
+            return problem(412, str(error))
+        case OriginalGoneError():
+            return problem(410, str(error), {"Cache-Control": "no-store"})
+        case OriginalError():
+            return problem(503, str(error), {"Retry-After": str(_RETRY_SECONDS)})
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))

@@ -147,6 +147,8 @@ class DocumentAnswer(BaseModel):
     text: str = Field(description="The document as Markdown; empty where it was never parsed.")
     metadata: dict[str, Any]
     tags: list[str]
+    given_tags: list[str] = Field(description="Tags that were given by hand; `tags` has them, too.")
+    given_metadata: dict[str, Any] = Field(description="Metadata that were given by hand; `metadata` has them, too.")
 
 
 class ChunkList(BaseModel):

@@ -4,8 +4,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -14,8 +14,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
-from sourcebook.files.reading import open_file
-from sourcebook.files.source import Source
+from sourcebook.files.reading import open_file, store_errors
 from sourcebook.stages.raw_files import every_source
 from sourcebook.transfer.file_names import file_name_of
 from sourcebook.transfer.manifest import Checksums
@@ -57,7 +56,7 @@ class DocumentsWriter:
                 cursor.itersize = _AT_ONCE
                 for row in cursor.execute(queries["export_documents"], {"collection": self._collection}):
                     documents += 1
-                    facts = _facts(row)
+                    facts = facts_of(row)
                     if "markdown" in formats:
                         facts["original"] = self._write_original(row)
                         originals += facts["original"] is not None
@@ -107,7 +106,7 @@ class DocumentsWriter:
         if source is None:
             return None
         try:
-            with _errors_of(source):
+            with store_errors(source):
                 file = open_file(source, row["uri"])
         except OSError:
             return None
@@ -115,7 +114,7 @@ class DocumentsWriter:
         with file:
             while True:
                 try:
-                    with _errors_of(source):
+                    with store_errors(source):
                         piece = file.read(_PIECE)
                 except OSError:
                     return None
@@ -125,27 +124,14 @@ class DocumentsWriter:
                 target.write(piece)
 
 
-@contextmanager
-def _errors_of(source: Source) -> Iterator[None]:
-    """Raise every error of a remote source as an OSError: its file system has errors of its own, or lacks a package."""
-    try:
-        yield
-    except OSError:
-        raise
-    except Exception as error:
-        if source.is_local:
-            raise
-        raise OSError(str(error)) from error
-
-
 def front_matter(facts: Mapping[str, Any]) -> str:
     """Return facts as YAML front matter; each value is written as JSON, which YAML includes."""
     lines = [f"{key}: {_json(value)}" for key, value in facts.items() if value is not None]
     return "\n".join(["---", *lines, "---", ""])
 
 
-def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return everything that the ledger knows of a document."""
+def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return everything that the ledger knows of a document, from a row of the query `export_documents`."""
     return {
         "uri": row["uri"],
         "title": row["title"],

@@ -42,6 +42,10 @@ class Client:
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.request("POST", path, sent, {"Content-Type": "application/json", **headers})
 
+    def patch(self, path: str, body: Any, **headers: str) -> Answer:
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.request("PATCH", path, sent, {"Content-Type": "application/json", **headers})
+
     def request(
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> Answer:

@@ -51,7 +51,9 @@ def test_an_agent_searches_cites_and_reads(base: Stages, knowledge: KnowledgeBas
     async def work(agent: Agent) -> None:
         listed = (await agent.client.list_tools()).tools
         assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
-        assert all(tool.annotations and tool.annotations.read_only_hint for tool in listed)
+        assert [tool.annotations and tool.annotations.read_only_hint for tool in listed] == [
+            tool.scope == "read" for tool in TOOLS
+        ]
 
         found = await agent.ask("search_documents", query="How long do the batteries last?", limit=1, facets=True)
         (hit,) = found["results"]

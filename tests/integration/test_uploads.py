@@ -19,7 +19,7 @@ from sourcebook.admin.uploads import Upload, delete_unreferenced_bytes
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries
-from sourcebook.errors import EmptyUploadError, QueryError, UnknownUploadError, UploadNameError
+from sourcebook.errors import EmptyUploadError, OriginalGoneError, QueryError, UnknownUploadError, UploadNameError
 from sourcebook.files.upload_store import upload_path
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files import collection_sources
@@ -268,6 +268,33 @@ def test_an_export_travels_with_its_uploads(
         other.run()
         assert documents(other) == [(URI, 2, ["water"])]
         other.close()
+
+
+def test_the_original_of_an_upload_is_its_bytes(base: Stages) -> None:
+    base.knowledge.upload("handbook", NAME, TIDES)
+    base.run()
+    with base.knowledge.original(URI) as original:
+        assert original.stream.read() == TIDES
+        assert original.name == "tides & knots.md"
+    base.knowledge.upload("handbook", NAME, KNOTS)
+    with pytest.raises(OriginalGoneError):
+        base.knowledge.original(URI)
+
+
+def test_a_collection_of_the_api_holds_uploads_alone(base: Stages) -> None:
+    base.knowledge.create_collection("inbox", {})
+    base.knowledge.upload("inbox", "a.md", TIDES)
+    base.configure()
+    other = replace(base, collection="inbox", _knowledge=None)
+    other.run()
+    assert [hit.uri for hit in other.search("barnacle", mode="keyword")] == ["upload://inbox/a.md"]
+    other.knowledge.delete_collection("inbox")
+    with pytest.raises(QueryError):
+        base.knowledge.upload("inbox", "b.md", TIDES)
+    assert stored(base) == 1
+    purge(base.database)
+    assert stored(base) == 0
+    other.close()
 
 
 def test_members_of_an_uploaded_archive_have_its_tags(base: Stages) -> None:

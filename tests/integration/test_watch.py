@@ -93,3 +93,30 @@ def test_of_many_changes_the_watch_keeps_no_more_than_it_ingests(stages: Stages,
 def watched() -> bytes:
     """Return the kinds of this process's open files; a watch is one of them."""
     return b" ".join(bytes(file.readlink()) for file in Path("/proc/self/fd").iterdir() if file.is_symlink())
+
+
+def test_a_folder_of_a_collection_of_the_api_is_watched_without_a_configuration(
+    stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
+) -> None:
+    shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link)
+    monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    stages.write("near.md", "# Near\n\nThe light is green.\n")
+    stages.knowledge.folders = (stages.root,)
+    stages.knowledge.create_collection("handbook", {"files": [{"root": str(stages.root)}]})
+    stages.run()
+    missing = stages.root.parent / "sourcebook.yaml"
+    assert not missing.exists()
+    with stages.database.connection() as connection:
+        stop = threading.Event()
+        watch = threading.Thread(target=FolderWatch(missing, stages.database, stop).run, daemon=True)
+        watch.start()
+        try:
+            wait_until(lambda: b"inotify" in watched(), seconds=120, what="the folder is watched")
+            stages.write("new.md", "# New\n\nThe light is red.\n")
+            wait_until(lambda: ("New",) in connection.execute(TITLES).fetchall(), seconds=120, what="it is ingested")
+        finally:
+            stop.set()
+            watch.join(60)

@@ -3,6 +3,7 @@
 import gc
 import logging
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,15 +28,20 @@ def register(app: typer.Typer) -> None:
     app.command("mcp")(mcp)
 
 
-def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = False) -> None:
-    """Let an agent on this machine search the knowledge base, over the Model Context Protocol.
+def mcp(
+    ctx: typer.Context,
+    collections: Collections = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tool that changes anything.")] = False,
+    chatgpt: ChatGpt = False,
+) -> None:
+    """Let an agent on this machine use the knowledge base, over the Model Context Protocol.
 
-    The agent starts the command and talks to it over standard input and output; it can read, and change nothing. Over
-    HTTP `sourcebook serve` answers the same at `/mcp`.
+    The agent starts the command and talks to it over standard input and output. Over HTTP `sourcebook serve` answers
+    the same at `/mcp`.
 
     **Example:** `claude mcp add sourcebook -- sourcebook --config ~/docs/sourcebook.yaml mcp`
 
-    - `sourcebook mcp -c handbook`: the other collections do not exist for the agent
+    - `sourcebook mcp -c handbook --read-only`: the agent changes nothing, and other collections do not exist for it
     """
     from sourcebook.server.mcp.wire import take_wire
 
@@ -45,6 +51,18 @@ def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = 
 
     context = CommandContext.of(ctx)
     knowledge = OpenedOnce(lambda: _open(context))
+    loaded = threading.Event()
+    threading.Thread(target=_prepare, args=(knowledge, collections, loaded), daemon=True).start()
+    try:
+        serve_stdio = _load_server()
+        loaded.set()
+        serve_stdio(knowledge, wire, collections=collections or [], read_only=read_only, chatgpt=chatgpt)
+    finally:
+        knowledge.close()
+
+
+def _load_server() -> "Callable[..., None]":
+    """Import the SDK, and return what serves with it."""
     gc.disable()  # the classes of the SDK are many and stay; looking for garbage among them is a fifth of its import
     try:
         from sourcebook.server.mcp.stdio import serve_stdio
@@ -52,13 +70,10 @@ def mcp(ctx: typer.Context, collections: Collections = None, chatgpt: ChatGpt = 
         if (error.name or "").partition(".")[0] != "mcp":
             raise
         raise MissingDependencyError(f"{error.name} is not installed: run  {install_command('server')}") from error
-    gc.freeze()
-    gc.enable()
-    threading.Thread(target=_prepare, args=(knowledge, collections), daemon=True).start()
-    try:
-        serve_stdio(knowledge, wire, collections=collections or [], chatgpt=chatgpt)
     finally:
-        knowledge.close()
+        gc.freeze()
+        gc.enable()
+    return serve_stdio
 
 
 def _open(context: CommandContext) -> "KnowledgeBase":
@@ -69,9 +84,15 @@ def _open(context: CommandContext) -> "KnowledgeBase":
     return KnowledgeBase(context.open_database())
 
 
-def _prepare(knowledge: "OpenedOnce", collections: list[str] | None) -> None:
-    """Open the knowledge base and load its models, so that the first search does not wait for them."""
+def _prepare(knowledge: "OpenedOnce", collections: list[str] | None, loaded: threading.Event) -> None:
+    """Open the knowledge base, and load its models, so that the first search does not wait for them.
+
+    Opening mostly waits for the embedded server to start, so it may go on beside the import of the SDK. Loading models
+    would take the interpreter from it.
+    """
     try:
-        knowledge().prewarm(collections or None)
+        opened = knowledge()
+        loaded.wait()
+        opened.prewarm(collections or None)
     except Exception as error:  # noqa: BLE001 - the request that meets it is told
         _log.warning("the knowledge base cannot be searched yet: %s", error)

@@ -30,6 +30,14 @@ def serve(
         ),
     ] = None,
     chatgpt: ChatGpt = False,
+    folder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--folder",
+            metavar="DIR",
+            help="A folder that collections made over the API may read; repeatable. Else those of SOURCEBOOK_FOLDERS.",
+        ),
+    ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -80,6 +88,7 @@ def serve(
     from sourcebook.knowledge_base import KnowledgeBase
 
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
+        knowledge.folders = folder or None
         serve_until_told(
             knowledge,
             host=host,

@@ -90,6 +90,7 @@ def _show(found: "DocumentDetails") -> None:
         "language": item.language or "not known",
         "version": str(item.version),
         "tags": ", ".join(found.tags),
+        "by hand": ", ".join([*found.given_tags, *found.given_metadata]),
         "passages": counted(item.chunks, "passage"),
     }
     for name, value in facts.items():

@@ -3,10 +3,15 @@
 SELECT name FROM collection WHERE removed_at IS NULL ORDER BY name;
 
 -- name: record_collection
--- Insert a collection or update its settings.
-INSERT INTO collection (name, settings) VALUES (%(name)s, %(settings)s)
-ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, applied_at = now(), removed_at = NULL
-    WHERE (collection.settings, collection.removed_at) IS DISTINCT FROM (excluded.settings, NULL);
+-- Insert a collection or update its settings; a live one that was declared elsewhere stays as it is.
+INSERT INTO collection (name, settings, declared_in, written_settings)
+VALUES (%(name)s, %(settings)s, %(declared_in)s, %(written)s)
+ON CONFLICT (name) DO UPDATE SET
+    settings = excluded.settings, declared_in = excluded.declared_in, written_settings = excluded.written_settings,
+    applied_at = now(), removed_at = NULL
+    WHERE (collection.declared_in = excluded.declared_in OR collection.removed_at IS NOT NULL)
+      AND (collection.settings, collection.written_settings, collection.removed_at)
+          IS DISTINCT FROM (excluded.settings, excluded.written_settings, NULL);
 
 -- name: record_source
 -- Insert a source or update its settings; a site or repository whose settings changed is due at once.
@@ -28,10 +33,50 @@ WHERE collection = %(collection)s AND removed_at IS NULL AND kind <> 'uploads'
       CASE kind WHEN 'files' THEN %(folders)s::text[] WHEN 'site' THEN %(sites)s::text[] ELSE %(collections)s::text[] END);
 
 -- name: remove_collections
--- Mark collections as removed that the configuration no longer names.
+-- Mark collections as removed that the configuration no longer names; those of the API are none of its.
 UPDATE collection SET removed_at = now()
-WHERE removed_at IS NULL AND NOT name = ANY(%(names)s)
+WHERE removed_at IS NULL AND declared_in = 'file' AND NOT name = ANY(%(names)s)
 RETURNING name;
+
+-- name: collections_of_the_api
+-- Return the names of the live collections that the API has made.
+SELECT name FROM collection WHERE removed_at IS NULL AND declared_in = 'api' ORDER BY name;
+
+-- name: create_collection
+-- Insert a collection of the API, so far without settings; no row where there is one of that name, removed or not.
+INSERT INTO collection (name, settings, declared_in) VALUES (%(name)s, '{}', 'api')
+ON CONFLICT (name) DO NOTHING RETURNING name;
+
+-- name: collection_declaration
+-- Return where a collection was declared, its settings as applied and as written, and when it was removed.
+SELECT name, declared_in, settings, written_settings, removed_at FROM collection WHERE name = %(name)s;
+
+-- name: lock_declaration
+-- Keep the settings of a collection from being changed by others until the end of the transaction.
+SELECT FROM collection WHERE name = %(name)s FOR UPDATE;
+
+-- name: lock_rules
+-- Let one session at a time change which collections take documents of which, until the end of its transaction.
+SELECT pg_advisory_xact_lock(hashtextextended('sourcebook rules of collections', 0));
+
+-- name: delete_collection
+-- Mark a collection of the API as removed: it is neither searched nor updated from now on.
+UPDATE collection SET removed_at = now() WHERE name = %(name)s AND declared_in = 'api' AND removed_at IS NULL;
+
+-- name: all_givers
+-- Return each live collection with the collections that it takes documents of.
+SELECT collection.name, coalesce(array_agg(source.location ORDER BY source.id) FILTER (WHERE source.id IS NOT NULL), '{}')
+FROM collection LEFT JOIN source
+    ON source.collection = collection.name AND source.kind = 'collection' AND source.removed_at IS NULL
+WHERE collection.removed_at IS NULL
+GROUP BY collection.name
+ORDER BY collection.name;
+
+-- name: models_of_the_file
+-- Return the local embedding models that collections of the configuration file name.
+SELECT DISTINCT settings #>> '{embedding,model}' FROM collection
+WHERE declared_in = 'file' AND removed_at IS NULL AND settings #>> '{embedding,provider}' IS NULL
+  AND settings #>> '{embedding,model}' IS NOT NULL;
 
 -- name: has_sites
 -- Return whether a collection has sites, or pages of a site that left it.

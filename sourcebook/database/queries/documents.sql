@@ -17,7 +17,8 @@ WITH item AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri)
 )
 UPDATE document
-SET uri = newcomer.uri, source_id = newcomer.source_id, tags = document_tags(newcomer.tags, document.metadata, document.media_type),
+SET uri = newcomer.uri, source_id = newcomer.source_id, metadata = coalesce(document.own_metadata, document.metadata),
+    tags = document_tags(newcomer.tags, coalesce(document.own_metadata, document.metadata), document.media_type),
     updated_at = now()
 FROM newcomer
 JOIN orphan ON orphan.input_hash = newcomer.sha256 AND orphan.media_type = newcomer.media_type
@@ -62,14 +63,17 @@ WITH item AS MATERIALIZED (
     SELECT * FROM items_in(%(collection)s, %(uris)s)
 )
 UPDATE document
-SET source_id = item.source_id, kind = item.kind, metadata = coalesce(item.metadata, document.metadata), updated_at = now(),
-    tags = document_tags(item.tags, coalesce(item.metadata, document.metadata), document.media_type)
+SET source_id = item.source_id, kind = item.kind, updated_at = now(),
+    metadata = coalesce(item.metadata, document.own_metadata, document.metadata),
+    tags = document_tags(
+        item.tags, coalesce(item.metadata, document.own_metadata, document.metadata), document.media_type)
 FROM item
 WHERE item.collection = document.collection AND item.uri = document.uri
   AND document.collection = %(collection)s
-  AND ((document.source_id, document.tags, document.kind) IS DISTINCT FROM (
-           item.source_id, document_tags(item.tags, document.metadata, document.media_type), item.kind)
-       OR item.metadata <> document.metadata);
+  AND ((document.source_id, coalesce(document.own_tags, document.tags), document.kind) IS DISTINCT FROM (
+           item.source_id,
+           document_tags(item.tags, coalesce(document.own_metadata, document.metadata), document.media_type), item.kind)
+       OR item.metadata <> coalesce(document.own_metadata, document.metadata));
 
 -- name: stale_documents
 -- Return items whose document is missing, made from other bytes, by another parser, from a replaced parse, or due for a retry.
@@ -189,7 +193,8 @@ VALUES (%(collection)s, %(source_id)s, %(uri)s, %(kind)s, %(media_type)s, %(tags
         %(failure)s, %(failure_class)s, 1, next_retry(%(collection)s, 1, %(most_attempts)s, at_once => true))
 ON CONFLICT (collection, uri) DO UPDATE SET
     source_id = excluded.source_id, kind = excluded.kind, media_type = excluded.media_type, 
-    tags = document_tags(excluded.tags, known.metadata, excluded.media_type),
+    metadata = coalesce(known.own_metadata, known.metadata),
+    tags = document_tags(excluded.tags, coalesce(known.own_metadata, known.metadata), excluded.media_type),
     input_hash = excluded.input_hash, config_hash = excluded.config_hash, removed_at = NULL,
     failure = excluded.failure, failure_class = excluded.failure_class,
     (attempts, next_retry_at) = (

@@ -136,6 +136,17 @@ LEFT JOIN crawled_page page
 WHERE document.collection = %(collection)s AND document.removed_at IS NULL
 ORDER BY document.id;
 
+-- name: export_one_document
+-- Return one document with its Markdown, in the columns of export_documents that do not concern its original.
+SELECT document.id, document.uri, document.title, document.collection, document.kind, document.media_type,
+       document.language, document.tags, document.metadata, document.dated_at, document.version, document.created_at,
+       document.updated_at, source.kind AS source_kind, source.location AS source_location,
+       document.input_hash, document.content_hash, document.config_hash, parsed.page_count, parsed.markdown
+FROM document
+JOIN source ON source.id = document.source_id
+JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+WHERE document.id = %(document)s;
+
 -- name: stored_page
 -- Return the bytes of a linked document of a site.
 SELECT content FROM crawled_page WHERE source_id = %(source)s AND url = %(uri)s;

@@ -25,10 +25,12 @@ FROM
             OR document.config_hash <> wanted.parser
             OR (document.failure IS NULL AND document.content_hash <> parsed.content_hash)
             OR (document.failure IS NOT NULL AND (%(retry_now)s OR is_due(document.next_retry_at)))
-            OR (document.source_id, document.tags, document.kind)
+            OR (document.source_id, coalesce(document.own_tags, document.tags), document.kind)
                 IS DISTINCT FROM (
-                    item.source_id, document_tags(item.tags, document.metadata, document.media_type), item.kind)
-            OR item.metadata <> document.metadata)) differing,
+                    item.source_id,
+                    document_tags(item.tags, coalesce(document.own_metadata, document.metadata), document.media_type),
+                    item.kind)
+            OR item.metadata <> coalesce(document.own_metadata, document.metadata))) differing,
     (SELECT count(*) AS documents FROM document
      WHERE collection = %(collection)s AND removed_at IS NULL
        AND (%(uris)s::text[] IS NULL OR document.uri = ANY(%(uris)s))

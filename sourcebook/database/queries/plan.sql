@@ -94,9 +94,10 @@ WHERE wanted.parser IS NOT NULL
        OR document.config_hash <> wanted.parser
        OR (document.failure IS NULL AND document.content_hash <> replaced.content_hash)
        OR (document.failure IS NOT NULL AND is_due(document.next_retry_at))
-       OR (document.source_id, document.tags, document.kind) IS DISTINCT FROM (
-           item.source_id, document_tags(item.tags, document.metadata, document.media_type), item.kind)
-       OR item.metadata <> document.metadata)
+       OR (document.source_id, coalesce(document.own_tags, document.tags), document.kind) IS DISTINCT FROM (
+           item.source_id,
+           document_tags(item.tags, coalesce(document.own_metadata, document.metadata), document.media_type), item.kind)
+       OR item.metadata <> coalesce(document.own_metadata, document.metadata))
 UNION ALL
 SELECT document.uri, document.media_type, 0, 'gone', NULL, NULL, 0, true, source.location, true, false
 FROM document LEFT JOIN source ON source.id = document.source_id AND source.kind = 'collection'

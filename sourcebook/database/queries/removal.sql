@@ -250,7 +250,10 @@ INSERT INTO retention_night (night) VALUES (current_date) ON CONFLICT DO NOTHING
 
 -- name: retention_ages
 -- Return each collection with the age in seconds of its setting `retention.removed`; NULL where it has none.
-SELECT name, (settings #>> '{retention,removed}')::double precision FROM collection ORDER BY name;
+-- A collection that was deleted over the API is not kept: its age is 0.
+SELECT name, CASE WHEN declared_in = 'api' AND removed_at IS NOT NULL THEN 0
+                  ELSE (settings #>> '{retention,removed}')::double precision END
+FROM collection ORDER BY name;
 
 -- name: forgotten_before
 -- Return the time before which a row must have been removed to be deleted at an age; NULL where too few nights are known.

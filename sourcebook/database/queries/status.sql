@@ -10,7 +10,8 @@ SELECT collection.name,
         WHERE tally.collection = collection.name AND kind = 'removed') AS removed,
        generation.id AS generation,
        generation.embedding ->> 'model' AS embedding_model, generation.engine,
-       indexes.documents AS generated_indexes, indexes.passages AS passages_without_vector
+       indexes.documents AS generated_indexes, indexes.passages AS passages_without_vector,
+       collection.declared_in
 FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
 CROSS JOIN LATERAL (
     SELECT count(DISTINCT entry.document_id) AS documents, count(*) AS passages
@@ -170,7 +171,8 @@ SELECT collection.name,
        coalesce(generation.text_count, 0) AS embeddings,
        (SELECT coalesce(sum(items), 0)::bigint FROM tally
         WHERE tally.collection = collection.name AND kind = 'removed') AS removed,
-       generation.id AS generation, generation.embedding ->> 'model' AS embedding_model, generation.dimensions
+       generation.id AS generation, generation.embedding ->> 'model' AS embedding_model, generation.dimensions,
+       collection.declared_in
 FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
 ORDER BY collection.name;

@@ -9,6 +9,7 @@ from sourcebook.search.filters import Filters
 from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
 from sourcebook.server.types import SearchQuery
 
+_LARGEST_ID = (1 << 63) - 1
 _CONDITIONS = ", ".join(field.name for field in fields(Filters))
 
 
@@ -74,6 +75,25 @@ class FetchArguments(_Budgeted):
         if by_passage and (self.start or self.end is not None):
             raise ValueError("give a range of characters or of passages, not both")
         return self
+
+
+class CancelArguments(_Arguments):
+    """Arguments of `cancel_job`."""
+
+    job: StrictInt = Field(ge=1, le=_LARGEST_ID, description="Id of the job.")
+
+
+class _Waiting(_Arguments):
+    """Arguments of a tool that answers with a job."""
+
+    wait: bool = Field(
+        default=False,
+        description="Answer when the job has ended, or after 50 seconds; progress is told to a client that wants it.",
+    )
+
+
+class JobArguments(CancelArguments, _Waiting):
+    """Arguments of `get_job`."""
 
 
 class ChatGptSearchArguments(_Arguments):

@@ -6,20 +6,23 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from sourcebook.model.access import Scope
 from sourcebook.server.mcp.arguments import (
+    CancelArguments,
     ChatGptFetchArguments,
     ChatGptSearchArguments,
     CollectionsArguments,
     FetchArguments,
+    JobArguments,
     ListArguments,
     SearchArguments,
 )
-from sourcebook.server.mcp.tools import chatgpt, fetch, listings, search
+from sourcebook.server.mcp.tools import chatgpt, fetch, jobs, listings, search
 
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool that only reads."""
+    """A tool, with the scope that a caller needs for it, and hints for the agent's user."""
 
     name: str
     title: str
@@ -28,6 +31,16 @@ class OfferedTool:
     answer: type[BaseModel]
     run: Callable[..., BaseModel]
     """Called with the knowledge base, the grant and the arguments."""
+    scope: Scope = "read"
+    """A tool with this scope only reads."""
+    is_destructive: bool = False
+    """Whether it may take something away, as opposed to adding."""
+    is_idempotent: bool = True
+    """Whether calling it once more with the same arguments changes nothing more."""
+    is_open: bool = False
+    """Whether it reaches beyond the knowledge base, such as into the web."""
+    follows: bool = False
+    """Whether it answers with a job, which a caller may wait for."""
 
 
 TOOLS: Final = (
@@ -75,8 +88,27 @@ TOOLS: Final = (
         listings.StatisticsAnswer,
         listings.get_statistics,
     ),
+    OfferedTool(
+        "get_job",
+        "Get a job",
+        "Say how far a job is, such as the ingest of documents or the crawl of a site, and why it failed.",
+        JobArguments,
+        jobs.Job,
+        jobs.get_job,
+        follows=True,
+    ),
+    OfferedTool(
+        "cancel_job",
+        "Cancel a job",
+        "Cancel a job that waits, or stop one that runs; what it has done stays.",
+        CancelArguments,
+        jobs.Job,
+        jobs.cancel_job,
+        scope="write",
+        is_destructive=True,
+    ),
 )
-"""Tools that are always offered."""
+"""Tools that are offered to every caller with their scope."""
 
 CHATGPT_TOOLS: Final = (
     OfferedTool(

@@ -1,7 +1,8 @@
 """The MCP server over streamable HTTP: one endpoint of the app, behind the same keys and grants.
 
-Every request stands alone: it brings its key, is answered with JSON, and leaves no session behind. The SDK, whose
-import takes most of a second, is loaded by the first request: other callers of the app do not wait for it.
+Every request stands alone: it brings its key, and leaves no session behind. It is answered with JSON, or with a stream
+of events where it asks for progress. The SDK, whose import takes most of a second, is loaded by the first request:
+other callers of the app do not wait for it.
 """
 
 from collections.abc import AsyncIterator, Collection
@@ -11,8 +12,8 @@ from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
-from starlette.requests import Request
-from starlette.types import Receive, Send
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from sourcebook.errors import MissingDependencyError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 PATH: Final = "/mcp"
 METHODS: Final = ["POST"]
 """Methods of HTTP; there is nothing to listen to with GET, and no session to end with DELETE."""
+_PROGRESS_TOKEN: Final = b'"progressToken"'
 _GRANT: Final = "sourcebook.grant"
 
 
@@ -46,7 +48,8 @@ class McpEndpoint:
     def __init__(self, knowledge: KnowledgeBase, *, rerankers: Collection[str], chatgpt: bool, version: str) -> None:
         self._knowledge = knowledge
         self._rerankers, self._chatgpt, self._version = rerankers, chatgpt, version
-        self._manager: StreamableHTTPSessionManager | None = None
+        self._plain: StreamableHTTPSessionManager | None = None
+        self._streaming: StreamableHTTPSessionManager | None = None
         self._is_running = False
 
     @asynccontextmanager
@@ -66,15 +69,16 @@ class McpEndpoint:
         """Load the SDK when the first request waits, and keep its server until the app ends, in one task."""
         await self._wanted.wait()
         try:
-            self._manager = await anyio.to_thread.run_sync(self._new_manager)
+            plain, streaming = await anyio.to_thread.run_sync(self._new_managers)
         except ImportError:
             self._ready.set()  # each request says that the package is missing
             return
-        async with self._manager.run():
+        self._plain, self._streaming = plain, streaming
+        async with plain.run(), streaming.run():
             self._ready.set()
             await anyio.sleep_forever()
 
-    def _new_manager(self) -> "StreamableHTTPSessionManager":
+    def _new_managers(self) -> "tuple[StreamableHTTPSessionManager, StreamableHTTPSessionManager]":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from sourcebook.server.mcp.protocol import make_server
@@ -87,7 +91,10 @@ class McpEndpoint:
             chatgpt=self._chatgpt,
             version=self._version,
         )
-        return StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        plain, streaming = (
+            StreamableHTTPSessionManager(server, json_response=is_plain, stateless=True) for is_plain in (True, False)
+        )
+        return plain, streaming
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request.
@@ -107,9 +114,32 @@ class McpEndpoint:
             raise RuntimeError("the app does not run: serve it with its lifespan")
         self._wanted.set()
         await self._ready.wait()
-        if self._manager is None:
+        if self._plain is None or self._streaming is None:
             raise MissingDependencyError(f"mcp is not installed: run  {install_command('server')}")
-        await self._manager.handle_request(scope, receive, send)
+        try:
+            body = await Request(scope, receive).body()
+        except ClientDisconnect:
+            return
+        manager = self._streaming if _PROGRESS_TOKEN in body else self._plain
+        await manager.handle_request(_with_bare_headers(scope), _once_more(body, receive), send)
+
+
+def _once_more(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read, and then what else comes."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def give() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return give
+
+
+def _with_bare_headers(scope: AsgiScope) -> AsgiScope:
+    """Return a request whose header values have no white space around them, which is no part of them (RFC 9110, 5.5).
+
+    httptools leaves it after a value, and the SDK compares values with what the body says.
+    """
+    return {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
 
 
 def _grant_in(context: "Context") -> Grant:

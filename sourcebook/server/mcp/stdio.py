@@ -18,6 +18,7 @@ def serve_stdio(
     wire: Wire,
     *,
     collections: list[str],
+    read_only: bool,
     chatgpt: bool,
 ) -> None:
     """Answer the requests that come, until there are no more.
@@ -26,9 +27,10 @@ def serve_stdio(
         knowledge: returns the knowledge base.
         wire: the streams to read requests from and to write answers to; nothing else may write to them.
         collections: names of the only collections that exist for the agent; every collection where empty.
+        read_only: whether the agent is offered no tool that writes.
         chatgpt: whether to offer `search` and `fetch` in ChatGPT's shape as well.
     """
-    grant = Grant("local agent", ("read",), tuple(collections) or None)
+    grant = Grant("local agent", ("read",) if read_only else ("write",), tuple(collections) or None)
     server = make_server(knowledge, lambda _: grant, is_local=True, chatgpt=chatgpt, version=installed_version())
 
     async def run() -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query
 from starlette.responses import Response
 
+from sourcebook.admin.items import Document
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
@@ -58,11 +59,8 @@ def get_document(
     if_none_match: Annotated[str | None, Header(description="The `ETag` of an earlier answer.")] = None,
 ) -> Response:
     """Return a document with its text as Markdown, its metadata and its tags."""
-    found = visible_document(knowledge, grant, document)
-    body = DocumentAnswer(document=found.item, text=found.text, metadata=found.metadata, tags=found.tags)
-    content = body.model_dump_json().encode()
-    tag = etag(content)
-    if if_none_match is not None and tag in {part.strip().removeprefix("W/") for part in if_none_match.split(",")}:
+    content, tag = document_answer(visible_document(knowledge, grant, document))
+    if names_tag(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
@@ -71,6 +69,25 @@ def get_document(
 def get_chunks(document: int, knowledge: Knowledge, grant: Reader) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
     return ChunkList(chunks=list(visible_document(knowledge, grant, document).passages))
+
+
+def document_answer(found: Document) -> tuple[bytes, str]:
+    """Return a document as the JSON of an answer, and the entity tag of it."""
+    body = DocumentAnswer(
+        document=found.item,
+        text=found.text,
+        metadata=found.metadata,
+        tags=found.tags,
+        given_tags=found.given_tags,
+        given_metadata=found.given_metadata,
+    )
+    content = body.model_dump_json().encode()
+    return content, etag(content)
+
+
+def names_tag(header: str | None, tag: str) -> bool:
+    """Return whether an `If-Match` or `If-None-Match` names an entity tag."""
+    return header is not None and tag in {part.strip().removeprefix("W/") for part in header.split(",")}
 
 
 def etag(content: bytes) -> str:

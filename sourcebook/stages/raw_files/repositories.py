@@ -157,7 +157,12 @@ def _repositories(connection: Connection, collection: str, selection: Selection)
 
 
 def _remote(settings: Mapping[str, Any], seconds: float | None = None) -> Remote:
-    return Remote(settings["url"], settings["revision"], seconds or float(settings["timeout"]))
+    return Remote(
+        settings["url"],
+        settings["revision"],
+        seconds or float(settings["timeout"]),
+        anonymous=settings.get("anonymous", False),
+    )
 
 
 def _fetch(remote: Remote, mirror: Mirror, target: Target, kept: Collection[str]) -> str:

@@ -58,7 +58,8 @@ def _source(row: dict[str, Any], uploads: dict[str, UploadedFile] | None) -> Sou
         row["listing_error"],
         row["follow_links"],
         _repository(row) if row["is_repository"] else None,
-        uploads,
+        is_fixed=row["is_fixed"],
+        uploads=uploads,
     )
 
 

@@ -53,7 +53,7 @@ class TestShow:
         """One document by its id, its URI, its URI with an anchor, or the path of its file."""
         uri = file_uri(str(boat / "docs" / "battery.md"))
         by_path = run("show", "docs/battery.md", "--json").json
-        assert list(by_path) == [*DOCUMENT, "text", "metadata", "tags"]
+        assert list(by_path) == [*DOCUMENT, "text", "metadata", "tags", "given_tags", "given_metadata"]
         for name in (
             uri,
             f"{uri}#winter",

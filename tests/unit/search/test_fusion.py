@@ -18,7 +18,7 @@ def fused(rankings: dict[str, LegRanking], fusion: Fusion, language_weight: floa
     """Return the fusion of rankings; the language weight is the vector leg's."""
     weights = {"vector": language_weight}
     legs = {name: LegResult(ranking, language_weight=weights.get(name, 1.0)) for name, ranking in rankings.items()}
-    return fuse(legs, fusion)
+    return fuse(legs, fusion, depth=1)
 
 
 def scores(rankings: dict[str, LegRanking], fusion: Fusion, language_weight: float = 1.0) -> dict[int, float]:
@@ -30,6 +30,13 @@ def test_a_weighted_sum_scales_each_leg_to_one() -> None:
     assert scores({"vector": VECTOR, "keyword": KEYWORD}, Fusion()) == pytest.approx({1: 1.0, 3: 1.0, 2: 0.5, 4: 0.25})
     weighted = scores({"vector": VECTOR, "keyword": KEYWORD}, Fusion(vector=2, keyword=0.5))
     assert weighted == pytest.approx({1: 2.0, 2: 1.0, 3: 0.5, 4: 0.125})
+
+
+def test_words_that_few_passages_hold_count_against_those_that_hold_none() -> None:
+    """A keyword leg with fewer entries than it was asked for has all of them: the others' score is 0."""
+    legs = {"vector": LegResult(VECTOR), "keyword": LegResult(KEYWORD)}
+    assert dict(fuse(legs, Fusion(), depth=4)) == pytest.approx({1: 1 + 1 / 3, 3: 1.0, 2: 0.5, 4: 0.5})
+    assert dict(fuse(legs, Fusion(), depth=3)) == pytest.approx({1: 1.0, 3: 1.0, 2: 0.5, 4: 0.25})
 
 
 def test_reciprocal_ranks() -> None:
@@ -51,7 +58,7 @@ def test_a_leg_whose_scores_are_all_alike_counts_fully() -> None:
 def test_one_leg_alone_keeps_its_order(method: str) -> None:
     """Whatever its weight and its language weight."""
     fusion = Fusion(method, keyword=0)  # type: ignore[arg-type]
-    found = fuse({"keyword": LegResult(KEYWORD, language_weight=0.0)}, fusion)
+    found = fuse({"keyword": LegResult(KEYWORD, language_weight=0.0)}, fusion, 100)
     assert [chunk for chunk, _ in found] == [3, 4, 1]
     assert found[0][1] > 0
 
@@ -70,7 +77,7 @@ def test_the_language_weight_lessens_a_leg_unless_it_is_switched_off() -> None:
 
 
 def test_nothing_found_is_nothing_fused() -> None:
-    assert fuse({}, Fusion()) == []
+    assert fuse({}, Fusion(), 100) == []
     assert fused({"vector": [], "keyword": []}, Fusion()) == []
     assert scores({"vector": [], "keyword": KEYWORD}, Fusion()).keys() == {1, 3, 4}
 

@@ -43,6 +43,6 @@ def test_the_weight_decides_between_the_legs() -> None:
         "vector": LegResult([(1, 0.9), (2, 0.8)], model_weight=1.5),
         "keyword": LegResult([(3, 9.0), (2, 1.0)]),
     }
-    assert [chunk for chunk, _ in fuse(legs, Fusion())] == [1, 3, 2]
-    assert dict(fuse(legs, Fusion()))[1] == 1.5
-    assert dict(fuse(legs, Fusion(by_language=False)))[1] == 1.0
+    assert [chunk for chunk, _ in fuse(legs, Fusion(), 2)] == [1, 3, 2]
+    assert dict(fuse(legs, Fusion(), 2))[1] == 1.5
+    assert dict(fuse(legs, Fusion(by_language=False), 2))[1] == 1.0

@@ -1,0 +1,91 @@
+"""`sourcebook tag`: tags and metadata given to a document by hand."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Document, Json, as_text, collection_option
+from sourcebook.cli.output import console, one_line, print_json, safe
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("tag")(tag)
+
+
+def tag(
+    ctx: typer.Context,
+    document: Document,
+    tags: Annotated[
+        list[str] | None, typer.Argument(metavar="[TAG]...", help="Tags to give it. Without any, show them.")
+    ] = None,
+    collection: Annotated[str | None, collection_option("The collection, where several have the document.")] = None,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option("--remove", metavar="TAG", help="Take back a tag given by hand."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Give metadata by hand; a VALUE that is JSON is taken as JSON."
+        ),
+    ] = None,
+    unset: Annotated[
+        list[str] | None, typer.Option("--unset", metavar="NAME", help="Take back metadata given by hand.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Give a document tags and metadata by hand, which stay whatever its file says later.
+
+    **Example:** `sourcebook tag power.md winter`
+
+    - `sourcebook tag power.md --set owner="Harbour office" --set year=2024`
+
+    - `sourcebook tag power.md --remove winter --unset owner`
+    """
+    from sourcebook.errors import UnknownDocumentError
+
+    metadata: dict[str, Any] = dict(_setting(as_text(each)) for each in settings or ())
+    metadata |= {as_text(name): None for name in unset or ()}
+    context = CommandContext.of(ctx)
+    if context.is_empty():
+        raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
+    from sourcebook.admin.document_labels import change_labels, lock_document
+    from sourcebook.admin.items import find_document
+
+    with context.open_database() as database, database.connection() as connection, connection.transaction():
+        found = find_document(connection, document, as_text(collection) if collection else None)
+        number = found.item.document_id or 0
+        if tags or remove or metadata:
+            lock_document(connection, number)
+            given = find_document(connection, number).given_tags
+            added = [*given, *(as_text(each).strip() for each in tags or ())]
+            taken = {as_text(each).strip() for each in remove or ()}
+            wanted = [each for each in added if each not in taken] if tags or remove else None
+            change_labels(connection, number, tags=wanted, metadata=metadata or None)
+            found = find_document(connection, number)
+    if as_json:
+        labels = {"tags": found.tags, "given_tags": found.given_tags}
+        print_json({"document_id": number, "uri": found.item.uri, **labels, "given_metadata": found.given_metadata})
+        return
+    out = console()
+    out.print(safe(one_line(found.item.title or found.item.uri, 500), "bold"), soft_wrap=True)
+    out.print(safe(f"tags        {', '.join(found.tags) or 'none'}"), soft_wrap=True)
+    out.print(safe(f"by hand     {', '.join(found.given_tags) or 'none'}"), soft_wrap=True)
+    for name, value in found.given_metadata.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        out.print(safe(f"            {one_line(name, 100)}: {one_line(text, 300)}"), soft_wrap=True)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return the name and the value of a setting; null is no value."""
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise typer.BadParameter("write NAME=VALUE, such as owner=Jansen", param_hint="--set")
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return name, value
+    return name, value if found is None else found

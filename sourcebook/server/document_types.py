@@ -1,0 +1,97 @@
+"""The types of requests and answers that change documents."""
+
+from typing import Annotated
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from sourcebook.admin.document_labels import LONGEST_TAG, MOST_TAGS
+from sourcebook.admin.removal import RemovedItem
+from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.errors import FailureClass
+from sourcebook.model.page_picture import Box
+from sourcebook.server.types import Whole
+
+MOST_RETRIED = 1_000
+"""Documents of one request, at most."""
+MOST_EXPORTED = 500
+"""Documents of one export, at most."""
+_EXAMPLE: dict[str, JsonValue] = {"collection": "handbook", "failure": "timeout"}
+
+_PATCH: dict[str, JsonValue] = {"tags": ["policy"], "metadata": {"owner": "Harbour office", "draft": None}}
+
+
+DocumentNumber = Annotated[int, Path(description="Id of the document.", examples=[1])]
+_Tag = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_TAG,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x1f\x7f-\x9f]*$",
+    ),
+]
+"""A tag of one line that is not only spaces."""
+
+
+class RemovedDocuments(BaseModel):
+    """A document that was removed, once for each collection that had it."""
+
+    removed: list[RemovedItem]
+
+
+class RestoredDocuments(BaseModel):
+    """A document that was restored, and the work that makes it searchable again."""
+
+    restored: list[RemovedItem]
+    work: list[WorkRequest]
+
+
+class DocumentPatch(BaseModel):
+    """Tags and metadata that are given to a document by hand."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_PATCH]})
+
+    tags: Annotated[list[_Tag], Field(max_length=MOST_TAGS)] | None = Field(
+        default=None, description="The tags given by hand, in place of those before."
+    )
+    metadata: dict[str, JsonValue] | None = Field(
+        default=None, description="A merge patch (RFC 7396) of the metadata given by hand: null takes a name back."
+    )
+
+
+class RetryRequest(BaseModel):
+    """Failed items to try again: documents by id or URI, or those of a collection."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
+
+    documents: list[Whole | Annotated[str, Field(min_length=1, max_length=10_000)]] = Field(
+        default=[], max_length=MOST_RETRIED, description="Ids; or URIs, where `collection` is given, too."
+    )
+    collection: str | None = Field(default=None, description="Its failed items, where no documents are named.")
+    failure: FailureClass | None = Field(default=None, description="Only items of the collection that failed so.")
+
+
+class RetryAnswer(BaseModel):
+    """The work that tries items again, a request for each collection."""
+
+    work: list[WorkRequest]
+
+
+class ExportRequest(BaseModel):
+    """Documents that are exported together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"documents": [1]}]})
+
+    documents: list[Whole] = Field(min_length=1, max_length=MOST_EXPORTED, description="Ids.")
+
+
+class PagePlaces(BaseModel):
+    """A page of a PDF, and the places of a passage on it."""
+
+    page: int = Field(description="Counted from 1.")
+    pages: int = Field(description="Pages of the document.")
+    width: int = Field(description="Points (1/72 inch).")
+    height: int
+    boxes: tuple[Box, ...] = Field(
+        description="A rectangle a line of the passage: left, top, right and bottom as shares of the page, 0 to 1."
+    )

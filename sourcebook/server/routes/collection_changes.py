@@ -1,0 +1,130 @@
+"""Routes that make, change and delete collections, and their sources."""
+
+import json
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Body, Header, Query
+from starlette.responses import JSONResponse, Response
+
+from sourcebook.admin.api_collections import CollectionDeclaration
+from sourcebook.errors import ChangedSettingsError, SettingsError
+from sourcebook.model.access import Grant
+from sourcebook.server.access import Administrator, Knowledge, Reader, Writer
+from sourcebook.server.collection_types import NewCollection, NewSource
+from sourcebook.server.problems import ForbiddenError, failures
+from sourcebook.server.routes.documents import etag
+from sourcebook.server.visibility import seen_collections
+
+router = APIRouter(prefix="/collections", tags=["collections"])
+_CONFLICT: Final = failures(409)
+_CHANGED: Final = failures(409, 412)
+
+
+@router.post(
+    "", response_model=CollectionDeclaration, status_code=201, responses=_CONFLICT, operation_id="create_collection"
+)
+def create_collection(asked: NewCollection, knowledge: Knowledge, grant: Administrator) -> Response:
+    """Make a collection; the next ingest reads its sources."""
+    if not grant.sees(asked.name):
+        raise ForbiddenError("the key is for other collections alone")
+    _check_givers(grant, asked.settings)
+    made = knowledge.create_collection(asked.name, asked.settings, actor=grant.actor)
+    return _answer(made, 201, Location=f"/v1/collections/{quote(made.name)}")
+
+
+@router.get("/{name}/settings", response_model=CollectionDeclaration, operation_id="get_collection_settings")
+def get_settings(name: str, knowledge: Knowledge, grant: Reader) -> Response:
+    """Return the settings of a collection without secrets, and whether the file or the API declares it."""
+    seen_collections(knowledge, grant, [name])
+    return _answer(knowledge.collection_settings(name))
+
+
+@router.patch("/{name}", response_model=CollectionDeclaration, responses=_CHANGED, operation_id="change_collection")
+def change_collection(
+    name: str,
+    patch: Annotated[
+        dict[str, Any],
+        Body(
+            description="A merge patch (RFC 7396) of the settings: null takes one back to its default.",
+            examples=[{"retries": {"attempts": 3}}],
+        ),
+    ],
+    knowledge: Knowledge,
+    grant: Administrator,
+    rebuild: Annotated[
+        bool, Query(description="Whether other chunks or another model may build a new generation.")
+    ] = False,
+    if_match: Annotated[str | None, Header(description="The `ETag` of the settings that were read.")] = None,
+) -> Response:
+    """Change settings of a collection that the API has made.
+
+    Chunks and the model are fixed by the generation that is searched: with `rebuild` the next ingest builds another.
+    """
+    seen_collections(knowledge, grant, [name])
+    _check_givers(grant, patch)
+    expected = None
+    if if_match is not None and if_match.strip() != "*":
+        present = knowledge.collection_settings(name)
+        if _tag(present) not in {part.strip() for part in if_match.split(",")}:
+            raise ChangedSettingsError("the settings have changed since they were read: read them again")
+        expected = present.settings if present.declared_in == "api" else None
+    return _answer(knowledge.change_collection(name, patch, rebuild=rebuild, expected=expected, actor=grant.actor))
+
+
+@router.delete("/{name}", status_code=204, responses=_CONFLICT, operation_id="delete_collection")
+def delete_collection(name: str, knowledge: Knowledge, grant: Administrator) -> None:
+    """Take a collection that the API has made out of search and ingest, at once; its rows are deleted at night."""
+    seen_collections(knowledge, grant, [name])
+    knowledge.delete_collection(name, actor=grant.actor)
+
+
+@router.post(
+    "/{name}/sources",
+    response_model=CollectionDeclaration,
+    status_code=201,
+    responses=_CONFLICT,
+    operation_id="add_source",
+)
+def add_source(name: str, asked: NewSource, knowledge: Knowledge, grant: Writer) -> Response:
+    """Add a source to a collection that the API has made; the next ingest reads it."""
+    seen_collections(knowledge, grant, [name])
+    if asked.kind == "collection":
+        _check_givers(grant, {"from": asked.source})
+    after = knowledge.add_source(name, asked.kind, asked.source, actor=grant.actor)
+    return _answer(after, 201, Location=f"/v1/collections/{quote(name)}/settings")
+
+
+@router.delete("/{name}/sources", status_code=204, responses=_CONFLICT, operation_id="remove_source")
+def remove_source(
+    name: str,
+    location: Annotated[
+        str, Query(min_length=1, max_length=4_096, description="The source, as the settings or the status show it.")
+    ],
+    knowledge: Knowledge,
+    grant: Writer,
+) -> None:
+    """Remove a source from a collection that the API has made; the next ingest removes its documents."""
+    seen_collections(knowledge, grant, [name])
+    knowledge.remove_source(name, location, actor=grant.actor)
+
+
+def _check_givers(grant: Grant, settings: dict[str, Any]) -> None:
+    """Refuse rules that take documents of collections that do not exist for the caller.
+
+    Raises:
+        SettingsError: as for a collection that does not exist for anybody.
+    """
+    rules = settings.get("from")
+    for rule in [rules] if isinstance(rules, dict) else rules if isinstance(rules, list) else []:
+        giver = rule.get("collection") if isinstance(rule, dict) else None
+        if isinstance(giver, str) and not grant.sees(giver.strip()):
+            raise SettingsError("from: there is no such collection")
+
+
+def _answer(found: CollectionDeclaration, status: int = 200, **headers: str) -> Response:
+    return JSONResponse(found.as_dict(), status, {"ETag": _tag(found), **headers})
+
+
+def _tag(found: CollectionDeclaration) -> str:
+    return etag(json.dumps(found.as_dict(), sort_keys=True).encode())

@@ -1,0 +1,134 @@
+"""Routes that change documents: tags and metadata by hand, removal and its undoing, retries."""
+
+from collections import defaultdict
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from sourcebook.admin.document_labels import change_labels, lock_document
+from sourcebook.admin.items import Document, find_document
+from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.server.access import Knowledge, Writer
+from sourcebook.server.document_types import (
+    MOST_RETRIED,
+    DocumentNumber,
+    DocumentPatch,
+    RemovedDocuments,
+    RestoredDocuments,
+    RetryAnswer,
+    RetryRequest,
+)
+from sourcebook.server.problems import PRECONDITION_FAILED, PreconditionError
+from sourcebook.server.routes.documents import document_answer, names_tag
+from sourcebook.server.types import DocumentAnswer
+from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+
+@router.post("/retry", status_code=202, operation_id="retry_documents")
+def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge, grant: Writer) -> RetryAnswer:
+    """Ask for failed items to be tried again now, without waiting for their time; return the requests for work.
+
+    With `failure`, the first 1,000 items that failed in this way.
+    """
+    request.state.sent = [asked.collection, asked.documents]
+    if not asked.documents and asked.collection is None:
+        raise QueryError("name documents to retry, or a `collection` with failed items")
+    if asked.collection is not None:
+        seen_collections(knowledge, grant, [asked.collection])
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for document in asked.documents:
+        if isinstance(document, str):
+            if asked.collection is None:
+                raise QueryError("a URI may stand for items of several collections: name its `collection`")
+            wanted[asked.collection].append(document.replace("\0", " "))
+            continue
+        item = visible_document(knowledge, grant, document, asked.collection).item
+        if asked.collection not in {None, item.collection}:
+            raise NotFoundError("there is no such document")
+        wanted[item.collection].append(item.uri)
+    if asked.collection is not None and not asked.documents:
+        wanted[asked.collection] = _failed(knowledge, asked)
+    work = [
+        knowledge.request_work(name, documents=sorted(set(uris)), only_failed=True, actor=grant.actor)
+        for name, uris in sorted(wanted.items())
+        if uris or asked.failure is None
+    ]
+    return RetryAnswer(work=work)
+
+
+@router.api_route("/retry", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+@router.api_route("/export", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+def refuse_other_methods() -> None:
+    """Answer that these addresses take no other method; they would be taken for those of documents otherwise."""
+    raise HTTPException(405, headers={"Allow": "POST"})
+
+
+@router.patch(
+    "/{document}", response_model=DocumentAnswer, responses=PRECONDITION_FAILED, operation_id="change_document"
+)
+def change_document(
+    document: DocumentNumber,
+    asked: DocumentPatch,
+    request: Request,
+    knowledge: Knowledge,
+    grant: Writer,
+    if_match: Annotated[str | None, Header(description="The `ETag` of the answer that is to be changed.")] = None,
+) -> Response:
+    """Give a document tags and metadata by hand; return it as it is then.
+
+    They lie over its own ones, whatever its source says later. With `If-Match` only where nobody has changed it since:
+    otherwise 412.
+    """
+    request.state.sent = [asked.tags, asked.metadata]
+    number = visible_document(knowledge, grant, document).item.document_id or 0
+    with knowledge.database.connection() as connection, connection.transaction():
+        lock_document(connection, number)
+        _, tag = document_answer(find_document(connection, number))
+        if if_match is not None and if_match.strip() != "*" and not names_tag(if_match, tag):
+            raise PreconditionError("the document has changed: get it again")
+        change_labels(connection, number, tags=asked.tags, metadata=asked.metadata, actor=grant.actor)
+        content, tag = document_answer(find_document(connection, number))
+    return Response(content, media_type="application/json", headers={"ETag": tag})
+
+
+@router.delete("/{document}", operation_id="remove_document")
+def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RemovedDocuments:
+    """Remove a document although its source still has it; no ingest brings it back until it is restored.
+
+    It leaves the collections that take it by its tags, too. Its rows are kept, with the time of the removal, until a
+    purge.
+    """
+    found = _own_document(knowledge, grant, document)
+    removed = knowledge.remove_document(document, found.item.collection, actor=grant.actor)
+    return RemovedDocuments(removed=[item for item in removed if grant.sees(item.collection)])
+
+
+@router.post("/{document}/restore", status_code=202, operation_id="restore_document")
+def restore_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RestoredDocuments:
+    """Undo a removal, and ask for the work that makes the document searchable again."""
+    found = _own_document(knowledge, grant, document)
+    restored = knowledge.restore_document(document, found.item.collection, actor=grant.actor)
+    work = [knowledge.request_work(item.collection, documents=[item.uri], actor=grant.actor) for item in restored]
+    return RestoredDocuments(restored=restored, work=work)
+
+
+def _failed(knowledge: KnowledgeBase, asked: RetryRequest) -> list[str]:
+    """Return the URIs of the items of a collection that failed in a way; none for all of its failed items."""
+    if asked.failure is None:
+        return []
+    items = knowledge.documents(asked.collection, failed=True, failure=asked.failure, limit=MOST_RETRIED)
+    return [item.uri for item in items if item.kind != "source"]
+
+
+def _own_document(knowledge: KnowledgeBase, grant: Grant, document: int) -> Document:
+    """Return a document that exists for a caller and is no other collection's, whose name it may not know."""
+    found = visible_document(knowledge, grant, document)
+    if found.item.taken_from is not None and not grant.sees(found.item.taken_from):
+        raise QueryError("the document is taken from another collection and follows it")
+    return found

@@ -1,0 +1,33 @@
+"""One document as an export writes it: Markdown with front matter."""
+
+from pathlib import PurePosixPath
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
+from sourcebook.transfer.documents import facts_of, front_matter
+from sourcebook.transfer.file_names import file_name_of
+
+
+def document_markdown(connection: Connection, document: int, *, with_source: bool = True) -> tuple[str, str]:
+    """Return the name of a file and its text: the document with everything that the ledger knows of it.
+
+    Args:
+        connection: to the knowledge base.
+        document: id of the document, which may be a removed one.
+        with_source: whether its source is named.
+
+    Raises:
+        QueryError: it was never parsed.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(queries["export_one_document"], {"document": document}).fetchone()
+    if row is None:
+        raise QueryError(f"document {document} has no text yet: ingest it first")
+    name = PurePosixPath(file_name_of(row["uri"], row["source_location"], ".md")).name
+    facts = facts_of(row)
+    if not with_source:
+        del facts["source"]
+    return name, f"{front_matter(facts)}\n{row['markdown']}\n"
