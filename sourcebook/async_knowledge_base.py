@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.statistics import CollectionStatistics
     from sourcebook.admin.status import CollectionStatus
     from sourcebook.admin.summaries import CollectionSummary
+    from sourcebook.admin.uploads import Upload
     from sourcebook.admin.usage import Usage
     from sourcebook.admin.work_requests import WorkRequest
     from sourcebook.embedding.embedder import QueryEmbedder
@@ -156,6 +157,22 @@ class AsyncKnowledgeBase:
     async def cancel_work(self, *args: Any, **options: Any) -> "WorkRequest | None":
         """Cancel a request for work; see `KnowledgeBase.cancel_work`."""
         return await self._run(partial(self._knowledge.cancel_work, *args, **options))
+
+    async def upload(self, *args: Any, **options: Any) -> "Upload":
+        """Store bytes under a name; see `KnowledgeBase.upload`."""
+        return await self._run(partial(self._knowledge.upload, *args, **options))
+
+    async def uploads(self, *args: Any, **options: Any) -> "list[Upload]":
+        """Return the present version of each upload; see `KnowledgeBase.uploads`."""
+        return await self._run(partial(self._knowledge.uploads, *args, **options))
+
+    async def upload_versions(self, *args: Any, **options: Any) -> "list[Upload]":
+        """Return every version of an upload; see `KnowledgeBase.upload_versions`."""
+        return await self._run(partial(self._knowledge.upload_versions, *args, **options))
+
+    async def remove_upload(self, *args: Any, **options: Any) -> "Upload":
+        """Remove an upload; see `KnowledgeBase.remove_upload`."""
+        return await self._run(partial(self._knowledge.remove_upload, *args, **options))
 
     async def collection_settings(self, name: str) -> "CollectionDeclaration":
         """Return the settings of a collection; see `KnowledgeBase.collection_settings`."""

@@ -190,6 +190,26 @@ class AmbiguousDocumentError(UnknownDocumentError):
     """Several documents end with this path, or several collections have this document."""
 
 
+class UploadError(SourcebookError):
+    """Bytes could not be stored; nothing of them is left."""
+
+
+class UploadSpaceError(UploadError):
+    """There is no space for an upload."""
+
+
+class EmptyUploadError(UploadError):
+    """An upload has no bytes."""
+
+
+class UploadNameError(QueryError):
+    """An upload cannot have this name or these tags."""
+
+
+class UnknownUploadError(QueryError):
+    """There is no upload of this name."""
+
+
 class MissingDependencyError(SourcebookError):
     """A part of Sourcebook needs a package that is not installed."""
 

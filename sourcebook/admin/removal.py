@@ -12,6 +12,7 @@ from sourcebook.admin.audit import account, record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.items import other_urls, possible_uris
 from sourcebook.admin.retention import delete_removed, delete_unreferenced, retire_removed
+from sourcebook.admin.uploads import delete_unreferenced_bytes
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
@@ -43,6 +44,7 @@ class Purged:
     parsed_contents: int = 0
     transcripts: int = 0
     embeddings: int = 0
+    uploads: int = 0
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts by name."""
@@ -152,6 +154,7 @@ def purge(
                 counts = purgeable(connection, older_than)
                 delete_removed(connection, before)
                 delete_unreferenced(connection)
+            delete_unreferenced_bytes(connection)
     return replace(counts, chunks=chunks)
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from psycopg import Connection
 from psycopg.rows import class_row
 
+from sourcebook.admin.uploads import delete_unreferenced_bytes
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks, is_locked
 from sourcebook.database.queries import queries
@@ -22,6 +23,7 @@ _REMOVED: Final = {
     "sources": "delete_removed_sources",
     "files": "delete_removed_files",
     "pages": "delete_removed_pages",
+    "uploads": "delete_removed_uploads",
 }
 """Queries by the kind of rows that are removed before they are deleted, in the order of their deletion."""
 _UNREFERENCED: Final = {
@@ -59,6 +61,7 @@ def forget_removed(database: Database, age: timedelta | None) -> dict[str, int] 
             for name, before in ages.items():
                 retire_removed(connection, before, name)
             counts = _forget(connection, ages)
+            delete_unreferenced_bytes(connection)
     return dict(counts)
 
 

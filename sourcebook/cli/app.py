@@ -33,6 +33,7 @@ from sourcebook.cli.commands import (
     similar,
     status,
     tag,
+    upload,
     usage,
 )
 from sourcebook.cli.context import CommandContext
@@ -92,6 +93,7 @@ documents.register(app)
 show.register(app)
 tag.register(app)
 remove.register(app)
+upload.register(app)
 purge.register(app)
 export.register(app)
 import_.register(app)

@@ -7,7 +7,7 @@ from typing import Final
 
 PRIVATE: Final = 0o700
 """Mode of the state folder and of the folders in it."""
-_NAMES: Final = {".gitignore", "crawl4ai", "dagster", "git", "models", "postgres"}
+_NAMES: Final = {".gitignore", "crawl4ai", "dagster", "git", "models", "postgres", "uploads"}
 _PREFIXES: Final = ("postgres.", "up.")
 """Names of what Sourcebook keeps in a state folder; a folder with anything else keeps its mode."""
 

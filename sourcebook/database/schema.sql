@@ -31,8 +31,8 @@ CREATE TABLE collection (
 CREATE TABLE source (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
-    kind text NOT NULL CHECK (kind IN ('files', 'site', 'collection')),
-    location text NOT NULL,            -- of a collection: its name
+    kind text NOT NULL CHECK (kind IN ('files', 'site', 'collection', 'uploads')),
+    location text NOT NULL,            -- of a collection: its name; of uploads: upload:// and the name of their collection
     include text[] NOT NULL,
     exclude text[] NOT NULL,
     tags text[] NOT NULL,
@@ -75,6 +75,7 @@ CREATE TABLE raw_file (
     next_retry_at timestamptz,         -- NULL with a failure: parked until its content changes or somebody asks
     failure_class text,                -- class of the failure, one of FailureClass in sourcebook/errors.py
     seal bigint,                       -- raw_file_seal of the row
+    tags text[] NOT NULL DEFAULT '{}', -- of an upload: its own, beside those of its source
     PRIMARY KEY (source_id, uri)
 );
 CREATE INDEX raw_file_failed ON raw_file (source_id) WHERE failure IS NOT NULL;
@@ -86,6 +87,29 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN coalesce(substring(uri FROM '^.*/'), '');
 
 CREATE INDEX raw_file_folder ON raw_file (source_id, folder_of(uri));
+
+-- Bytes that were uploaded, by their content: where they are stored. A row comes before its bytes and goes after them.
+CREATE TABLE upload_content (
+    sha256 bytea PRIMARY KEY,
+    bytes bigint NOT NULL,
+    store text NOT NULL,               -- folder or fsspec URL of the store
+    stored_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Uploads: one row for each version of a name. The live one is the present version.
+CREATE TABLE upload (
+    collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
+    name text NOT NULL,
+    version integer NOT NULL,          -- 1, 2, … by name
+    sha256 bytea NOT NULL REFERENCES upload_content (sha256),
+    tags text[] NOT NULL,
+    uploaded_by text NOT NULL,         -- as audit_event.actor
+    uploaded_at timestamptz NOT NULL DEFAULT now(),
+    removed_at timestamptz,            -- when it was removed, or the next version came
+    PRIMARY KEY (collection, name, version)
+);
+CREATE UNIQUE INDEX upload_live ON upload (collection, name) WHERE removed_at IS NULL;
+CREATE INDEX upload_sha256 ON upload (sha256);
 
 -- Settled listings, one row for each folder with files in the inventory: a folder whose files are as they were needs none
 -- of its rows of the inventory.
@@ -1151,7 +1175,7 @@ CREATE INDEX raw_file_recording ON raw_file (source_id) WHERE removed_at IS NULL
 -- The attachments of live messages; if a changed message cannot be read, the attachments of its last readable version.
 CREATE VIEW present_attachment AS
 SELECT document.collection, document.uri || '/' || attachment.path AS uri, file.source_id, attachment.sha256,
-    attachment.media_type, attachment.size, source.tags, attachment.skip_reason, document.uri AS container, attachment.number
+    attachment.media_type, attachment.size, source.tags || file.tags AS tags, attachment.skip_reason, document.uri AS container, attachment.number
 FROM attachment
 JOIN document ON document.content_sha256 = attachment.container_sha256
              AND document.content_parser = attachment.container_parser
@@ -1168,7 +1192,7 @@ WHERE file.removed_at IS NULL
 -- has the parsed content of that document, by `parser`.
 CREATE VIEW present_source_item AS
 SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
-    source.tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata,
+    source.tags || raw_file.tags AS tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata,
     NULL AS container, NULL::integer AS number, NULL AS parser
 FROM raw_file
 JOIN source ON source.id = raw_file.source_id
@@ -1179,7 +1203,8 @@ WHERE raw_file.removed_at IS NULL
   AND source.removed_at IS NULL
   AND is_recording(raw_file.media_type) IS NOT TRUE
 UNION ALL
-SELECT source.collection, file.uri, file.source_id, transcribed.content_hash, file.media_type, file.size, source.tags,
+SELECT source.collection, file.uri, file.source_id, transcribed.content_hash, file.media_type, file.size,
+    source.tags || file.tags,
     'recording', 'transcript',
     recording.metadata || jsonb_strip_nulls(jsonb_build_object('language_probability', transcript.language_probability)),
     NULL, NULL, NULL
@@ -1427,9 +1452,10 @@ BEGIN
     ELSE
         PERFORM mark_items(array_agg(gone.source_id), array_agg(gone.uri))
         FROM gone JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
-        WHERE (gone.sha256, gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL)
+        WHERE (gone.sha256, gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
             IS DISTINCT FROM
-            (added.sha256, added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL)
+            (added.sha256, added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL,
+             added.tags)
         HAVING count(*) > 0;
         INSERT INTO tally (collection, kind, items, digest)
         SELECT source.collection, 'raw_files',

@@ -1,5 +1,6 @@
 """The listing of a source, folder by folder: name, size and modification mark of each file. No content is read."""
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +13,7 @@ from urllib.parse import quote_from_bytes
 
 from sourcebook.errors import FailureClass, ListingError, failure_class_of
 from sourcebook.files.patterns import PathFilter
-from sourcebook.files.source import FetchedRepository, Source
+from sourcebook.files.source import FetchedRepository, Source, UploadedFile
 from sourcebook.files.walk import FOLDER, WalkedFolder, walk
 
 _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
@@ -26,7 +27,8 @@ class FileEntry(NamedTuple):
     """The local path, or the path within the remote file system."""
     size: int = 0
     modified: str = ""
-    """mtime of a local file in nanoseconds; ETag or modification time of a remote file; hash of a repository's blob."""
+    """mtime of a local file in nanoseconds; ETag or modification time of a remote file; hash of a repository's blob, or
+    of an upload, with its tags."""
     skip_reason: str | None = None
     """Reason why the file is not read, such as a broken symbolic link; None otherwise."""
 
@@ -99,6 +101,8 @@ class Listing:
         try:
             if self._source.repository is not None:
                 yield from self._repository(self._source.repository)
+            elif self._source.uploads is not None:
+                yield from self._uploads(self._source.uploads)
             else:
                 yield from self._local() if self._source.is_local else self._remote()
         except ListingError as error:
@@ -171,6 +175,12 @@ class Listing:
             FileEntry(base + _quoted(file.path), file.path, file.size, f"blob {file.blob}", file.skip_reason)
             for file in repository.tree.files()
             if self._filter.takes(file.path)
+        )
+
+    def _uploads(self, uploads: Mapping[str, UploadedFile]) -> Iterator[ListedFolder]:
+        yield from self._by_folder(
+            FileEntry(uri, file.name, file.size, f"sha256 {file.sha256.hex()} {json.dumps(file.tags)}")
+            for uri, file in uploads.items()
         )
 
     def _by_folder(self, found: Iterable[FileEntry]) -> Iterator[ListedFolder]:

@@ -1,5 +1,6 @@
 """Reading of one file, with the modification mark of the bytes that were read."""
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from typing import BinaryIO
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from sourcebook.files.confinement import open_confined
-from sourcebook.files.source import Source
+from sourcebook.files.source import Source, UploadedFile
+from sourcebook.files.upload_names import SCHEME
+from sourcebook.files.upload_store import open_upload
 
 _HEAD = 4096
 _READ_WHOLE = 64_000_000
@@ -47,6 +50,9 @@ def read_file(source: Source, uri: str) -> FileContent:
             return FileContent(file.read(), str(os.fstat(file.fileno()).st_mtime_ns))
     if source.repository is not None:
         return FileContent(_read_blob(source, uri), "")
+    if source.uploads is not None:
+        with open_file(source, uri) as upload:
+            return FileContent(_checked(source, uri, upload.read()), "")
     system, _ = source.file_system()
     return FileContent(bytes(system.cat_file(uri)), "")
 
@@ -70,6 +76,13 @@ def digest_file(source: Source, uri: str, size: int) -> FileDigest:
     if source.repository is not None:
         content = _read_blob(source, uri)
         return FileDigest(hashlib.sha256(content).digest(), content[:_HEAD])
+    if source.uploads is not None:
+        stored = _upload(source, uri)
+        with open_upload(stored.sha256, stored.store) as upload:
+            head = upload.read(_HEAD)
+            upload.seek(0)
+            digest = hashlib.file_digest(upload, "sha256").digest()
+        return FileDigest(_undamaged(source, uri, digest), head)
     system, _ = source.file_system()
     if size <= _READ_WHOLE:
         content = system.cat_file(uri)
@@ -98,6 +111,9 @@ def open_file(source: Source, uri: str) -> BinaryIO:
         return open_confined(source, local_path(uri))
     if source.repository is not None:
         return BytesIO(_read_blob(source, uri))
+    if source.uploads is not None:
+        stored = _upload(source, uri)
+        return open_upload(stored.sha256, stored.store)
     opened: BinaryIO = source.file_system()[0].open(uri, "rb")
     return opened
 
@@ -122,6 +138,24 @@ def _read_blob(source: Source, uri: str) -> bytes:
     return tree.read(os.fsdecode(unquote_to_bytes(uri.removeprefix(f"{source.location}/"))))
 
 
+def _upload(source: Source, uri: str) -> UploadedFile:
+    file = source.uploads.get(uri) if source.uploads is not None else None
+    if file is None:
+        raise FileNotFoundError(errno.ENOENT, "it is no upload any more")
+    return file
+
+
+def _checked(source: Source, uri: str, content: bytes) -> bytes:
+    _undamaged(source, uri, hashlib.sha256(content).digest())
+    return content
+
+
+def _undamaged(source: Source, uri: str, digest: bytes) -> bytes:
+    if digest != _upload(source, uri).sha256:
+        raise OSError(errno.EIO, "its bytes in the store of uploads are damaged: upload it again")
+    return digest
+
+
 def local_path(uri: str) -> str:
     """Return the local path of a `file://` URI."""
     return os.fsdecode(unquote_to_bytes(uri.removeprefix("file://")))
@@ -129,7 +163,8 @@ def local_path(uri: str) -> str:
 
 def file_name(uri: str) -> str:
     """Return the last part of a URI's path, percent-decoded."""
-    path = unquote(uri.removeprefix("file://"), errors="replace") if uri.startswith("file://") else urlsplit(uri).path
+    scheme = next((scheme for scheme in ("file://", SCHEME) if uri.startswith(scheme)), None)
+    path = unquote(uri.removeprefix(scheme), errors="replace") if scheme is not None else urlsplit(uri).path
     return PurePosixPath(path).name or uri
 
 

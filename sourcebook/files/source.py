@@ -1,6 +1,7 @@
 """A folder as a source, with the access to its files."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,12 +25,25 @@ class FetchedRepository:
 
 
 @dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """The present version of an upload."""
+
+    name: str
+    sha256: bytes
+    size: int
+    tags: tuple[str, ...]
+    store: str
+    """Location of the store that has its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """One folder or fsspec URL of a collection."""
+    """One folder or fsspec URL of a collection, or its uploads."""
 
     id: int
     location: str
-    """An absolute local path, or a URL such as `s3://bucket/folder` or `git+https://example.com/handbook.git/docs`."""
+    """An absolute local path, or a URL such as `s3://bucket/folder` or `git+https://example.com/handbook.git/docs`; of
+    uploads `upload://handbook`."""
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     max_bytes: int
@@ -43,6 +57,8 @@ class Source:
     """Mirror of a Git repository; None for a folder or a store."""
     is_fixed: bool = False
     """Whether the root has to stay where it was allowed: a folder of the API may not become a link to another one."""
+    uploads: Mapping[str, UploadedFile] | None = None
+    """Present uploads by their URIs; None for every other source."""
 
     @property
     def least_most_bytes(self) -> int:

@@ -2,7 +2,8 @@
 
 A caller sends a key as `Authorization: Bearer sb_…`. Without one, a server that listens on this machine alone grants
 everything to it: whoever reaches it may use the command as well. A page in a browser could reach it, too, under a name
-that it made lead here (DNS rebinding): a request without a key must name the machine by one of its own names.
+that it made lead here (DNS rebinding): a request without a key must name the machine by one of its own names. Any page
+may also send what a form can, files included: what changes something must not come from a page of another site.
 """
 
 from typing import Annotated, Final
@@ -20,6 +21,8 @@ _GRANT: Final = "sourcebook.caller"
 """Key in the scope of a request: the grant of its caller, once it was looked up."""
 _OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names and addresses by which a machine names itself."""
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
 
 
 def knowledge_of(request: Request) -> KnowledgeBase:
@@ -52,6 +55,8 @@ def _looked_up(request: Request) -> tuple[Grant, int | None]:
     sent = request.headers.get("authorization")
     if sent is None:
         if not request.app.state.requires_key and _names_this_machine(request.headers.get("host", "")):
+            if request.method not in _SAFE and not _is_of_no_other_page(request):
+                raise ForbiddenError("a page of another site sent this request: send a key")
             return Grant("local caller"), None
         raise NoAccessError("send a key as  Authorization: Bearer sb_…; sourcebook key create  makes one")
     scheme, _, text = sent.partition(" ")
@@ -98,6 +103,14 @@ def _operator(grant: Administrator) -> Grant:
 
 Operator = Annotated[Grant, Depends(_operator)]
 """An administrator of every collection: who sees the keys and the audit sees beyond collections."""
+
+
+def _is_of_no_other_page(request: Request) -> bool:
+    """Return whether no page of a foreign site sent a request; programs send neither header, and every browser does."""
+    origin = request.headers.get("origin")
+    if origin is not None:
+        return origin in request.app.state.origins or origin.partition("://")[2] == request.headers.get("host")
+    return request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
 
 
 def _names_this_machine(host: str) -> bool:

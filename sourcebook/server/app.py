@@ -11,7 +11,7 @@ from starlette.routing import Route
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.server.adapters import dify, embeddings
-from sourcebook.server.body_limit import BodyLimit
+from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
@@ -31,6 +31,7 @@ from sourcebook.server.routes import (
     queries,
     reports,
     search,
+    uploads,
 )
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
@@ -116,6 +117,7 @@ def create_app(
         reports,
         document_changes,
         documents,
+        uploads,
         judgments,
         queries,
         keys,
@@ -128,7 +130,7 @@ def create_app(
     app.include_router(dify.router, responses=_FAILURES)
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(Idempotency, knowledge=knowledge)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, most_upload=upload_limit())
     app.add_middleware(RateLimiting, limits=app.state.limits)
     add_problems(app)
     add_page(app)

@@ -28,6 +28,8 @@ class LedgerTable:
     """Rows that are fetched at once; few where a row may hold a whole document."""
     is_shared: bool = False
     """Whether collections share its rows: an import keeps a row that exists."""
+    is_late: bool = False
+    """Whether exports of earlier versions lack it."""
 
     @property
     def path(self) -> str:
@@ -46,6 +48,8 @@ TABLES: Final = (
     LedgerTable("transcript", "export_transcript", is_shared=True),
     LedgerTable("transcript_window", "export_transcript_window", rows=100, is_shared=True),
     LedgerTable("transcribed_file", "export_transcribed_file"),
+    LedgerTable("upload_content", "export_upload_content", is_shared=True, is_late=True),
+    LedgerTable("upload", "export_upload", is_late=True),
     LedgerTable("document", "export_document"),
     LedgerTable("indexed_document", "export_indexed_document"),
 )

@@ -31,6 +31,7 @@ TABLES = (
     "parsed_content",
     "transcript",
     "embedding",
+    "upload",
 )
 COUNTS = (
     "collections",
@@ -42,6 +43,7 @@ COUNTS = (
     "parsed_contents",
     "transcripts",
     "embeddings",
+    "uploads",
 )
 
 

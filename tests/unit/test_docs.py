@@ -60,7 +60,7 @@ def _read(name: str) -> str:
 def test_every_command_and_option_is_in_the_docs(command: str) -> None:
     """A command has a section of its own in docs/commands.md, and each of its options stands in it."""
     sections = re.split(r"^## ", _read("commands.md"), flags=re.MULTILINE)
-    section = next((text for text in sections if text.startswith(f"`{command}")), None)
+    section = next((text for text in sections if text.startswith((f"`{command}`", f"`{command} "))), None)
     assert section is not None, f"docs/commands.md has no section for {command}"
     for parameter in _commands()[command].params:
         long_options = [name for name in parameter.opts if name.startswith("--") and name != "--help"]

@@ -74,7 +74,17 @@ MODULES = {
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
     "transfer": ("numpy", "pyarrow"),
-    "server": ("fastapi", "jinja2", "markdown_it", "markupsafe", "mcp", "nh3", "prometheus_client", "uvicorn"),
+    "server": (
+        "fastapi",
+        "jinja2",
+        "markdown_it",
+        "markupsafe",
+        "mcp",
+        "nh3",
+        "prometheus_client",
+        "python_multipart",
+        "uvicorn",
+    ),
     "orchestration": (
         "dagster",
         "dagster_postgres",

@@ -21,6 +21,7 @@ _NOUNS = {
     "parsed_contents": ("parsed content", "parsed contents"),
     "transcripts": ("transcript", "transcripts"),
     "embeddings": ("embedding", "embeddings"),
+    "uploads": ("version of an upload", "versions of uploads"),
 }
 
 

@@ -26,9 +26,9 @@ ON CONFLICT (collection, kind, location) DO UPDATE SET
         (excluded.include, excluded.exclude, excluded.tags, excluded.max_bytes, excluded.settings, NULL);
 
 -- name: remove_sources
--- Mark the sources of a collection as removed that its configuration no longer names.
+-- Mark the sources of a collection as removed that its configuration no longer names; uploads are in none.
 UPDATE source SET removed_at = now()
-WHERE collection = %(collection)s AND removed_at IS NULL
+WHERE collection = %(collection)s AND removed_at IS NULL AND kind <> 'uploads'
   AND NOT location = ANY(
       CASE kind WHEN 'files' THEN %(folders)s::text[] WHEN 'site' THEN %(sites)s::text[] ELSE %(collections)s::text[] END);
 

@@ -21,6 +21,15 @@ SELECT * FROM source WHERE collection = %(collection)s ORDER BY id;
 SELECT raw_file.* FROM raw_file JOIN source ON source.id = raw_file.source_id
 WHERE source.collection = %(collection)s ORDER BY raw_file.source_id, raw_file.uri;
 
+-- name: export_upload_content
+-- Return where the bytes of the uploads of a collection are stored.
+SELECT * FROM upload_content content
+WHERE EXISTS (SELECT FROM upload WHERE upload.sha256 = content.sha256 AND upload.collection = %(collection)s);
+
+-- name: export_upload
+-- Return every version of the uploads of a collection.
+SELECT * FROM upload WHERE collection = %(collection)s ORDER BY name, version;
+
 -- name: export_parsed_content
 -- Return the parsed contents of the documents and pages of a collection.
 SELECT * FROM parsed_content parsed

@@ -1,12 +1,13 @@
 -- name: collection_sources
--- Return the folders, stores and repositories of a collection, or those at the given locations.
+-- Return the folders, stores, repositories and uploads of a collection, or those at the given locations.
 SELECT id, location, include, exclude, max_bytes,
        coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s) AS max_recording_bytes,
        listing_error, coalesce((source.settings ->> 'follow_links')::boolean, false) AS follow_links,
-       source.settings ? 'url' AS is_repository, source.settings ->> 'path' AS folder,
+       kind = 'uploads' AS is_uploads, source.settings ? 'url' AS is_repository, source.settings ->> 'path' AS folder,
        git_mirror, git_commit, git_error, git_error_class, collection.declared_in = 'api' AS is_fixed
 FROM source JOIN collection ON collection.name = source.collection
-WHERE source.collection = %(collection)s AND (source.removed_at IS NULL OR %(with_removed)s) AND kind = 'files'
+WHERE source.collection = %(collection)s AND (source.removed_at IS NULL OR %(with_removed)s)
+  AND kind IN ('files', 'uploads')
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
 ORDER BY id;
 
@@ -85,6 +86,13 @@ ON CONFLICT (source_id, uri) DO UPDATE SET
                           WHEN (known.size, known.modified) = (excluded.size, excluded.modified) THEN known.attempts + 1
                           ELSE 1 END AS attempt) counted)
 RETURNING uri;
+
+-- name: tag_files
+-- Replace the tags of files that are uploads.
+UPDATE raw_file SET tags = ARRAY(SELECT jsonb_array_elements_text(tagged.tags))
+FROM unnest(%(uris)s::text[]) WITH ORDINALITY AS given (uri, place)
+JOIN jsonb_array_elements(%(tags)s) WITH ORDINALITY AS tagged (tags, place) USING (place)
+WHERE raw_file.source_id = %(source_id)s AND raw_file.uri = given.uri;
 
 -- name: confirm_files
 -- Mark files as unchanged after a second look at their content.

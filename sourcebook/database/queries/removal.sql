@@ -154,7 +154,9 @@ SELECT
      WHERE NOT EXISTS (
          SELECT FROM kept_text
          WHERE kept_text.model = embedding.model AND kept_text.embedding_hash = embedding.text_hash)
-    ) AS embeddings;
+    ) AS embeddings,
+    (SELECT count(*) FROM upload JOIN collection ON collection.name = upload.collection
+     WHERE upload.removed_at < %(before)s OR collection.removed_at < %(before)s) AS uploads;
 
 -- name: generations_of_removed_collections
 -- Return the generations of collections that were removed before a time.

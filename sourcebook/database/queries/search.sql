@@ -14,7 +14,8 @@ LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL
   AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)
       ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ? 'repositories'
-                AND (collection.settings -> 'files', collection.settings -> 'sites') = ('[]', '[]')) END
+                AND (collection.settings -> 'files', collection.settings -> 'sites') = ('[]', '[]')
+                AND NOT EXISTS (SELECT FROM source WHERE source.collection = collection.name AND kind = 'uploads')) END
 ORDER BY collection.name;
 
 -- name: chosen_scope

@@ -43,7 +43,9 @@ def _read_one(source: Source, entry: FileEntry) -> ReadFile:
     hashed_at = time.time()
     try:
         found = digest_file(source, entry.uri, entry.size)
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if source.uploads is not None:
+            return ReadFile(entry, failure=f"{error.strerror}", failure_class=FailureClass.MISSING)
         return ReadFile(entry, failure="it vanished between listing and reading", failure_class=FailureClass.MISSING)
     except OSError as error:
         reason = f"it cannot be read: {error.strerror or error}"

@@ -1,4 +1,4 @@
-"""The folders, stores and repositories of a collection, as the ledger has them."""
+"""The folders, stores, repositories and uploads of a collection, as the ledger has them."""
 
 from typing import Any
 
@@ -8,18 +8,19 @@ from psycopg.rows import dict_row
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
-from sourcebook.files.source import FetchedRepository, Source
+from sourcebook.files.source import FetchedRepository, Source, UploadedFile
+from sourcebook.files.upload_names import upload_uri
 from sourcebook.git.tree import Tree
 from sourcebook.model.selection import EVERYTHING, Selection
 
 
 def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:
-    """Return the live folders, stores and repositories of a collection, or those that the selection names."""
+    """Return the live folders, stores, repositories and uploads of a collection, or those that the selection names."""
     return _sources(connection, collection, selection, with_removed=False)
 
 
 def every_source(connection: Connection, collection: str) -> list[Source]:
-    """Return the folders, stores and repositories of a collection, also those that have left its configuration."""
+    """Return the folders, stores, repositories and uploads of a collection, also those that left its configuration."""
     return _sources(connection, collection, EVERYTHING, with_removed=True)
 
 
@@ -34,10 +35,19 @@ def _sources(connection: Connection, collection: str, selection: Selection, *, w
                 "with_removed": with_removed,
             },
         ).fetchall()
-    return [_source(row) for row in rows]
+    return [_source(row, _uploads(connection, row) if row["is_uploads"] else None) for row in rows]
 
 
-def _source(row: dict[str, Any]) -> Source:
+def _uploads(connection: Connection, row: dict[str, Any]) -> dict[str, UploadedFile]:
+    """Return the present uploads of a source by their URIs."""
+    rows = connection.execute(queries["uploaded_files"], {"source_id": row["id"]})
+    return {
+        upload_uri(row["location"], name): UploadedFile(name, sha256, size, tuple(tags), store)
+        for name, sha256, size, tags, store in rows
+    }
+
+
+def _source(row: dict[str, Any], uploads: dict[str, UploadedFile] | None) -> Source:
     return Source(
         row["id"],
         row["location"],
@@ -49,6 +59,7 @@ def _source(row: dict[str, Any]) -> Source:
         row["follow_links"],
         _repository(row) if row["is_repository"] else None,
         is_fixed=row["is_fixed"],
+        uploads=uploads,
     )
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from psycopg import Connection
+from psycopg.types.json import Jsonb
 
 from sourcebook.database.batches import batched, batched_by_size
 from sourcebook.database.queries import queries
@@ -302,6 +303,17 @@ class _Comparison:
 
 
 def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
+    if source.uploads is None:
+        _record_files(connection, source, files)
+        return
+    uris = [file.entry.uri for file in files]
+    tags = [list(source.uploads[uri].tags) for uri in uris]
+    with connection.transaction():
+        _record_files(connection, source, files)
+        connection.execute(queries["tag_files"], {"source_id": source.id, "uris": uris, "tags": Jsonb(tags)})
+
+
+def _record_files(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
     connection.execute(
         queries["record_files"],
         {

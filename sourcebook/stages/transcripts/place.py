@@ -8,11 +8,14 @@ from tempfile import NamedTemporaryFile
 from sourcebook.errors import RecordingError, failure_class_of
 from sourcebook.files.reading import local_path, open_file
 from sourcebook.files.source import Source
+from sourcebook.files.upload_store import upload_path
 
 
 @contextmanager
 def place_of(sources: Mapping[int, Source], source_id: int, uri: str) -> Iterator[str]:
-    """Lend a local path or a URL that fsspec opens; a recording of a Git repository is copied to a temporary file.
+    """Lend a local path or a URL that fsspec opens.
+
+    A recording of a Git repository, or of a remote store of uploads, is copied to a temporary file.
 
     Args:
         sources: the sources by their ids.
@@ -23,7 +26,12 @@ def place_of(sources: Mapping[int, Source], source_id: int, uri: str) -> Iterato
         RecordingError: it cannot be copied.
     """
     source = sources.get(source_id)
-    if source is None or source.repository is None:
+    upload = source.uploads.get(uri) if source is not None and source.uploads is not None else None
+    stored = upload_path(upload.sha256, upload.store) if upload is not None else None
+    if stored is not None:
+        yield str(stored)
+        return
+    if source is None or (source.repository is None and source.uploads is None):
         yield local_path(uri) if uri.startswith("file://") else uri
         return
     with NamedTemporaryFile(prefix="sourcebook-") as copy:

@@ -29,7 +29,7 @@ class Source(BaseModel):
     """A source of a collection, after its last listing or crawl."""
 
     collection: str
-    kind: str = Field(description="`files`, `site`, or `collection` whose documents are taken.")
+    kind: str = Field(description="`files`, `site`, `uploads`, or `collection` whose documents are taken.")
     location: str
     read_at: datetime | None = Field(default=None, description="Time of the last complete listing or crawl.")
     error: str | None = Field(default=None, description="Why it cannot be read.")

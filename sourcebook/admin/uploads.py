@@ -1,0 +1,257 @@
+"""Uploads: bytes that a caller sends to a collection under a name, version by version.
+
+They are a source of their own, beside those of the configuration, and become documents at the next ingest. The bytes
+get their place in the store before the row that refers to them, under a lock that keeps them from being deleted.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.admin.audit import record_event
+from sourcebook.admin.collections import check_collections
+from sourcebook.config.collection import FilesSource
+from sourcebook.database.queries import queries
+from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownUploadError
+from sourcebook.files.upload_names import SCHEME, upload_name, upload_tags, upload_uri
+from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes, store_location
+
+_LOCK: Final = 0x50_0B0B
+"""Key of the advisory lock between storing bytes and deleting them."""
+_MOST: Final = 1_000
+"""Uploads of one list, at most."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One version of an upload."""
+
+    collection: str
+    name: str
+    version: int
+    """1, 2, … by name: other bytes under the same name are the next version."""
+    sha256: str
+    """Hash of the bytes, in hexadecimal digits."""
+    bytes: int
+    tags: tuple[str, ...]
+    uri: str
+    """URI of its document: `upload://` with the collection and the name."""
+    uploaded_by: str
+    uploaded_at: datetime
+    removed_at: datetime | None = None
+    """When it was removed, or the next version came; None for the present version."""
+    changed: bool = False
+    """Whether the call that returned it has made it, or changed its tags."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; times as ISO 8601."""
+        values = asdict(self)
+        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class NewUpload:
+    """Bytes that have arrived, with the name that they are to have."""
+
+    name: str
+    incoming: IncomingBytes
+    tags: tuple[str, ...] = ()
+    """Tags of the document; where empty, those of the version before."""
+
+
+def open_store(home: Path) -> UploadStore:
+    """Return the store for new uploads.
+
+    Args:
+        home: the state folder.
+
+    Raises:
+        UploadError: it cannot be reached.
+    """
+    return UploadStore(store_location(home))
+
+
+def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload], *, actor: str) -> list[Upload]:
+    """Store bytes that have arrived, all of them or none, and return them as uploads.
+
+    The same bytes as the present version change nothing but the tags, where some are given.
+
+    Args:
+        connection: in autocommit mode.
+        collection: name of the collection.
+        new: the bytes with their names.
+        actor: who sent them, for the audit.
+
+    Raises:
+        QueryError: the collection does not exist, or two uploads have one name.
+        UploadNameError: a name or a tag is not allowed.
+        EmptyUploadError: one has no bytes.
+        UploadError: the store cannot be written.
+    """
+    checked = [replace(each, name=upload_name(each.name), tags=upload_tags(each.tags)) for each in new]
+    if len({each.name for each in checked}) < len(checked):
+        raise QueryError("two of the uploads have the same name")
+    for each in checked:
+        each.incoming.finish()
+        if not each.incoming.size:
+            raise EmptyUploadError("an upload has no bytes")
+    check_collections(connection, [collection])
+    contents = {each.incoming.sha256: each.incoming for each in checked}
+    announced = {
+        "sha256s": list(contents),
+        "sizes": [incoming.size for incoming in contents.values()],
+        "stores": [incoming.store.location for incoming in contents.values()],
+    }
+    connection.execute(queries["announce_upload_bytes"], announced)
+    with connection.transaction():
+        connection.execute(queries["share_upload_bytes"], {"lock": _LOCK})
+        connection.execute(queries["announce_upload_bytes"], announced)  # they may have been deleted in between
+        for incoming in contents.values():
+            incoming.publish()
+        check_collections(connection, [collection])
+        location = _lock_source(connection, collection)
+        return [_add(connection, collection, location, each, actor) for each in checked]
+
+
+def list_uploads(
+    connection: Connection,
+    collections: Sequence[str] | None = None,
+    *,
+    limit: int = 50,
+    after: tuple[str, str] | None = None,
+) -> list[Upload]:
+    """Return the present uploads by collection and name.
+
+    Args:
+        connection: to the knowledge base.
+        collections: names; every collection where None.
+        limit: the most uploads, 1 to 1,000.
+        after: collection and name of the upload before the first one.
+
+    Raises:
+        QueryError: a collection does not exist, or the limit is not allowed.
+    """
+    if not 1 <= limit <= _MOST:
+        raise QueryError(f"the limit is {limit}; it must be 1 to {_MOST:,}")
+    if collections is not None:
+        check_collections(connection, collections)
+    values = {
+        "collections": None if collections is None else list(collections),
+        "after_collection": None if after is None else after[0],
+        "after_name": None if after is None else after[1],
+        "limit": limit,
+    }
+    return _read(connection, "uploads", values)
+
+
+def list_versions(connection: Connection, collection: str, name: str) -> list[Upload]:
+    """Return every version of an upload that is kept, the newest first.
+
+    Raises:
+        QueryError: the collection does not exist.
+        UploadNameError: no upload can have this name.
+    """
+    check_collections(connection, [collection])
+    return _read(connection, "upload_versions", {"collection": collection, "name": upload_name(name)})
+
+
+def remove_upload(connection: Connection, collection: str, name: str, *, actor: str) -> Upload:
+    """Remove an upload; its document is gone at the next ingest, its bytes once the retention has passed.
+
+    Args:
+        connection: in autocommit mode.
+        collection: name of the collection.
+        name: of the upload.
+        actor: who removes it, for the audit.
+
+    Raises:
+        QueryError: the collection does not exist.
+        UploadNameError: no upload can have this name.
+        UnknownUploadError: there is no such upload.
+    """
+    place = {"collection": collection, "name": upload_name(name)}
+    with connection.transaction():
+        check_collections(connection, [collection])
+        _lock_source(connection, collection)
+        before = _read(connection, "live_upload", place)
+        if not before:
+            raise UnknownUploadError(f"there is no upload {name!r} in {collection}: `sourcebook uploads` lists them")
+        connection.execute(queries["end_upload"], place)
+        record_event(connection, actor, "upload.remove", f"collection {collection}", {"name": place["name"]})
+        (removed, *_) = _read(connection, "upload_versions", place)
+        return replace(removed, changed=True)
+
+
+def delete_unreferenced_bytes(connection: Connection) -> int:
+    """Delete the bytes that no upload needs any more, and unfinished ones; return the number of contents.
+
+    Bytes that their store does not delete now stay for the next time.
+
+    Args:
+        connection: in autocommit mode.
+    """
+    deleted = []
+    with connection.transaction():
+        connection.execute(queries["hold_upload_bytes"], {"lock": _LOCK})
+        for sha256, store in connection.execute(queries["unreferenced_upload_bytes"]).fetchall():
+            try:
+                remove_upload_bytes(sha256, store)
+            except (OSError, SourcebookError) as error:
+                _log.warning("uploaded bytes are still in %s: %s", store, error)
+                continue
+            deleted.append(sha256)
+        if deleted:
+            connection.execute(queries["forget_upload_bytes"], {"sha256s": deleted})
+        stores = [store for (store,) in connection.execute(queries["upload_stores"])]
+    for store in stores:
+        try:
+            UploadStore(store).remove_abandoned()
+        except OSError as error:
+            _log.warning("unfinished uploads are still in %s: %s", store, error)
+    return len(deleted)
+
+
+def _lock_source(connection: Connection, collection: str) -> str:
+    """Return the location of the source of uploads, made where there is none; it is locked until the end."""
+    most = FilesSource.model_fields["max_bytes"].default
+    made = {"collection": collection, "location": f"{SCHEME}{collection}", "max_bytes": most}
+    connection.execute(queries["make_uploads_source"], made)
+    row = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchone()
+    if row is None:
+        raise QueryError(f"collection {collection} has gone")
+    return str(row[0])
+
+
+def _add(connection: Connection, collection: str, location: str, new: NewUpload, actor: str) -> Upload:
+    """Insert the next version, or return the present one where it has the same bytes."""
+    place = {"collection": collection, "name": new.name}
+    digest = new.incoming.sha256
+    present = next(iter(_read(connection, "live_upload", place)), None)
+    tags = list(new.tags) or (list(present.tags) if present is not None else [])
+    details = {"name": new.name, "sha256": digest.hex(), "bytes": new.incoming.size, "tags": tags}
+    if present is not None and present.sha256 == digest.hex():
+        if tags == list(present.tags):
+            return present
+        connection.execute(queries["tag_upload"], {**place, "tags": tags})
+        record_event(connection, actor, "upload.tag", f"collection {collection}", details)
+    else:
+        connection.execute(queries["end_upload"], place)
+        connection.execute(queries["add_upload"], {**place, "sha256": digest, "tags": tags, "actor": actor})
+        record_event(connection, actor, "upload.add", f"collection {collection}", details)
+    (added,) = _read(connection, "live_upload", place)
+    return replace(added, changed=True)
+
+
+def _read(connection: Connection, query: str, values: dict[str, Any]) -> list[Upload]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(queries[query], values).fetchall()
+    return [
+        Upload(uri=upload_uri(row.pop("location"), row["name"]), tags=tuple(row.pop("tags")), **row) for row in rows
+    ]

@@ -1,0 +1,154 @@
+"""`sourcebook upload` and `sourcebook uploads`: files that a collection gets a copy of."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Collections, Json, as_text, collection_option
+from sourcebook.cli.output import counted, print_json, safe, say
+from sourcebook.cli.tables import Column, Row, show_table
+
+if TYPE_CHECKING:
+    from sourcebook.admin.uploads import Upload
+
+COLUMNS: Final = (
+    Column("collection", leaves=2),
+    Column("name", is_prose=True),
+    Column("version", "right"),
+    Column("bytes", "right"),
+    Column("tags", is_prose=True, leaves=1),
+    Column("by", leaves=3),
+    Column("uploaded", leaves=4),
+)
+_PAGE: Final = 1_000
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("upload")(upload)
+    app.command("uploads")(uploads)
+
+
+def upload(
+    ctx: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files; - for standard input.")],
+    collection: Annotated[str, collection_option("The collection.")],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Another name than the file's, for one file.")
+    ] = None,
+    tags: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="A tag of the documents; may be repeated."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Store copies of files in the knowledge base, and ask for documents to be made of them.
+
+    Each has a name; other bytes under the same name are its next version, the same ones change nothing. Without
+    `--tag` the tags of the version before stay. The files themselves may go: the copies are in the store of uploads.
+
+    **Example:** `sourcebook upload report.pdf -c handbook --tag finance`, then `sourcebook ingest handbook`
+    """
+    if name is not None and len(files) > 1:
+        raise typer.BadParameter("--name belongs to one file")
+    if name is None and any(str(file) == "-" for file in files):
+        raise typer.BadParameter("standard input needs a name: add --name")
+    missing = [file for file in files if str(file) != "-" and not file.is_file()]
+    if missing:
+        raise typer.BadParameter(f"{as_text(str(missing[0]))} is no file")
+    context = CommandContext.of(ctx)
+    into = as_text(collection)
+    context.is_empty([into])  # raises an error where there is no database yet
+    from sourcebook.knowledge_base import KnowledgeBase
+
+    done: list[Upload] = []
+    with KnowledgeBase(context.open_database()) as knowledge:
+        for file in files:
+            called = as_text(name if name is not None else file.name)
+            given = tuple(as_text(tag) for tag in tags or ())
+            if str(file) == "-":
+                done.append(knowledge.upload(into, called, sys.stdin.buffer, tags=given))
+            else:
+                with file.open("rb") as opened:
+                    done.append(knowledge.upload(into, called, opened, tags=given))
+        changed = [each.uri for each in done if each.changed]
+        work = knowledge.request_work(into, documents=changed, kinds=["uploads"]) if changed else None
+    if as_json:
+        print_json({"uploads": [each.as_dict() for each in done], "work": work.as_dict() if work else None})
+        return
+    for each in done:
+        said = f"version {each.version}" if each.changed else f"version {each.version} has these bytes already"
+        say(safe(f"{each.uri}: {said}"))
+    if work is not None:
+        say(safe(f"Request {work.id} waits for an ingest. Next: sourcebook ingest {into}"))
+
+
+def uploads(
+    ctx: typer.Context,
+    collections: Collections = None,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option("--remove", metavar="NAME", help="Remove this upload; may be repeated. Needs one -c."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the uploads of collections, or remove some.
+
+    The document of a removed upload is gone with the next ingest. Its bytes are deleted once nothing needs them and
+    `sourcebook purge`, or the collection's `retention`, has deleted its row.
+
+    **Example:** `sourcebook uploads -c handbook`; `sourcebook uploads -c handbook --remove report.pdf`
+    """
+    if remove and len(collections or ()) != 1:
+        raise typer.BadParameter("--remove needs one collection: add -c NAME")
+    context = CommandContext.of(ctx)
+    if context.is_empty(collections or ()):
+        _show([], as_json=as_json)
+        return
+    from sourcebook.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase(context.open_database()) as knowledge:
+        if remove and collections:
+            (named,) = collections
+            removed = [knowledge.remove_upload(named, as_text(each)) for each in dict.fromkeys(remove)]
+            work = knowledge.request_work(named, documents=[each.uri for each in removed], kinds=["uploads"])
+            if as_json:
+                print_json({"removed": [each.as_dict() for each in removed], "work": work.as_dict()})
+                return
+            for each in removed:
+                say(safe(f"{each.uri}: removed"))
+            say(safe(f"Request {work.id} waits for an ingest. Next: sourcebook ingest {named}"))
+            return
+        found = knowledge.uploads(collections or None, limit=_PAGE)
+        page = found
+        while len(page) == _PAGE:
+            page = knowledge.uploads(collections or None, limit=_PAGE, after=(page[-1].collection, page[-1].name))
+            found += page
+    _show(found, as_json=as_json)
+
+
+def _show(found: "list[Upload]", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"uploads": [each.as_dict() for each in found]})
+    elif found:
+        show_table(COLUMNS, [_row(each) for each in found])
+        say(f"{counted(len(found), 'upload')}, {sum(each.bytes for each in found):,} bytes")
+    else:
+        say("There are no uploads. Send one: sourcebook upload FILE -c NAME")
+
+
+def _row(upload: "Upload") -> Row:
+    return Row(
+        (
+            upload.collection,
+            upload.name,
+            str(upload.version),
+            f"{upload.bytes:,}",
+            ", ".join(upload.tags),
+            upload.uploaded_by,
+            f"{upload.uploaded_at.astimezone():%Y-%m-%d %H:%M}",
+        )
+    )

@@ -1,0 +1,209 @@
+"""Routes for uploads: files that callers send, listed and removed by name."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+
+from sourcebook.admin.uploads import Upload, add_uploads, open_store
+from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
+from sourcebook.files.upload_names import upload_name, upload_tags
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
+from sourcebook.server.problems import MEDIA_TYPE, Problem, problem
+from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
+from sourcebook.server.visibility import NotFoundError, seen_collections
+
+router = APIRouter(tags=["uploads"])
+
+_log = logging.getLogger(__name__)
+_NO_UPLOAD: Final = "there is no such upload"
+_Collection = Annotated[str, Query(description="Name of the collection.", examples=["handbook"])]
+_Tags = Annotated[
+    list[str] | None, Query(description="Tags of the documents; without any, those of the version before.")
+]
+_REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
+    415: {
+        "description": "The body is no multipart form",
+        "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+    },
+    507: {"description": "There is no space", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}},
+}
+_FORM: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": [FIELD],
+                    "properties": {FIELD: {"type": "array", "items": {"type": "string", "format": "binary"}}},
+                }
+            }
+        },
+    }
+}
+_BYTES: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class UploadAnswer(BaseModel):
+    """Uploads that were stored or removed, and the request for the work that follows."""
+
+    uploads: list[Upload]
+    work: WorkRequest = Field(description="It makes documents of them, or removes these.")
+
+
+class UploadPage(BaseModel):
+    """A page of uploads."""
+
+    uploads: list[Upload]
+    next_cursor: str | None = Field(description="The `cursor` of the next page; null on the last one.")
+
+
+class UploadVersions(BaseModel):
+    """The versions of one upload."""
+
+    versions: list[Upload]
+
+
+@router.post(
+    "/documents",
+    status_code=202,
+    response_model=UploadAnswer,
+    responses=_REFUSALS,
+    openapi_extra=_FORM,
+    operation_id="upload_documents",
+)
+async def upload_documents(
+    request: Request, knowledge: Knowledge, grant: Writer, collection: _Collection, tag: _Tags = None
+) -> Response:
+    """Store files, all of them or none, and ask for documents to be made of them; their file names are their names."""
+    return await _store(knowledge, grant, collection, tag or [], lambda body: receive_files(request, body))
+
+
+@router.put(
+    "/uploads/{collection}/{name:path}",
+    status_code=202,
+    response_model=UploadAnswer,
+    responses=_REFUSALS,
+    openapi_extra=_BYTES,
+    operation_id="put_upload",
+)
+async def put_upload(
+    request: Request, knowledge: Knowledge, grant: Writer, collection: str, name: str, tag: _Tags = None
+) -> Response:
+    """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
+    checked = upload_name(name)
+    return await _store(knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked))
+
+
+@router.get("/uploads", operation_id="list_uploads")
+def list_uploads(
+    knowledge: Knowledge,
+    grant: Reader,
+    collection: Annotated[list[str] | None, Query(description="Names; every collection by default.")] = None,
+    limit: Annotated[int, Query(ge=1, le=999)] = 50,
+    cursor: Annotated[
+        str | None,
+        Query(
+            max_length=LONGEST_CURSOR, pattern="^[A-Za-z0-9_-]+$", description="The `next_cursor` of the page before."
+        ),
+    ] = None,
+) -> UploadPage:
+    """Return the present version of each upload, by collection and name."""
+    found = knowledge.uploads(
+        seen_collections(knowledge, grant, collection),
+        limit=limit + 1,
+        after=None if cursor is None else place_of(cursor),
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return UploadPage(
+        uploads=found[:limit], next_cursor=None if last is None else cursor_of(last.collection, last.name)
+    )
+
+
+@router.get("/uploads/{collection}/{name:path}", operation_id="get_upload")
+def get_upload(knowledge: Knowledge, grant: Reader, collection: str, name: str) -> UploadVersions:
+    """Return the versions of an upload that are kept, the newest first, removed ones included."""
+    seen_collections(knowledge, grant, [collection])
+    versions = knowledge.upload_versions(collection, name)
+    if not versions:
+        raise NotFoundError(_NO_UPLOAD)
+    return UploadVersions(versions=versions)
+
+
+@router.delete("/uploads", status_code=202, operation_id="remove_upload")
+def remove_upload(
+    knowledge: Knowledge,
+    grant: Writer,
+    collection: _Collection,
+    name: Annotated[str, Query(description="Name of the upload.", examples=["policies/leave.md"])],
+) -> UploadAnswer:
+    """Remove an upload, and ask for its document to be removed."""
+    seen_collections(knowledge, grant, [collection])
+    try:
+        removed = knowledge.remove_upload(collection, name, actor=grant.actor)
+    except UnknownUploadError:
+        raise NotFoundError(_NO_UPLOAD) from None
+    return _answer(knowledge, collection, [removed], grant.actor)
+
+
+async def _store(
+    knowledge: KnowledgeBase,
+    grant: Grant,
+    collection: str,
+    tags: list[str],
+    receive: Callable[[UploadBody], Awaitable[None]],
+) -> Response:
+    """Receive a body and store it; whatever is wrong before the body is read is said before it is."""
+    await run_in_threadpool(seen_collections, knowledge, grant, [collection])
+    checked = upload_tags(tags)
+    try:
+        store = await run_in_threadpool(open_store, knowledge.database.location.home)
+        body = UploadBody(store, checked)
+        try:
+            await receive(body)
+            found = await run_in_threadpool(_keep, knowledge, collection, body, grant.actor)
+        finally:
+            await run_in_threadpool(body.close)
+    except ClientDisconnect:
+        return problem(400, "the body ends before its length")  # which nobody reads
+    except RefusedBodyError as error:
+        return problem(error.status, str(error))
+    except EmptyUploadError:
+        return problem(422, "a file has no bytes")
+    except UploadNameError as error:
+        return problem(422, str(error))
+    except UploadSpaceError as error:
+        _log.error("an upload failed: %s", error)
+        return problem(507, "there is no space for the upload on the server; nothing of it was kept")
+    except (UploadError, OSError) as error:
+        _log.error("an upload failed: %s", error)
+        return problem(503, "uploads cannot be stored now; the server's log says why")
+    return JSONResponse(found.model_dump(mode="json"), 202)
+
+
+def _keep(knowledge: KnowledgeBase, collection: str, body: UploadBody, actor: str) -> UploadAnswer:
+    with knowledge.database.connection() as connection:
+        uploads = add_uploads(connection, collection, body.uploads, actor=actor)
+    return _answer(knowledge, collection, uploads, actor)
+
+
+def _answer(knowledge: KnowledgeBase, collection: str, uploads: list[Upload], actor: str) -> UploadAnswer:
+    work = knowledge.request_work(
+        collection, documents=[upload.uri for upload in uploads], kinds=["uploads"], actor=actor
+    )
+    return UploadAnswer(uploads=uploads, work=work)

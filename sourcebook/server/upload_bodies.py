@@ -1,0 +1,177 @@
+"""Bodies of uploads, written to the store as they arrive: memory does not grow with them.
+
+Whatever goes wrong before a body is whole leaves nothing of it.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack
+from typing import Final
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from sourcebook.admin.uploads import NewUpload
+from sourcebook.errors import SourcebookError, UploadNameError
+from sourcebook.files.upload_names import upload_name
+from sourcebook.files.upload_store import IncomingBytes, UploadStore
+
+_PIECE: Final = 1 << 20
+"""Bytes that are written at once."""
+_MOST_FILES: Final = 1_000
+FIELD: Final = "file"
+"""Name of the parts that are files."""
+
+
+class RefusedBodyError(SourcebookError):
+    """The body of an upload is none that can be stored.
+
+    Args:
+        status: HTTP status of the answer.
+        reason: sentence that repeats nothing of the body.
+    """
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class UploadBody:
+    """The uploads of one body; `close` deletes those that were not stored."""
+
+    def __init__(self, store: UploadStore, tags: Sequence[str] = ()) -> None:
+        self.uploads: list[NewUpload] = []
+        self._store = store
+        self._tags = tuple(tags)
+        self._unstored = ExitStack()
+
+    def begin(self, name: str) -> IncomingBytes:
+        """Return the writer of the next upload.
+
+        Raises:
+            UploadError: the store cannot be written.
+        """
+        incoming = self._unstored.enter_context(self._store.begin())
+        self.uploads.append(NewUpload(name, incoming, self._tags))
+        return incoming
+
+    def close(self) -> None:
+        """Delete what was not stored."""
+        self._unstored.close()
+
+
+async def receive_bytes(request: Request, body: UploadBody, name: str) -> None:
+    """Write a body that is one file to the store.
+
+    Raises:
+        RefusedBodyError: the body is empty.
+        UploadError: the store cannot be written.
+        ClientDisconnect: the client has gone before the end.
+    """
+    incoming = await run_in_threadpool(body.begin, name)
+    async for piece in _pieces(request):
+        await run_in_threadpool(incoming.write, piece)
+    if not incoming.size:
+        raise RefusedBodyError(422, "the body has no bytes")
+
+
+async def receive_files(request: Request, body: UploadBody) -> None:
+    """Write the files of a multipart body to the store.
+
+    Raises:
+        RefusedBodyError: the body is no multipart form, is not whole, or has a part that is no file.
+        UploadError: the store cannot be written.
+        ClientDisconnect: the client has gone before the end.
+    """
+    media_type, options = parse_options_header(request.headers.get("content-type", "").encode("latin-1", "replace"))
+    if media_type != b"multipart/form-data":
+        raise RefusedBodyError(415, "send the files as multipart/form-data; PUT takes one file as it is")
+    try:
+        parts = _Parts(body, options.get(b"boundary", b""))
+        async for piece in _pieces(request):
+            await run_in_threadpool(parts.write, piece)
+    except FormParserError:
+        raise RefusedBodyError(400, "the body is no valid multipart/form-data") from None
+    parts.end()
+
+
+class _Parts:
+    """The parts of a multipart body, parsed as they arrive."""
+
+    def __init__(self, body: UploadBody, boundary: bytes) -> None:
+        if not boundary:
+            raise RefusedBodyError(400, "the Content-Type of the body names no boundary")
+        self._body = body
+        self._header = bytearray()
+        self._value = bytearray()
+        self._headers: dict[bytes, bytes] = {}
+        self._incoming: IncomingBytes | None = None
+        self._is_whole = False
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._headers.clear,
+                "on_header_field": lambda data, start, end: self._header.extend(data[start:end]),
+                "on_header_value": lambda data, start, end: self._value.extend(data[start:end]),
+                "on_header_end": self._end_header,
+                "on_headers_finished": self._begin_file,
+                "on_part_data": self._write,
+                "on_part_end": self._end_file,
+                "on_end": self._end,
+            },
+        )
+
+    def write(self, piece: bytes) -> None:
+        self._parser.write(piece)
+
+    def end(self) -> None:
+        if not self._is_whole:
+            raise RefusedBodyError(400, "the body ends before its last boundary")
+        if not self._body.uploads:
+            raise RefusedBodyError(422, f"the body has no file: the parts are named `{FIELD}`")
+
+    def _end_header(self) -> None:
+        self._headers[bytes(self._header).lower()] = bytes(self._value)
+        self._header.clear()
+        self._value.clear()
+
+    def _begin_file(self) -> None:
+        number = len(self._body.uploads) + 1
+        if number > _MOST_FILES:
+            raise RefusedBodyError(422, f"the body has more than {_MOST_FILES:,} files")
+        _, options = parse_options_header(self._headers.get(b"content-disposition"))
+        if options.get(b"name") != FIELD.encode() or b"filename" not in options:
+            raise RefusedBodyError(422, f"part {number} is no file: the parts are named `{FIELD}` and have a filename")
+        try:
+            name = upload_name(options[b"filename"].decode())
+        except UnicodeDecodeError:
+            raise RefusedBodyError(422, f"the name of file {number} is not in UTF-8") from None
+        except UploadNameError as error:
+            raise RefusedBodyError(422, f"file {number}: {error}") from None
+        self._incoming = self._body.begin(name)
+
+    def _write(self, data: bytes, start: int, end: int) -> None:
+        if self._incoming is not None:
+            self._incoming.write(memoryview(data)[start:end])
+
+    def _end_file(self) -> None:
+        if self._incoming is not None:
+            if not self._incoming.size:
+                raise RefusedBodyError(422, f"file {len(self._body.uploads)} has no bytes")
+            self._incoming.finish()
+
+    def _end(self) -> None:
+        self._is_whole = True
+
+
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    """Yield a body in pieces that are worth a write."""
+    held = bytearray()
+    async for arrived in request.stream():
+        held += arrived
+        if len(held) >= _PIECE:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)
