@@ -180,8 +180,8 @@ def test_errors_reach_the_model_as_sentences(base: Stages, knowledge: KnowledgeB
             answer = await agent.refused(tool, **arguments)
             assert said in answer or said in answer.lower(), answer
             assert "Error executing" not in answer
-        with pytest.raises(MCPError, match="there is no tool 'remove_source'"):
-            await agent.client.call_tool("remove_source", {})
+        with pytest.raises(MCPError, match="there is no tool 'remove_everything'"):
+            await agent.client.call_tool("remove_everything", {})
         with base.connection() as connection:
             connection.execute("ALTER TABLE sourcebook.collection RENAME TO collection_away")
         try:

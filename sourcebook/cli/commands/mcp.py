@@ -32,6 +32,14 @@ def mcp(
     ctx: typer.Context,
     collections: Collections = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tool that changes anything.")] = False,
+    folder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--folder",
+            metavar="DIR",
+            help="A folder that the agent may add to a collection; repeatable. Else those of SOURCEBOOK_FOLDERS.",
+        ),
+    ] = None,
     chatgpt: ChatGpt = False,
 ) -> None:
     """Let an agent on this machine use the knowledge base, over the Model Context Protocol.
@@ -50,7 +58,7 @@ def mcp(
     from sourcebook.server.mcp.opened import OpenedOnce
 
     context = CommandContext.of(ctx)
-    knowledge = OpenedOnce(lambda: _open(context))
+    knowledge = OpenedOnce(lambda: _open(context, folder))
     loaded = threading.Event()
     threading.Thread(target=_prepare, args=(knowledge, collections, loaded), daemon=True).start()
     try:
@@ -76,12 +84,14 @@ def _load_server() -> "Callable[..., None]":
     return serve_stdio
 
 
-def _open(context: CommandContext) -> "KnowledgeBase":
+def _open(context: CommandContext, folders: list[str] | None) -> "KnowledgeBase":
     from sourcebook.knowledge_base import KnowledgeBase
 
     if context.is_empty():
         raise DatabaseError("there is no knowledge base yet", remedy="run  sourcebook ingest")
-    return KnowledgeBase(context.open_database())
+    knowledge = KnowledgeBase(context.open_database())
+    knowledge.folders = folders or None
+    return knowledge
 
 
 def _prepare(knowledge: "OpenedOnce", collections: list[str] | None, loaded: threading.Event) -> None:

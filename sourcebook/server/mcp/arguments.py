@@ -10,6 +10,9 @@ from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKEN
 from sourcebook.server.types import SearchQuery
 
 _LARGEST_ID = (1 << 63) - 1
+_MOST_DOCUMENTS = 100
+_LONGEST_TEXT = 1_000_000
+"""Characters of a document that an agent sends."""
 _CONDITIONS = ", ".join(field.name for field in fields(Filters))
 
 
@@ -94,6 +97,54 @@ class _Waiting(_Arguments):
 
 class JobArguments(CancelArguments, _Waiting):
     """Arguments of `get_job`."""
+
+
+class NewDocument(BaseModel):
+    """A document that an agent sends."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(
+        min_length=1,
+        max_length=255,
+        description="A path such as `notes/gauges.md`, whose ending says the format; `.md` is added where it has none. "
+        "Another text under the same name is its next version.",
+    )
+    text: str = Field(min_length=1, max_length=_LONGEST_TEXT, description="Its content, as Markdown or plain text.")
+    tags: list[str] = Field(default=[], description="Words to filter searches by.")
+
+
+class IngestArguments(_Waiting):
+    """Arguments of `ingest_documents`."""
+
+    collection: str = Field(description="Name of the collection.")
+    documents: list[NewDocument] | None = Field(
+        default=None, min_length=1, max_length=_MOST_DOCUMENTS, description="Documents to add."
+    )
+    folder: str | None = Field(
+        default=None, min_length=1, max_length=4_096, description="Or a folder of the server, one of those it allows."
+    )
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if self.documents is not None and self.folder is not None:
+            raise ValueError("give documents or a folder, not both")
+        return self
+
+
+class CrawlArguments(_Waiting):
+    """Arguments of `crawl_website`."""
+
+    collection: str = Field(description="Name of the collection.")
+    url: str = Field(min_length=1, max_length=4_096, description="Page, sitemap or llms.txt to begin with.")
+    max_pages: StrictInt = Field(default=100, ge=1, le=10_000, description="Pages, at most.")
+
+
+class RemoveSourceArguments(_Waiting):
+    """Arguments of `remove_source`."""
+
+    collection: str = Field(description="Name of the collection.")
+    location: str = Field(min_length=1, max_length=4_096, description="The source's `location`, from list_sources.")
 
 
 class ChatGptSearchArguments(_Arguments):

@@ -12,12 +12,15 @@ from sourcebook.server.mcp.arguments import (
     ChatGptFetchArguments,
     ChatGptSearchArguments,
     CollectionsArguments,
+    CrawlArguments,
     FetchArguments,
+    IngestArguments,
     JobArguments,
     ListArguments,
+    RemoveSourceArguments,
     SearchArguments,
 )
-from sourcebook.server.mcp.tools import chatgpt, fetch, jobs, listings, search
+from sourcebook.server.mcp.tools import chatgpt, fetch, jobs, listings, search, writing
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,40 @@ TOOLS: Final = (
         jobs.cancel_job,
         scope="write",
         is_destructive=True,
+    ),
+    OfferedTool(
+        "ingest_documents",
+        "Ingest documents",
+        "Add documents to a collection by their text, or a folder of the server, or bring the collection up to date "
+        "where neither is given. Answers at once with a job; the documents can be found when it has succeeded.",
+        IngestArguments,
+        writing.IngestJob,
+        writing.ingest_documents,
+        scope="write",
+        follows=True,
+    ),
+    OfferedTool(
+        "crawl_website",
+        "Crawl a web site",
+        "Add a web site to a collection, and fetch its pages as far as they are due. Answers at once with a job.",
+        CrawlArguments,
+        jobs.Job,
+        writing.crawl_website,
+        scope="write",
+        is_open=True,
+        follows=True,
+    ),
+    OfferedTool(
+        "remove_source",
+        "Remove a source",
+        "Remove a folder, web site or repository from a collection, with the documents that came from it. Answers at "
+        "once with the job that removes them.",
+        RemoveSourceArguments,
+        jobs.Job,
+        writing.remove_source,
+        scope="write",
+        is_destructive=True,
+        follows=True,
     ),
 )
 """Tools that are offered to every caller with their scope."""

@@ -8,6 +8,8 @@ import anyio
 from mcp import types
 
 from sourcebook.model.work import START_SECONDS
+from sourcebook.server.mcp.budget import as_json
+from sourcebook.server.mcp.tools.jobs import Job
 
 LONGEST_WAIT: Final = 50.0
 """Seconds of one wait, at most: clients of the protocol give up after a minute without an answer."""
@@ -25,11 +27,12 @@ async def follow(
     """Return the answer about a job when the job has ended, or the time is over.
 
     Args:
-        answer: that of the tool; a job, or a failure, which is returned.
+        answer: that of the tool; a job, which may say more than `get_job` does, or a failure, which is returned.
         look: returns the answer about the job with an id as it is now.
         tell: tells the client of progress; does nothing where it wants none.
     """
     until, told = time.monotonic() + LONGEST_WAIT, -1.0
+    beside = {name: value for name, value in (answer.structured_content or {}).items() if name not in Job.model_fields}
     while not answer.is_error and (job := answer.structured_content or {}).get("ended_at") is None:
         progress = _progress_of(job)
         if progress > told:  # the protocol wants progress that never falls
@@ -39,7 +42,10 @@ async def follow(
             break
         await anyio.sleep(_PAUSE)
         answer = await look(int(job["job"]))
-    return answer
+    if answer.is_error or not beside:
+        return answer
+    found = {**(answer.structured_content or {}), **beside}
+    return types.CallToolResult(content=[types.TextContent(text=as_json(found))], structured_content=found)
 
 
 def _progress_of(job: dict[str, Any]) -> float:

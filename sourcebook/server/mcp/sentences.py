@@ -6,7 +6,15 @@ from typing import Final
 from pydantic import ValidationError
 
 from sourcebook.database.failures import database_failure_in
-from sourcebook.errors import AmbiguousDocumentError, DatabaseError, QueryError, SourcebookError, UnknownDocumentError
+from sourcebook.errors import (
+    AmbiguousDocumentError,
+    ConflictError,
+    DatabaseError,
+    EmptyUploadError,
+    QueryError,
+    SourcebookError,
+    UnknownDocumentError,
+)
 from sourcebook.server.mcp.catalogue import OfferedTool
 from sourcebook.server.visibility import NotFoundError
 
@@ -40,7 +48,7 @@ def sentence(error: Exception, *, is_local: bool) -> str:
     """
     error = database_failure_in(error) or error
     match error:
-        case NotFoundError() | QueryError() | AmbiguousDocumentError():
+        case NotFoundError() | QueryError() | AmbiguousDocumentError() | ConflictError() | EmptyUploadError():
             return storable(str(error))
         case UnknownDocumentError():
             return "there is no such document"
