@@ -12,6 +12,8 @@ from benchmarks.parts.search import questions_of, searched_library
 from benchmarks.parts.server import serving
 
 _STARTS = 5
+_FEWEST = 100
+"""Questions, at least."""
 _WARM_UP = 10
 """Questions that are asked before, in other words, and not measured."""
 
@@ -19,7 +21,7 @@ _WARM_UP = 10
 def run(bench: Bench) -> list[Row]:
     """Ask the library, an agent's own process and a server in turns; then start processes for a first answer each."""
     library, collection = searched_library(bench)
-    questions = questions_of(bench)
+    questions = _enough(questions_of(bench))
     rows = []
     with library.knowledge() as knowledge, stdio_agent(library) as local, serving(library) as (port, _, _):
         local.begin()
@@ -43,6 +45,12 @@ def run(bench: Bench) -> list[Row]:
     rows.append(Row("first answer of `sourcebook mcp`, start included", middle(starts), "s", 1.5, spread(starts, "s")))
     rows.append(Row("beside the protocol on standard output", float(strays), "bytes", 0.0))
     return rows
+
+
+def _enough(questions: list[str]) -> list[str]:
+    """Return at least a hundred questions: those of a small set in several wordings, as each is asked once."""
+    times = -(-_FEWEST // len(questions))
+    return [question if number == 0 else f"{question} {number}" for number in range(times) for question in questions]
 
 
 def _times(asked: dict[str, Callable[[str], object]], questions: list[str]) -> dict[str, Latency]:

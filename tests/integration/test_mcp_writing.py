@@ -130,7 +130,7 @@ def test_a_name_that_is_not_allowed_stores_nothing(knowledge: KnowledgeBase) -> 
 
 def test_an_agent_that_waits_gets_the_documents_with_the_job_that_has_ended(knowledge: KnowledgeBase) -> None:
     async def work(agent: Agent) -> Any:
-        async def finish(*_: Any) -> None:
+        async def finish(progress: float, total: float | None, message: str | None) -> None:
             with knowledge.database.connection() as connection:
                 claimed = claim_work(connection, worker="host:1")
                 if claimed is not None:
