@@ -43,7 +43,7 @@ def run(bench: Bench) -> list[Row]:
         starts.append(seconds)
         strays += more
     rows.append(Row("first answer of `sourcebook mcp`, start included", middle(starts), "s", 1.5, spread(starts, "s")))
-    rows.append(Row("beside the protocol on standard output", float(strays), "bytes", 0.0))
+    rows.append(Row("bytes beside the protocol on standard output", float(strays), "", 0.0))
     return rows
 
 
