@@ -14,7 +14,7 @@ from sourcebook.server.body_limit import BodyLimit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
-from sourcebook.server.routes import collections, documents, operation, search
+from sourcebook.server.routes import collections, documents, lookup, operation, search
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
@@ -65,7 +65,7 @@ def create_app(
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, collections, documents):
+    for module in (search, collections, lookup, documents):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
     AmbiguousDocumentError,
+    DatabaseBusyError,
     DatabaseError,
     MissingDependencyError,
     ModelError,
@@ -25,6 +26,7 @@ from sourcebook.errors import (
     SourcebookError,
     UnknownDocumentError,
 )
+from sourcebook.model.problem_types import ProblemType
 from sourcebook.server.visibility import NotFoundError
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -60,9 +62,11 @@ class ForbiddenError(SourcebookError):
     """The caller's key does not allow this."""
 
 
-def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+def problem(
+    status: int, detail: str, headers: dict[str, str] | None = None, kind: ProblemType = ProblemType.PLAIN
+) -> Response:
     """Return the answer to a request that failed."""
-    found = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    found = Problem(type=kind, title=HTTPStatus(status).phrase, status=status, detail=detail)
     return JSONResponse(found.model_dump(), status, headers, MEDIA_TYPE)
 
 
@@ -82,21 +86,28 @@ async def _on_error(request: Request, error: Exception) -> Response:
         case ForbiddenError():
             return problem(403, str(error))
         case NotFoundError():
-            return problem(404, str(error))
+            unknown = isinstance(error, UnknownDocumentError)
+            return problem(404, str(error), kind=ProblemType.UNKNOWN_DOCUMENT if unknown else ProblemType.PLAIN)
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))
-            return problem(400, without_sent(str(error), sent))
+            ambiguous = isinstance(error, AmbiguousDocumentError)
+            kind = ProblemType.AMBIGUOUS_DOCUMENT if ambiguous else ProblemType.PLAIN
+            return problem(400, without_sent(str(error), sent), kind=kind)
         case UnknownDocumentError():
-            return problem(404, "there is no such document")
+            return problem(404, "there is no such document", kind=ProblemType.UNKNOWN_DOCUMENT)
         case DatabaseError(is_temporary=True):
-            return problem(503, error.detail, {"Retry-After": str(_RETRY_SECONDS)})
+            busy = isinstance(error, DatabaseBusyError)
+            kind = ProblemType.DATABASE_BUSY if busy else ProblemType.DATABASE_UNAVAILABLE
+            return problem(503, error.detail, {"Retry-After": str(_RETRY_SECONDS)}, kind)
         case DatabaseError():
             _log.error("a request failed: %s", error)
             return problem(503, "the database cannot be used; the server's log says why")
         case ModelError() | MissingDependencyError():
             _log.error("a request failed: %s", error)
-            return problem(503, "a model or a package is missing on the server; its log says which")
+            return problem(
+                503, "a model or a package is missing on the server; its log says which", kind=ProblemType.MODEL
+            )
     _log.error("a request failed", exc_info=error)
     return problem(500, "something unexpected went wrong; the server's log says what")
 

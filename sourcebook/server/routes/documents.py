@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query
 from starlette.responses import Response
 
+from sourcebook.errors import FailureClass
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
@@ -13,8 +14,10 @@ from sourcebook.server.visibility import seen_collections, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
+MOST_BEFORE = 1_000_000
+"""Items before a page, at most."""
 State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
-Kind = Literal["file", "page", "recording"]
+Kind = Literal["file", "page", "recording", "source"]
 
 
 @router.get("", operation_id="list_documents")
@@ -27,7 +30,22 @@ def list_documents(
     text: Annotated[
         str | None, Query(max_length=1_000, description="Only items with this text in their title or URI, in any case.")
     ] = None,
+    failed: Annotated[
+        bool, Query(description="Only failed and skipped items, with the sources that cannot be listed.")
+    ] = False,
+    removed: Annotated[bool, Query(description="Removed documents as well.")] = False,
+    failure: Annotated[FailureClass | None, Query(description="Only items that failed in this way.")] = None,
+    processing: Annotated[bool, Query(description="Only items that a process works on now.")] = False,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+    offset: Annotated[
+        int,
+        Query(
+            ge=0,
+            le=MOST_BEFORE,
+            description="Items before the first one: the way on where `failed`, `failure`, `processing` or the kind "
+            "`source` limits the list, which has no cursor then.",
+        ),
+    ] = 0,
     cursor: Annotated[
         str | None,
         Query(
@@ -41,10 +59,16 @@ def list_documents(
         states=state or (),
         kinds=kind or (),
         text=_storable(text),
+        failed=failed,
+        removed=removed,
+        failure=failure,
+        processing=processing,
         limit=limit + 1,
+        offset=offset,
         after=None if cursor is None else place_of(cursor),
     )
-    last = found[limit - 1] if len(found) > limit else None
+    is_ordered = not (failed or failure or processing or "source" in (kind or ()))  # these come behind the others
+    last = found[limit - 1] if is_ordered and len(found) > limit else None
     return DocumentPage(
         documents=found[:limit], next_cursor=None if last is None else cursor_of(last.collection, last.uri)
     )

@@ -1,0 +1,45 @@
+"""Answers of a server as the types of the library."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from sourcebook.errors import DatabaseError
+
+Answer = TypeVar("Answer")
+
+
+def read(kind: type[Answer], content: bytes) -> Answer:
+    """Return the body of an answer as a type of the library; fields that the type has not are left out.
+
+    Raises:
+        DatabaseError: it has another shape: a proxy or another program answered, or a server of another version.
+    """
+    try:
+        return cast("Answer", _adapter(kind).validate_json(content))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the answer"
+        raise DatabaseError(
+            f"the server's answer is none that this version reads ({place}: {first['msg']})",
+            remedy="is it a Sourcebook of the same version?",
+        ) from None
+
+
+def read_list(kind: type[Answer], content: bytes, name: str) -> list[Answer]:
+    """Return the list that an answer holds under a name.
+
+    Raises:
+        DatabaseError: it has another shape.
+    """
+    values = read(cast("type[Mapping[str, Any]]", Mapping[str, list[kind]]), content)  # type: ignore[valid-type]
+    if name not in values:
+        raise DatabaseError(f"the server's answer has no {name}", remedy="is it a Sourcebook of the same version?")
+    return cast("list[Answer]", values[name])
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
