@@ -9,12 +9,15 @@ from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
 
 from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.server.problems import ForbiddenError, NoAccessError
 
+KEY_SCHEME: Final = HTTPBearer(scheme_name="key", description="A key, sb_…; see `sourcebook key`.", auto_error=False)
+"""Access as the description of the API states it; `grant_of` decides."""
 _OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names and addresses by which a machine names itself."""
 

@@ -1,19 +1,19 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
 from collections.abc import Collection
-from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Security
 from prometheus_client import CollectorRegistry
 from starlette.routing import Route
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
+from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.body_limit import BodyLimit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
-from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
+from sourcebook.server.problems import add_problems, described
 from sourcebook.server.routes import collections, documents, lookup, operation, search
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
@@ -22,13 +22,7 @@ Send a key as `Authorization: Bearer sb_…`; on its own machine a server that l
 may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
 """
 
-_FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    number: {
-        "description": HTTPStatus(number).phrase,
-        "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
-    }
-    for number in (400, 401, 403, 404, 413, 422, 503)
-}
+_FAILURES: Final = described(400, 401, 403, 404, 413, 422, 503)
 """Descriptions of the answers to requests that fail."""
 
 
@@ -64,7 +58,7 @@ def create_app(
     app.state.rerankers = frozenset(rerankers)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
-    api = APIRouter(prefix="/v1", responses=_FAILURES)
+    api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     for module in (search, collections, lookup, documents):
         api.include_router(module.router)
     app.include_router(api)

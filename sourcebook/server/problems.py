@@ -70,6 +70,12 @@ def problem(
     return JSONResponse(found.model_dump(), status, headers, MEDIA_TYPE)
 
 
+def described(*numbers: int) -> dict[int | str, dict[str, Any]]:
+    """Return the description of answers to requests that fail, by their status."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in numbers}
+
+
 def add_problems(app: FastAPI) -> None:
     """Answer every error of an app with problem details."""
     app.add_exception_handler(SourcebookError, _on_error)

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
 from sourcebook.errors import FailureClass
@@ -18,6 +18,7 @@ MOST_BEFORE = 1_000_000
 """Items before a page, at most."""
 State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
 Kind = Literal["file", "page", "recording", "source"]
+Number = Annotated[int, Path(description="Id of the document.", examples=[1])]
 
 
 @router.get("", operation_id="list_documents")
@@ -74,9 +75,14 @@ def list_documents(
     )
 
 
-@router.get("/{document}", response_model=DocumentAnswer, operation_id="get_document")
+@router.get(
+    "/{document}",
+    response_model=DocumentAnswer,
+    operation_id="get_document",
+    responses={304: {"description": "Nothing has changed since the answer with the `ETag` that was sent."}},
+)
 def get_document(
-    document: int,
+    document: Number,
     knowledge: Knowledge,
     grant: Reader,
     if_none_match: Annotated[str | None, Header(description="The `ETag` of an earlier answer.")] = None,
@@ -92,7 +98,7 @@ def get_document(
 
 
 @router.get("/{document}/chunks", operation_id="get_chunks")
-def get_chunks(document: int, knowledge: Knowledge, grant: Reader) -> ChunkList:
+def get_chunks(document: Number, knowledge: Knowledge, grant: Reader) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
     return ChunkList(chunks=list(visible_document(knowledge, grant, document).passages))
 

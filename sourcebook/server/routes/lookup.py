@@ -6,9 +6,11 @@ from fastapi import APIRouter, Query
 
 from sourcebook.admin.items import Document
 from sourcebook.errors import QueryError
-from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.visibility import visible_document
+
+LONGEST_NAME = 4_000
+"""Characters of a name, at most: the line of a request holds them, each of twelve bytes, and the longest path."""
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -18,7 +20,13 @@ def lookup_document(
     knowledge: Knowledge,
     grant: Reader,
     name: Annotated[
-        str | None, Query(min_length=1, max_length=MOST_CHARACTERS, description="Its URI, or the end of its path.")
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="Its URI, or the end of its path.",
+            examples=["handbook/power.md"],
+        ),
     ] = None,
     number: Annotated[int | None, Query(alias="id", description="Its id, in place of a name.")] = None,
     collection: Annotated[str | None, Query(description="Its collection, where several have it.")] = None,
