@@ -21,8 +21,8 @@ collections:
   handbook: {files: [{root: ./docs/handbook, tags: [policy]}]}
   personnel: {files: [{root: ./docs/personnel}]}
 """
-SECONDS = 40
-"""Longest run of schemathesis for each key, on a machine that is busy with other tests."""
+EXAMPLES = 12
+"""Random cases of an operation for each key; its examples and boundary values come first."""
 CONFIG_OF_SCHEMATHESIS = """\
 [checks.positive_data_acceptance]
 # 400: a value that no schema can tell, such as a filter, a cursor, or the name of a model. 404: of another key.
@@ -110,7 +110,7 @@ def test_schemathesis_finds_nothing(
     with serving(knowledge, requires_key=True) as client:
         command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration), "--no-color", "run"]
         command += [f"http://127.0.0.1:{client.port}/openapi.json", "--checks", "all", "--warnings", "off"]
-        command += ["--max-examples", "15", "--max-time", str(SECONDS), "--continue-on-failure", "--seed", "1"]
+        command += ["--max-examples", str(EXAMPLES), "--continue-on-failure", "--seed", "1"]
         command += ["--generation-database", "none", "-H", f"Authorization: Bearer {key(base, scope, only)}"]
         done = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, timeout=300, env={**os.environ, "COLUMNS": "200"}
@@ -120,7 +120,7 @@ def test_schemathesis_finds_nothing(
     assert done.returncode == 0, said[-12_000:]
     generated = re.search(r"([\d,]+) generated", said)
     assert generated is not None
-    assert int(generated[1].replace(",", "")) > 100
+    assert int(generated[1].replace(",", "")) > 200
 
 
 JSON_TYPE = {"Content-Type": "application/json"}
