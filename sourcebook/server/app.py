@@ -13,7 +13,7 @@ from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.body_limit import BodyLimit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
-from sourcebook.server.problems import add_problems, described
+from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.routes import collections, documents, lookup, operation, search
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
@@ -22,7 +22,7 @@ Send a key as `Authorization: Bearer sb_…`; on its own machine a server that l
 may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
 """
 
-_FAILURES: Final = described(400, 401, 403, 404, 413, 422, 503)
+_FAILURES: Final = failures(400, 401, 403, 404, 413, 422, 503)
 """Descriptions of the answers to requests that fail."""
 
 

@@ -54,6 +54,12 @@ class Problem(BaseModel):
     detail: str = Field(examples=["there is no such collection"])
 
 
+def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the descriptions of the answers to requests that fail, by their statuses."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in statuses}
+
+
 class NoAccessError(SourcebookError):
     """The caller has sent no valid key."""
 
@@ -68,12 +74,6 @@ def problem(
     """Return the answer to a request that failed."""
     found = Problem(type=kind, title=HTTPStatus(status).phrase, status=status, detail=detail)
     return JSONResponse(found.model_dump(), status, headers, MEDIA_TYPE)
-
-
-def described(*numbers: int) -> dict[int | str, dict[str, Any]]:
-    """Return the description of answers to requests that fail, by their status."""
-    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
-    return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in numbers}
 
 
 def add_problems(app: FastAPI) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from sourcebook.admin.collections import collection_names
 from sourcebook.server.access import KEY_SCHEME, Administrator, Knowledge
-from sourcebook.server.problems import described
+from sourcebook.server.problems import failures
 
 router = APIRouter(tags=["operation"])
 
@@ -27,7 +27,7 @@ async def health() -> State:
     return State()
 
 
-@router.get("/ready", operation_id="ready", responses=described(503))
+@router.get("/ready", operation_id="ready", responses=failures(503))
 def ready(knowledge: Knowledge) -> State:
     """Answer where the database does, too; 503 otherwise."""
     with knowledge.database.connection() as connection:
@@ -40,7 +40,7 @@ def ready(knowledge: Knowledge) -> State:
     operation_id="metrics",
     response_class=PlainTextResponse,
     dependencies=[Security(KEY_SCHEME)],
-    responses=described(401, 403, 503),
+    responses=failures(401, 403, 503),
 )
 def metrics(request: Request, _: Administrator) -> Response:
     """Return the Prometheus metrics of the searches of this process."""
