@@ -1,6 +1,6 @@
 """Answers of a server as the types of the library."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -18,7 +18,7 @@ def read(kind: type[Answer], content: bytes) -> Answer:
         DatabaseError: it has another shape: a proxy or another program answered, or a server of another version.
     """
     try:
-        return cast("Answer", _adapter(kind).validate_json(content))
+        return cast("Answer", _adapter(cast("Hashable", kind)).validate_json(content))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the answer"
@@ -41,5 +41,5 @@ def read_list(kind: type[Answer], content: bytes, name: str) -> list[Answer]:
 
 
 @cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
+def _adapter(kind: Hashable) -> TypeAdapter[Any]:
     return TypeAdapter(kind)

@@ -78,6 +78,7 @@ def example_of(parameter: Mapping[str, Any]) -> Any:
 ODD_VALUES = ("%00", "a%00b", "%ff", "%ed%a0%80", "%f4%8f%bf%bf", "..%2f..%2fetc%2fpasswd", "%3Cscript%3E", "%0d%0aX:1")
 """NUL, invalid UTF-8, a lone surrogate, the last code point, a way out, markup, another header."""
 LONG = "x" * 10_001
+ODD_JSON: tuple[Any, ...] = ("a\0b", "\0", "\ud800", LONG, "", None, True, [], {}, -1, 1e308, 10**30, [["x"]] * 50)
 
 
 def hostile_addresses(operation: Operation) -> Iterator[str]:
@@ -102,7 +103,7 @@ def hostile_bodies(operation: Operation) -> Iterator[tuple[bytes, str]]:
         yield text.encode("utf-16"), JSON
         yield text[:-1].encode(), JSON
         for name in example:
-            for value in ("a\0b", "\0", "\ud800", LONG, "", None, True, [], {}, -1, 1e308, 10**30, [["x"]] * 50):
+            for value in ODD_JSON:
                 yield json.dumps({**example, name: value}).encode(), JSON
             yield json.dumps({**example, f"{name}\0": 1, "\udfff": 2}).encode(), JSON
     yield b"", JSON
