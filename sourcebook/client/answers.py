@@ -42,4 +42,4 @@ def read_list(kind: type[Answer], content: bytes, name: str) -> list[Answer]:
 
 @cache
 def _adapter(kind: Hashable) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+    return TypeAdapter(cast("Any", kind))

@@ -134,7 +134,7 @@ class RemoteContents(ABC):
         from sourcebook.client.item_page import ItemPage
         from sourcebook.errors import QueryError
 
-        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        if limit is not None and not _is_number(limit):
             raise QueryError(f"the limit is {limit!r}; it must be 1 or more, or None for all")
         # The sources among failed items come behind all items: no place in their order says where a page ended.
         by_offset = bool(options["failed"] or options["failure"] or options["processing"]) or "source" in kinds
@@ -159,3 +159,7 @@ def _names(collections: Sequence[str] | str | None) -> list[str]:
     from sourcebook.search.request import checked_names
 
     return list(dict.fromkeys(checked_names(collections) or ()))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -40,7 +40,7 @@ class ServerConnection:
             MissingDependencyError: the extra `client` is not installed.
         """
         self.url = _checked_url(url)
-        if not (isinstance(timeout, int | float) and 0 < timeout < float("inf")):
+        if not _is_duration(timeout):
             raise ConfigurationError(f"the timeout is {timeout!r}; it must be a number of seconds above 0")
         try:
             import httpx2
@@ -147,6 +147,10 @@ class ServerConnection:
 
     def _error(self, response: "httpx2.Response") -> SourcebookError:
         return error_of(self.url, response.status_code, response.headers, response.content)
+
+
+def _is_duration(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < float("inf")
 
 
 def _checked_url(url: str) -> str:

@@ -7,8 +7,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 JSON = "application/json"
-READS = {("POST", "/v1/search"), ("POST", "/v1/similar")}
-"""Operations beside GET that change nothing."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +17,6 @@ class Operation:
     path: str
     described: Mapping[str, Any]
     components: Mapping[str, Any]
-
-    @property
-    def only_reads(self) -> bool:
-        return self.method == "GET" or (self.method, self.path) in READS
 
     @property
     def takes_json(self) -> bool:

@@ -127,7 +127,7 @@ def test_similar_documents_and_contents_are_equal(knowledge: KnowledgeBase, remo
     for named in (power.document_id, power.uri, "handbook/power.md"):
         assert named is not None
         for options in ({}, {"passage": 0, "limit": 1}, {"collections": "handbook", "filters": {"kind": "file"}}):
-            here, there = (each.similar(named, **options) for each in (knowledge, remote))  # type: ignore[arg-type]
+            here, there = (each.similar(named, **options) for each in (knowledge, remote))
             assert untimed(there) == untimed(here)
         for collection in (None, "handbook"):
             assert remote.show(named, collection) == knowledge.show(named, collection)

@@ -9,21 +9,37 @@ from sourcebook.knowledge_base import KnowledgeBase
 
 OF_THE_PROCESS = {"connect", "database", "release", "forget_queries"}
 """What a knowledge base in another process has no part in: how it is opened, its database, its caches."""
-LATER: set[str] = {
-    "sources",
-    "statistics",
-    "usage",
-    "plan",
+LATER = {
+    "add_source",
+    "cancel_work",
+    "change_collection",
+    "change_document",
+    "collection_settings",
+    "create_collection",
+    "delete_collection",
+    "embed",
+    "forget_logged_queries",
     "judge",
     "judgments",
+    "original",
+    "page_image",
+    "plan",
     "queries",
-    "forget_logged_queries",
+    "remove_document",
+    "remove_source",
+    "remove_upload",
     "request_work",
+    "restore_document",
+    "sources",
+    "statistics",
+    "upload",
+    "upload_versions",
+    "uploads",
+    "usage",
     "work",
     "work_requests",
-    "cancel_work",
 }
-"""Methods whose routes do not exist yet."""
+"""Methods whose routes are not there yet, or have just come."""
 
 
 def methods(kind: type) -> dict[str, inspect.Signature]:
