@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
@@ -42,6 +43,7 @@ _MESSAGES: Final = {
     "string_unicode": "the text is no valid Unicode",
 }
 """Sentences for errors whose own message may have the value."""
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _log = logging.getLogger(__name__)
 
 
@@ -125,7 +127,7 @@ async def _on_invalid_request(_: Request, error: Exception) -> Response:
     return problem(400 if any(each["type"] == "json_invalid" for each in error.errors()) else 422, "; ".join(said[:10]))
 
 
-async def _on_http_error(_: Request, error: Exception) -> Response:
+async def _on_http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     details = {
@@ -134,7 +136,19 @@ async def _on_http_error(_: Request, error: Exception) -> Response:
         413: "the body is too large",
     }
     headers = dict(error.headers) if error.headers else None
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers = {"Allow": ", ".join(_allowed_methods(request))}
     return problem(error.status_code, details.get(error.status_code, HTTPStatus(error.status_code).phrase), headers)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """Return the methods that an address takes: the routes that share it name one each."""
+    routes = request.app.router.routes
+    return [
+        method
+        for method in _METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
 
 
 def without_sent(message: str, sent: Any) -> str:

@@ -27,6 +27,8 @@ CONFIG_OF_SCHEMATHESIS = """\
 [checks.positive_data_acceptance]
 # 400: a value that no schema can tell, such as a filter, a cursor, or the name of a model. 404: of another key.
 expected-statuses = ["2xx", "3xx", 400, 401, 403, 404, 409, 412, 429]
+[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 406, 409, 412, 413, 415, 422, 428, 429]
 """
 
 
