@@ -1,10 +1,10 @@
 """Answers of a server as the types of the library."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from sourcebook.errors import DatabaseError
 
@@ -34,10 +34,14 @@ def read_list(kind: type[Answer], content: bytes, name: str) -> list[Answer]:
     Raises:
         DatabaseError: it has another shape.
     """
-    values = read(cast("type[Mapping[str, Any]]", Mapping[str, list[kind]]), content)  # type: ignore[valid-type]
-    if name not in values:
-        raise DatabaseError(f"the server's answer has no {name}", remedy="is it a Sourcebook of the same version?")
-    return cast("list[Answer]", values[name])
+    found: list[Answer] = getattr(read(_answer_with(cast("Hashable", kind), name), content), name)
+    return found
+
+
+@cache
+def _answer_with(kind: Hashable, name: str) -> type[BaseModel]:
+    """Return the type of an answer with one list that is read."""
+    return create_model("Answer", **{name: (list[cast("Any", kind)], ...)})  # type: ignore[call-overload,misc,no-any-return]
 
 
 @cache
