@@ -39,7 +39,7 @@ SCOPES: Final[tuple[KeyScope, ...]] = ("read", "write", "admin")
 
 
 def run(bench: Bench) -> list[Row]:
-    """Let schemathesis run with another seed and the next key until each scope was tried and the requests are enough."""
+    """Let schemathesis run with other seeds and keys until each scope was tried, and requests are enough."""
     library = bench.filled("fuzz", files=FILES)
     library.ingest()
     folder = library.home / "schemathesis"
