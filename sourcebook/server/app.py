@@ -3,13 +3,14 @@
 from collections.abc import Collection
 from typing import Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Security
 from prometheus_client import CollectorRegistry
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
+from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.idempotency import Idempotency
@@ -27,6 +28,7 @@ from sourcebook.server.routes import (
     facets,
     judgments,
     keys,
+    lookup,
     operation,
     queries,
     reports,
@@ -108,7 +110,7 @@ def create_app(
     app.state.rerankers = frozenset(rerankers)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
-    api = APIRouter(prefix="/v1", responses=_FAILURES)
+    api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     for module in (
         search,
         facets,
@@ -116,6 +118,7 @@ def create_app(
         collection_changes,
         reports,
         document_changes,
+        lookup,
         documents,
         uploads,
         judgments,

@@ -5,7 +5,7 @@ from typing import Final
 
 from sourcebook.admin.collections import collection_names
 from sourcebook.admin.items import Document
-from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError
+from sourcebook.errors import AmbiguousDocumentError, SourcebookError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 
@@ -17,6 +17,10 @@ _IDS: Final = 1 << 63
 
 class NotFoundError(SourcebookError):
     """A collection, document or generation does not exist, or does not exist for this caller."""
+
+
+class NoDocumentError(NotFoundError, UnknownDocumentError):
+    """A document does not exist, or does not exist for this caller."""
 
 
 def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | None) -> list[str] | None:
@@ -73,19 +77,20 @@ def visible_document(
         collection: name of its collection, where several have it.
 
     Raises:
-        NotFoundError: it does not.
-        AmbiguousDocumentError: several documents end with the path.
-        QueryError: several collections of the caller have it, and none is named.
+        NoDocumentError: it does not.
+        NotFoundError: the collection does not.
+        AmbiguousDocumentError: several documents end with the path, or several collections of the caller have it and
+            none is named.
     """
     collections = seen_collections(knowledge, grant, [collection] if collection is not None else None)
     if re.fullmatch(r"-?\d+", str(document)) and abs(int(document)) >= _IDS:
-        raise NotFoundError(_NO_DOCUMENT)
+        raise NoDocumentError(_NO_DOCUMENT)
     if collections is None:
         return knowledge.show(document)
     if isinstance(document, int):  # it is one document, wherever it is
         shown = knowledge.show(document)
         if shown.item.collection not in collections:
-            raise NotFoundError(_NO_DOCUMENT)
+            raise NoDocumentError(_NO_DOCUMENT)
         return shown
     found = []
     for name in collections:
@@ -96,9 +101,9 @@ def visible_document(
         except UnknownDocumentError:
             continue
     if len(found) > 1:
-        raise QueryError("several collections have this document: name one of them as `collection`")
+        raise AmbiguousDocumentError("several collections have this document: name one of them as `collection`")
     if not found:
-        raise NotFoundError(_NO_DOCUMENT)
+        raise NoDocumentError(_NO_DOCUMENT)
     return found[0]
 
 
