@@ -27,6 +27,7 @@ from sourcebook.cli.commands import (
     purge,
     queries,
     remove,
+    requests,
     search,
     serve,
     show,
@@ -95,6 +96,7 @@ export.register(app)
 import_.register(app)
 backup.register(app)
 serve.register(app)
+requests.register(app)
 mcp.register(app)
 key.register(app)
 doctor.register(app)
