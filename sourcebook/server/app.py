@@ -14,7 +14,8 @@ from sourcebook.server.body_limit import BodyLimit
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
-from sourcebook.server.routes import collections, documents, operation, search
+from sourcebook.server.routes import collections, documents, operation, search, work
+from sourcebook.server.work_events import WorkEvents
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
@@ -62,10 +63,11 @@ def create_app(
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
     app.state.rerankers = frozenset(rerankers)
+    app.state.work_events = WorkEvents(knowledge)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, collections, documents):
+    for module in (search, collections, documents, work):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)

@@ -55,3 +55,7 @@ ORDER BY id;
 -- name: forget_work_requests
 -- Delete requests that ended a while ago.
 DELETE FROM work_request WHERE ended_at < now() - %(age)s::interval;
+
+-- name: listen_to_work
+-- Receive the ids of requests that change.
+LISTEN sourcebook_work;
