@@ -8,7 +8,7 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -55,6 +55,8 @@ class ClaimedWork:
         """Whether somebody has cancelled it."""
         self.is_lost = False
         """Whether its lock is lost, so that another worker may have it by now."""
+        self.on_stop: Callable[[], None] = lambda: None
+        """Called once where the work is cancelled, in the thread that works, before it stops."""
         self._news: tuple[str, int, int, int] | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="work-request", daemon=True)
@@ -69,6 +71,8 @@ class ClaimedWork:
             return
         self._news = stage, done, total, failed
         if self.is_cancelled or self.is_lost:
+            self.on_stop()
+            self.on_stop = lambda: None
             raise WorkStoppedError
 
     @contextmanager

@@ -59,3 +59,13 @@ DELETE FROM work_request WHERE ended_at < now() - %(age)s::interval;
 -- name: listen_to_work
 -- Receive the ids of requests that change.
 LISTEN sourcebook_work;
+
+-- name: recover_dagster_work
+-- Let a request wait again for which Dagster was asked for a run that never came; cancelled and last attempts end.
+UPDATE work_request
+SET state = CASE WHEN cancel_asked THEN 'cancelled' WHEN attempts >= %(most)s THEN 'failed' ELSE 'waiting' END,
+    error = CASE WHEN NOT cancel_asked AND attempts >= %(most)s
+        THEN 'Dagster started no run for it, ' || attempts || ' times: its daemon may be down' END,
+    ended_at = CASE WHEN cancel_asked OR attempts >= %(most)s THEN now() END,
+    worker = NULL
+WHERE id = %(id)s AND state = 'running' AND worker = 'dagster' AND run_id IS NULL;
