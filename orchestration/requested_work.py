@@ -77,9 +77,9 @@ def do_one_request(
         try:
             with work.followed():
                 result = _do(work, configuration, database, events, embedders)
-        except DatabaseError:
-            raise
         except (SourcebookError, WorkStoppedError) as error:
+            if isinstance(error, DatabaseError) and error.is_temporary:
+                raise
             _end_early(work, error)
         except Exception as error:  # noqa: BLE001 - whatever it was, it must not be tried for ever
             _log.exception("request %d failed", work.request.id)

@@ -149,8 +149,9 @@ def list_work(
         limit: the most requests, 1 to 1,000.
 
     Raises:
-        QueryError: a state is unknown, or the limit is not allowed.
+        QueryError: a collection or a state is unknown, or the limit is not allowed.
     """
+    check_collections(connection, collections or [])
     unknown = [state for state in states if state not in STATES]
     if unknown:
         raise QueryError(f"there is no state {unknown[0]!r}; there are {', '.join(STATES)}")

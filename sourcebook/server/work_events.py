@@ -60,6 +60,8 @@ class WorkEvents:
         self._followers: set[_Follower] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self.is_over = False
+        """Whether the server ends, and every stream with it."""
 
     @property
     def followers(self) -> int:
@@ -81,8 +83,14 @@ class WorkEvents:
             with self._lock:
                 self._followers.discard(follower)
 
+    def end(self) -> None:
+        """Let every stream end, in the event loop's thread or in a handler of a signal, which must wait for no lock."""
+        self.is_over = True
+        for each in list(self._followers):
+            each.loop.call_soon_threadsafe(each.changed.set)
+
     def _listen(self) -> None:
-        while not self._is_over():
+        while self._is_needed():
             try:
                 with self._knowledge.database.own_connection() as connection:
                     connection.execute(queries["listen_to_work"])
@@ -95,12 +103,12 @@ class WorkEvents:
                 self._wake(None)
                 time.sleep(_SECONDS_WITHOUT_DATABASE)
 
-    def _is_over(self) -> bool:
-        """Return whether nobody follows a request; the next one who does starts another listener."""
+    def _is_needed(self) -> bool:
+        """Return whether somebody follows a request; otherwise the next one who does starts another listener."""
         with self._lock:
             if not self._followers:
                 self._thread = None
-            return self._thread is None
+            return self._thread is not None
 
     def _wake(self, number: int | None) -> None:
         """Wake those who follow a request; everybody where it is None."""
@@ -130,7 +138,7 @@ async def stream(
     """
     with events.followed(number) as changed:
         shown = time.monotonic()
-        while True:
+        while not events.is_over:
             changed.clear()
             wait = _SECONDS_BETWEEN_LOOKS
             try:

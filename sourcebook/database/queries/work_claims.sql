@@ -36,7 +36,7 @@ RETURNING id, collection, kind, arguments, state, stage, done, total, failed, er
 
 -- name: work_of_dagster
 -- Return the running requests that were claimed for Dagster, with the seconds since.
-SELECT id, collection, attempts, cancel_asked, extract(epoch FROM now() - started_at)::float8
+SELECT id, attempts, cancel_asked, extract(epoch FROM now() - started_at)::float8
 FROM work_request WHERE state = 'running' AND worker = %(worker)s ORDER BY id;
 
 -- name: collections_with_waiting_work
