@@ -1,6 +1,7 @@
 """Requested work in this process: requests are taken one after the other, each an ingest of its part."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from sourcebook.admin.collections import apply
 from sourcebook.admin.work_requests import WorkRequest, find_work
 from sourcebook.config.loading import Configuration
 from sourcebook.database.database import Database
+from sourcebook.database.lock import is_locked
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseError, SourcebookError
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _MOST_CHARACTERS = 2_000
 """Characters of a reason."""
+_SECONDS_BETWEEN_LOOKS = 0.5
+"""Seconds between two looks at the lock of a collection."""
 _log = logging.getLogger("sourcebook.work")
 
 
@@ -106,11 +110,29 @@ def _do(
     if selection is None:
         return None
     name = work.request.collection
+    _wait_for(work, database, events)
     results = ingest(
         configuration, database, collections=[name], selection=selection, events=events, embedders=embedders
     )
     (result,) = results
     return result
+
+
+def _wait_for(work: ClaimedWork, database: Database, events: IngestEvents) -> None:
+    """Wait while another process works on the collection.
+
+    Raises:
+        WorkStoppedError: the request was cancelled meanwhile.
+    """
+    has_said = False
+    with database.connection() as connection:
+        while is_locked(connection, work.request.collection):
+            if not has_said:
+                has_said = True
+                events.waiting(work.request.collection)
+            if work.is_cancelled or work.is_lost:
+                raise WorkStoppedError
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def _end_early(work: ClaimedWork, error: BaseException) -> None:

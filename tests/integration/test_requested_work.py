@@ -19,6 +19,7 @@ from orchestration.requested_work import do_requested_work
 from sourcebook.admin.claimed_work import claimed_work, recover_work, selection_of
 from sourcebook.admin.work_requests import WorkRequest, cancel_work, forget_work
 from sourcebook.config.loading import load_configuration
+from sourcebook.database.lock import collection_lock
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING, Selection
 from tests.checkout import CHECKOUT
@@ -109,6 +110,13 @@ def test_a_cancelled_request_stops_after_the_batch_and_its_run_is_shown_as_cance
     handbook.knowledge.request_work("handbook", actor="test")
     assert [each.state for each in done(handbook)] == ["succeeded"]
     assert handbook.found("light") == {"near.md"}
+
+
+def test_a_request_that_waits_for_another_process_can_be_cancelled(handbook: Stages) -> None:
+    number = handbook.knowledge.request_work("handbook", actor="test").id
+    cancel = IngestEvents(waiting=lambda _: handbook.knowledge.cancel_work(number, actor="test") and None)
+    with collection_lock(handbook.database, "handbook"):
+        assert [each.state for each in done(handbook, cancel)] == ["cancelled"]
 
 
 def test_a_request_whose_work_fails_ends_with_the_reason(handbook: Stages) -> None:

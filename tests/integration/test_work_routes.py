@@ -1,5 +1,6 @@
 """Work over HTTP: asked for, listed, cancelled and followed."""
 
+import signal
 import time
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from sourcebook.admin.access_keys import create_key, revoke_key
 from sourcebook.admin.audit import audit_events
 from sourcebook.admin.work_requests import claim_work, end_work, record_progress
 from sourcebook.server import work_events
+from tests.integration.cli.command import start
 from tests.integration.event_stream import Event, events, opened
 from tests.integration.http_server import Client, serving
 from tests.integration.stages import Stages
@@ -225,3 +227,22 @@ def test_a_stream_ends_where_its_key_is_revoked_and_where_its_collection_goes(st
             assert next(told).name == "running"
             connection.execute("DELETE FROM collection WHERE name = 'handbook'")
             assert list(told) == []
+
+
+def test_a_server_that_is_told_to_end_ends_its_streams(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    stages.configure(CONFIGURATION)
+    number = stages.knowledge.request_work("handbook", actor="test").id
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(stages.root.parent / "home"))
+    with start("serve", "--port", "0") as process:
+        assert process.stderr is not None
+        client = Client(int(process.stderr.readline().split()[2].rpartition(":")[2]))
+        with opened(client, f"/v1/work-requests/{number}/events") as answer:
+            told = events(answer)
+            assert next(told).name == "waiting"
+            begun = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            assert list(told) == []
+            assert time.monotonic() - begun < 4
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, "")
