@@ -22,7 +22,7 @@ class Event:
 @contextmanager
 def opened(client: Client, path: str, **headers: str) -> Iterator[HTTPResponse]:
     """Open a stream; leaving the block closes the connection in its middle."""
-    connection = HTTPConnection("127.0.0.1", client.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", client.port, timeout=60)
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     if client.key is not None:
         sent["Authorization"] = f"Bearer {client.key}"

@@ -162,14 +162,14 @@ def test_the_request_of_a_killed_worker_is_taken_by_another_and_fails_after_thre
                 assert recover_work(connection) == []
                 assert now(handbook, numbers[1]).attempts == attempt
                 process.kill()
-                wait_until(lambda: recover_work(connection) == [numbers[1]], seconds=20, what="it is taken back")
+                wait_until(lambda: recover_work(connection) == [numbers[1]], seconds=60, what="it is taken back")
             found = now(handbook, numbers[1])
             assert found.state == ("failed" if attempt == 3 else "waiting")
         assert found.error == "its worker ended 3 times before it was done: its machine may lack memory"
         assert now(handbook, numbers[0]).state == "running"
         cancel_work(connection, numbers[0], actor="test")
         other.kill()
-        wait_until(lambda: recover_work(connection) == [numbers[0]], seconds=20, what="it is taken back")
+        wait_until(lambda: recover_work(connection) == [numbers[0]], seconds=60, what="it is taken back")
     assert now(handbook, numbers[0]).state == "cancelled"
 
 
@@ -183,7 +183,7 @@ def test_a_worker_whose_request_was_taken_over_can_no_longer_write_to_it(handboo
             work.end("succeeded")
             assert now(handbook, number).state == "running"
             with work.followed():
-                wait_until(lambda: work.is_lost, seconds=10, what="it knows")
+                wait_until(lambda: work.is_lost, seconds=60, what="it knows")
             other.end("failed", "no")
     assert (now(handbook, number).state, now(handbook, number).attempts) == ("failed", 2)
 

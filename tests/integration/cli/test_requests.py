@@ -40,7 +40,7 @@ def test_a_request_is_followed_to_its_end(here: Path, database: Database) -> Non
             record_progress(connection, number, "documents", done, 3, 0)
             time.sleep(0.6)  # the command looks twice a second
         end_work(connection, number, "failed", "the disk is full")
-        ran = following.result(30)
+        ran = following.result(60)
     assert ran.code == 1
     assert "running documents 3 of 3" in ran.err
     assert "the disk is full" in ran.out
