@@ -9,6 +9,7 @@ from pydantic import Field
 from orchestration.jobs import ASSETS
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work
 from sourcebook.database.query_log import delete_old_queries
@@ -44,6 +45,8 @@ def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig,
         forget_stage_runs(connection)
         delete_old_queries(connection)
         forget_work(connection, timedelta(days=REQUEST_DAYS))
+        while delete_old_answers(connection):
+            pass
     age = timedelta(days=config.removed_days) if config.removed_days else None
     counts = forget_removed(knowledge.database, age)
     if counts is None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.work_requests import WorkRequest
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
+    from sourcebook.search.embed_texts import TextVectors
     from sourcebook.search.results import SearchResults
 
 Answer = TypeVar("Answer")
@@ -79,6 +80,10 @@ class AsyncKnowledgeBase:
     async def similar(self, *args: Any, **options: Any) -> "SearchResults":
         """Return the documents most similar to one; see `KnowledgeBase.similar`."""
         return await self._run(partial(self._knowledge.similar, *args, **options))
+
+    async def embed(self, *args: Any, **options: Any) -> "TextVectors":
+        """Return vectors of texts; see `KnowledgeBase.embed`."""
+        return await self._run(partial(self._knowledge.embed, *args, **options))
 
     async def judge(self, *args: Any, **options: Any) -> None:
         """Record how well a document answers a query; see `KnowledgeBase.judge`."""

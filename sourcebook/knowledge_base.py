@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sourcebook.database.measurement_writer import MeasurementWriter
     from sourcebook.database.pool import ConnectionPool, StatementLimits
     from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.search.embed_texts import TextVectors
     from sourcebook.search.filters import Filters
     from sourcebook.search.fusion import Fusion
     from sourcebook.search.reranking.settings import Reranking
@@ -223,6 +224,36 @@ class KnowledgeBase(Contents, Changes):
         request = SimilarRequest(found, passage, checked.collections, checked.limit, checked.filters)
         with self._ready().connections.hold() as held:
             return find_similar(held.connection, request)
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        model: str | None = None,
+        *,
+        collections: Sequence[str] | str | None = None,
+        as_queries: bool = False,
+    ) -> "TextVectors":
+        """Return vectors of texts of the program's own, by a model of the knowledge base.
+
+        Args:
+            texts: 1 to 2,048 texts; longer ones than the model reads are truncated.
+            model: name of a model that a collection uses; that of the first collection where None.
+            collections: names of the collections whose models are meant, or one name; every collection where None.
+            as_queries: whether the texts are queries, which some models embed in another way than passages.
+
+        Raises:
+            QueryError: an argument is not allowed, or a collection does not exist or none has the model.
+            ModelError: the model cannot be loaded.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.search.embed_texts import embed_texts
+        from sourcebook.search.request import checked_names
+        from sourcebook.search.search_scope import find_scope
+
+        resources = self._ready()
+        with resources.connections.hold() as held:
+            scope = find_scope(held.connection, checked_names(collections))
+        return embed_texts(resources.vectors, scope, texts, model, as_queries=as_queries)
 
     def prewarm(self, collections: Sequence[str] | str | None = None, rerank: "Reranking | str | None" = None) -> None:
         """Connect, load the models and read the indexes once, so that the first search does not wait for it.

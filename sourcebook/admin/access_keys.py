@@ -24,6 +24,8 @@ PREFIX: Final = "sb_"
 _BEGINNING: Final = len(PREFIX) + 6
 """Characters of a key that are kept, by which a person recognises it."""
 _LONGEST_NAME: Final = 80
+MOST_REQUESTS: Final = 1_000_000
+"""Largest limit of a key, in requests a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class AccessKey:
     used_at: datetime | None
     """Last use, to the minute."""
     revoked_at: datetime | None
+    requests_a_minute: int | None = None
+    """Requests a minute; None: the limit of the server."""
 
     def __post_init__(self) -> None:
         """Turn the lists of the database into tuples."""
@@ -60,7 +64,7 @@ class AccessKey:
     @property
     def grant(self) -> Grant:
         """The scopes and collections of the key."""
-        return Grant(f"key {self.name}", self.scopes, self.collections)
+        return Grant(f"key {self.name}", self.scopes, self.collections, self.id)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, the state among them."""
@@ -74,6 +78,7 @@ def create_key(
     collections: Sequence[str] | None = None,
     *,
     lasts: timedelta | None = None,
+    limit: int | None = None,
     actor: str,
 ) -> tuple[AccessKey, str]:
     """Create a key; return it, and the text that is shown once and kept nowhere.
@@ -84,11 +89,12 @@ def create_key(
         scopes: `read`, `write`, `admin`; each includes those before it.
         collections: names of the only collections that it sees; every collection where None.
         lasts: time until it expires; None: never.
+        limit: requests a minute; None: the limit of the server.
         actor: who asks, for the audit.
 
     Raises:
-        QueryError: the name is empty, too long or taken, a scope is unknown, the time is not above 0, or a collection
-            does not exist.
+        QueryError: the name is empty, too long or taken, a scope is unknown, the time or the limit is not above 0, or a
+            collection does not exist.
     """
     name = name.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -98,22 +104,30 @@ def create_key(
         raise QueryError(f"there is no scope {', '.join(unknown) or '(none)'}; there is {', '.join(SCOPES)}")
     if lasts is not None and lasts <= timedelta():
         raise QueryError("a key lasts longer than no time")
+    if limit is not None and not 0 < limit <= MOST_REQUESTS:
+        raise QueryError(f"the limit of a key is 1 to {MOST_REQUESTS:,} requests a minute")
     if collections is not None:
         check_collections(connection, collections)
     text = PREFIX + secrets.token_urlsafe(32)
-    row = {
+    row: dict[str, Any] = {
         "name": name,
         "beginning": text[:_BEGINNING],
         "sha256": _sha256(text),
         "scopes": [scope for scope in SCOPES if scope in scopes],
         "collections": None if collections is None else sorted(set(collections)),
         "seconds": None if lasts is None else lasts.total_seconds(),
+        "limit": limit,
     }
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         key = cursor.execute(queries["create_access_key"], row).fetchone()
         if key is None:
             raise QueryError(f"there is a key {name!r} already: revoke it first, or choose another name")
-        details = {"scopes": list(key.scopes), "collections": key.collections, "expires_at": _text(key.expires_at)}
+        details = {
+            "scopes": list(key.scopes),
+            "collections": key.collections,
+            "expires_at": _text(key.expires_at),
+            "requests_a_minute": limit,
+        }
         record_event(connection, actor, "key.create", f"key {name}", details)
     return key, text
 
@@ -124,15 +138,21 @@ def list_keys(connection: Connection) -> list[AccessKey]:
         return cursor.execute(queries["access_keys"]).fetchall()
 
 
-def revoke_key(connection: Connection, key: str, *, actor: str) -> AccessKey:
-    """Revoke a key by its id or name: the next request with it is refused.
+def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessKey:
+    """Revoke a key: the next request with it is refused.
+
+    Args:
+        connection: to the knowledge base.
+        key: its id, as a number or a text, or its name.
+        actor: who asks, for the audit.
 
     Raises:
         QueryError: no valid key has this id or name.
     """
-    number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None
+    name = None if isinstance(key, int) else key
+    number = int(key) if name is None or (name.isascii() and name.isdigit() and len(name) < 19) else None
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
-        revoked = cursor.execute(queries["revoke_access_key"], {"id": number, "name": key}).fetchone()
+        revoked = cursor.execute(queries["revoke_access_key"], {"id": number, "name": name}).fetchone()
         if revoked is None:
             raise QueryError(f"there is no valid key {key!r}: sourcebook key list  shows them")
         record_event(connection, actor, "key.revoke", f"key {revoked.name}")

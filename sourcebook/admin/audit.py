@@ -16,6 +16,7 @@ from sourcebook.database.queries import queries
 class AuditEvent:
     """One thing that was done."""
 
+    id: int
     happened_at: datetime
     actor: str
     """`key NAME`, or the account of the operating system."""
@@ -40,10 +41,16 @@ def record_event(
     )
 
 
-def audit_events(connection: Connection, limit: int = 100) -> list[AuditEvent]:
-    """Return what was done, the newest first."""
+def audit_events(connection: Connection, limit: int = 100, *, before: int | None = None) -> list[AuditEvent]:
+    """Return what was done, the newest first.
+
+    Args:
+        connection: to the knowledge base.
+        limit: the most events.
+        before: only events with a lower id, such as the last of the page before.
+    """
     with connection.cursor(row_factory=class_row(AuditEvent)) as cursor:
-        return cursor.execute(queries["audit_events"], {"limit": limit}).fetchall()
+        return cursor.execute(queries["audit_events"], {"limit": limit, "before": before}).fetchall()
 
 
 def account() -> str:

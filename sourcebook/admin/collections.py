@@ -95,6 +95,7 @@ _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device", "low_memory"),
     "retention": ("queries",),
+    "speech": ("device",),
 }
 """Settings that came later; they are left out where they have their default: a new version is no change of settings."""
 

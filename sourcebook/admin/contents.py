@@ -147,7 +147,13 @@ class Contents(ABC):
             return find_document(connection, name, next(iter(_names(collection)), None))
 
     def judge(
-        self, query: str, document: str | int | Path, grade: int | None = 1, *, collection: str | None = None
+        self,
+        query: str,
+        document: str | int | Path,
+        grade: int | None = 1,
+        *,
+        collection: str | None = None,
+        actor: str | None = None,
     ) -> None:
         """Record how well a document answers a query; `evaluate` asks these queries where it is given no files.
 
@@ -156,19 +162,21 @@ class Contents(ABC):
             document: id, URI or path of the document.
             grade: 0 where it does not answer, above 0 the better it does; None deletes the judgment.
             collection: name of the document's collection, where several have it.
+            actor: who judges, for the audit; the account of this process by default.
 
         Raises:
             UnknownDocumentError: there is no such document, or several collections have it and none is named.
             QueryError: the query is empty or too long, the grade is too large, or there is no judgment to delete.
             DatabaseError: the database is out of reach.
         """
+        from sourcebook.admin.audit import account
         from sourcebook.admin.judgments import forget_judgment, record_judgment
 
-        item = self.show(document, collection).item
+        item, actor = self.show(document, collection).item, actor or account()
         with self.database.connection() as connection:
             if grade is not None:
-                record_judgment(connection, item.collection, query, item.uri, grade)
-            elif not forget_judgment(connection, item.collection, query, item.uri):
+                record_judgment(connection, item.collection, query, item.uri, grade, actor=actor)
+            elif not forget_judgment(connection, item.collection, query, item.uri, actor=actor):
                 raise QueryError(f"{item.uri} was not judged for {query!r}: sourcebook judge  lists the judgments")
 
     def judgments(self, collections: Sequence[str] | str | None = None) -> "list[RecordedJudgment]":
@@ -212,20 +220,22 @@ class Contents(ABC):
                 connection, _names(collections), without_results=without_results, age=since, limit=limit
             )
 
-    def forget_logged_queries(self, collections: Sequence[str] | str | None = None) -> int:
+    def forget_logged_queries(self, collections: Sequence[str] | str | None = None, *, actor: str | None = None) -> int:
         """Delete the query log; return the number of searches that it held.
 
         Args:
             collections: names, or one name; every collection where None.
+            actor: who asks, for the audit; the account of this process by default.
 
         Raises:
             QueryError: a collection does not exist.
             DatabaseError: the database is out of reach.
         """
+        from sourcebook.admin.audit import account
         from sourcebook.admin.logged_queries import forget_logged_queries
 
         with self.database.connection() as connection:
-            return forget_logged_queries(connection, _names(collections))
+            return forget_logged_queries(connection, _names(collections), actor=actor or account())
 
     def usage(
         self,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.rows import class_row
 
+from sourcebook.admin.audit import record_event
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.search.request import MOST_CHARACTERS
@@ -32,8 +33,16 @@ class RecordedJudgment:
         return {**asdict(self), "judged_at": self.judged_at.isoformat()}
 
 
-def record_judgment(connection: Connection, collection: str, query: str, uri: str, grade: int) -> None:
+def record_judgment(connection: Connection, collection: str, query: str, uri: str, grade: int, *, actor: str) -> None:
     """Record the grade of a document for a query, in place of an earlier one.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the document's collection.
+        query: as it was asked; the audit does not repeat it.
+        uri: of the document.
+        grade: above 0 where the document is relevant.
+        actor: who judges, for the audit.
 
     Raises:
         QueryError: the query is empty or too long, or the grade is too large.
@@ -44,13 +53,21 @@ def record_judgment(connection: Connection, collection: str, query: str, uri: st
     if abs(grade) > HIGHEST_GRADE:
         raise QueryError(f"the grade is {grade}; it must be -{HIGHEST_GRADE:,} to {HIGHEST_GRADE:,}")
     values = {"collection": collection, "query": query, "uri": uri, "grade": grade}
-    connection.execute(queries["record_judgment"], values)
+    with connection.transaction():
+        connection.execute(queries["record_judgment"], values)
+        record_event(connection, actor, "judgment.record", uri, {"collection": collection, "grade": grade})
 
 
-def forget_judgment(connection: Connection, collection: str, query: str, uri: str) -> bool:
-    """Delete the judgment of a document for a query; return whether there was one."""
+def forget_judgment(connection: Connection, collection: str, query: str, uri: str, *, actor: str) -> bool:
+    """Delete the judgment of a document for a query; return whether there was one. See `record_judgment`."""
+    if "\0" in query:
+        return False  # none was recorded
     values = {"collection": collection, "query": query.strip(), "uri": uri}
-    return connection.execute(queries["forget_judgment"], values).rowcount > 0
+    with connection.transaction():
+        is_deleted = connection.execute(queries["forget_judgment"], values).rowcount > 0
+        if is_deleted:
+            record_event(connection, actor, "judgment.forget", uri, {"collection": collection})
+    return is_deleted
 
 
 def recorded_judgments(connection: Connection, collections: Sequence[str] = ()) -> list[RecordedJudgment]:

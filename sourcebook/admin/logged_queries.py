@@ -8,6 +8,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import class_row
 
+from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
@@ -60,11 +61,21 @@ def logged_queries(
         return cursor.execute(queries["logged_queries"], values).fetchall()
 
 
-def forget_logged_queries(connection: Connection, collections: Sequence[str] = ()) -> int:
+def forget_logged_queries(connection: Connection, collections: Sequence[str] = (), *, actor: str) -> int:
     """Delete the logged queries of collections, of all where none is named; return the number of searches.
+
+    Args:
+        connection: to the knowledge base.
+        collections: names; every collection where none is named.
+        actor: who asks, for the audit.
 
     Raises:
         QueryError: a collection does not exist.
     """
     check_collections(connection, collections)
-    return connection.execute(queries["forget_logged_queries"], {"collections": list(collections)}).rowcount
+    names = list(collections)
+    with connection.transaction():
+        deleted = connection.execute(queries["forget_logged_queries"], {"collections": names}).rowcount
+        subject = ", ".join(names) or "every collection"
+        record_event(connection, actor, "queries.forget", subject, {"searches": deleted})
+    return deleted

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
@@ -61,6 +61,26 @@ class CollectionOverview:
     """Time since which the oldest change waits; None where none was found."""
     generations: tuple[KeptGeneration, ...]
     sources: tuple[KeptSource, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Changes of the numbers of documents and passages of a collection on one day."""
+
+    day: date
+    """Day in UTC."""
+    documents: int
+    passages: int
+
+
+def collection_growth(connection: Connection, name: str) -> list[Growth]:
+    """Return what the documents that are kept say of how a collection grew, the earliest day first.
+
+    A document counts from the day on which it came, its passages as well; a removed one, as long as it is kept, until
+    the day on which it went.
+    """
+    with connection.cursor(row_factory=class_row(Growth)) as cursor:
+        return cursor.execute(queries["collection_growth"], {"collection": name}).fetchall()
 
 
 def collection_overviews(connection: Connection, names: Sequence[str]) -> list[CollectionOverview]:

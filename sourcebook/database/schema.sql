@@ -488,6 +488,7 @@ CREATE TABLE access_key (
     expires_at timestamptz,
     used_at timestamptz,               -- last use, to the minute
     revoked_at timestamptz,
+    requests_a_minute integer CHECK (requests_a_minute > 0),  -- null: the limit of the server
     CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'write', 'admin'])
 );
 -- Two living keys have different names.
@@ -503,6 +504,21 @@ CREATE TABLE audit_event (
     details jsonb NOT NULL
 );
 CREATE INDEX audit_event_happened_at ON audit_event (happened_at);
+
+-- Answers to requests that were sent with an Idempotency-Key: the same request again is answered with the same answer.
+CREATE TABLE idempotent_answer (
+    caller text NOT NULL,              -- `key` and its id, or `local caller`
+    key text NOT NULL,                 -- the caller's own name of the request
+    request text NOT NULL,             -- method, path and query
+    body_sha256 bytea NOT NULL,
+    claim uuid NOT NULL,               -- the attempt that may write the answer
+    asked_at timestamptz NOT NULL DEFAULT now(),
+    status integer,                    -- of the answer; null as long as the request runs
+    headers jsonb,                     -- those that matter
+    body bytea,
+    PRIMARY KEY (caller, key)
+);
+CREATE INDEX idempotent_answer_asked_at ON idempotent_answer (asked_at);
 
 -- Work that a person, a program or an agent asked for: one row a request, which every face reads.
 CREATE TABLE work_request (

@@ -78,6 +78,7 @@ class SentenceTransformerEmbedder:
         *,
         engine: Engine | None = None,
         may_fall_back: bool = True,
+        gpu: int = 0,
     ) -> None:
         """Verify the weights and load them: seconds, most of them spent importing torch.
 
@@ -86,13 +87,14 @@ class SentenceTransformerEmbedder:
             precision: Number format where no engine is given.
             engine: Device and number format; by default the processor.
             may_fall_back: Whether the processor takes the place of a GPU that fails.
+            gpu: Number of the GPU, where there are several.
 
         Raises:
             ModelError: The weights are not the ones of the model's identity, or cannot be loaded.
         """
         self._folder = verify(model)
         self.engine = engine or Engine("torch", choose_precision(precision), "cpu", "no device is chosen for questions")
-        self._may_fall_back = may_fall_back
+        self._may_fall_back, self._gpu = may_fall_back, gpu
         self._model = model
         self._lock = Lock()
         transformer = self._load()
@@ -150,7 +152,9 @@ class SentenceTransformerEmbedder:
     def _load(self) -> "SentenceTransformer":
         """Load the model on its device, or on the processor where a GPU fails; measure the size of its batches."""
         try:
-            transformer = load_folder(self._model.name, self._folder, self.engine.precision, self.engine.device)
+            transformer = load_folder(
+                self._model.name, self._folder, self.engine.precision, self.engine.device, self._gpu
+            )
             self._tokens = measured_tokens_per_batch(transformer)
         except (ModelError, RuntimeError) as error:
             if self.engine.device == "cpu" or not self._may_fall_back:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
-from sourcebook.embedding.device import Device, DeviceName, DeviceSetting, choose_device
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
+from sourcebook.processes.device import Device, DeviceName, DeviceSetting, choose_device
 
 EngineName = Literal["torch", "onnxruntime"]
 
@@ -48,6 +48,8 @@ def choose_engine(precision: PrecisionSetting, device: Device) -> Engine:
     if find_spec("onnxruntime") is None:
         return Engine("torch", chosen, "cpu", "onnxruntime, which is faster, is not installed")
     cause = "embedding.precision asks for float32" if precision == chosen else "the processor has no bfloat16"
+    if find_spec("torch") is None:
+        return Engine("onnxruntime", chosen, "cpu", "torch is not installed")
     return Engine("onnxruntime", chosen, "cpu", f"{cause}, and onnxruntime is faster than torch in float32")
 
 

@@ -6,16 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
-from sourcebook.embedding.device import DeviceName
 from sourcebook.embedding.precision import Precision
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
+from sourcebook.processes.device import DeviceName
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 
-def load_folder(name: str, folder: Path, precision: Precision, device: DeviceName = "cpu") -> "SentenceTransformer":
+def load_folder(
+    name: str, folder: Path, precision: Precision, device: DeviceName = "cpu", gpu: int = 0
+) -> "SentenceTransformer":
     """Load a model from its folder, with no access to the network and nothing printed.
 
     Args:
@@ -23,6 +25,7 @@ def load_folder(name: str, folder: Path, precision: Precision, device: DeviceNam
         folder: The sentence-transformers folder.
         precision: Number format of the weights and the computation.
         device: Device that computes.
+        gpu: Number of the GPU, where there are several.
 
     Raises:
         ModelError: sentence-transformers is not installed, or cannot load the folder.
@@ -40,7 +43,7 @@ def load_folder(name: str, folder: Path, precision: Precision, device: DeviceNam
         with quiet():
             return SentenceTransformer(
                 str(folder),
-                device=device,
+                device=f"{device}:{gpu}" if gpu else device,
                 local_files_only=True,
                 model_kwargs={"dtype": dtype, "use_safetensors": True},
             )

@@ -12,13 +12,14 @@ from sourcebook.errors import ModelError
 from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:
-    from sourcebook.embedding.device import DeviceSetting
     from sourcebook.embedding.embedder import QueryEmbedder, SentenceTransformerEmbedder
     from sourcebook.embedding.engine import Engine
     from sourcebook.embedding.model import EmbeddingModel
     from sourcebook.embedding.onnx.embed import OnnxEmbedder
     from sourcebook.embedding.precision import PrecisionSetting
     from sourcebook.embedding.remote.access import ProviderAccess
+    from sourcebook.embedding.side_by_side import SideBySideEmbedder
+    from sourcebook.processes.device import DeviceSetting
 
 
 def open_query_embedder(
@@ -58,8 +59,8 @@ def open_query_embedder(
 
 def open_embedder(
     model: "EmbeddingModel", precision: "PrecisionSetting", device: "DeviceSetting", home: Path | None
-) -> "SentenceTransformerEmbedder | OnnxEmbedder":
-    """Open the embedder of a generation's passages.
+) -> "SentenceTransformerEmbedder | SideBySideEmbedder | OnnxEmbedder":
+    """Open the embedder of a generation's passages; on several GPUs, one a GPU.
 
     onnxruntime takes float32 on the processor, where the model has an export: that of a model of the box is written
     now, without torch; that of any other model is made by the first ingest, which loads torch.
@@ -73,11 +74,11 @@ def open_embedder(
     Raises:
         ModelError: The model cannot be loaded, or the device of the settings is not there.
     """
-    from sourcebook.embedding.device import choose_device
     from sourcebook.embedding.engine import choose_engine
     from sourcebook.embedding.memory import needed_memory, wait_for_memory
     from sourcebook.embedding.model import verify
     from sourcebook.embedding.weights import weights_size
+    from sourcebook.processes.device import choose_device
 
     chosen = choose_device(device)
     engine = choose_engine(precision, chosen)
@@ -89,9 +90,19 @@ def open_embedder(
             return opened
         engine = replace(engine, name="torch", reason=f"onnxruntime would be faster, but {opened}")
     from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+    from sourcebook.processes.device import count_gpus
 
     wait_for_memory(model.name, needed_memory(weights, "torch"))
-    return SentenceTransformerEmbedder(model, engine=engine, may_fall_back=not chosen.is_required)
+    gpus = count_gpus(chosen)
+    embedders = [
+        SentenceTransformerEmbedder(model, engine=engine, may_fall_back=not chosen.is_required, gpu=gpu)
+        for gpu in range(max(gpus, 1))
+    ]
+    if gpus <= 1:
+        return embedders[0]
+    from sourcebook.embedding import side_by_side
+
+    return side_by_side.SideBySideEmbedder(embedders)
 
 
 def _open_export(model: "EmbeddingModel", home: Path, engine: "Engine") -> "OnnxEmbedder | str":

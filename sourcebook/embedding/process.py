@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired
 
 from sourcebook.embedding import worker
-from sourcebook.embedding.device import DeviceSetting
 from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
 from sourcebook.model.usage import LOCAL
+from sourcebook.processes.device import DeviceSetting
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
 from sourcebook.processes.worker_pool import WorkerPool
 

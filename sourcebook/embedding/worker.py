@@ -7,18 +7,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sourcebook.embedding.device import DeviceSetting
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import PrecisionSetting
+from sourcebook.embedding.side_by_side import SideBySideEmbedder
 from sourcebook.errors import ModelError
 from sourcebook.processes.child import hide_packages, loading_libraries, reason_of
+from sourcebook.processes.device import DeviceSetting
 from sourcebook.processes.freed_memory import return_freed_memory
 
-_loaded: SentenceTransformerEmbedder | OnnxEmbedder | ModelError = ModelError("The embedding model is not loaded.")
+_Opened = SentenceTransformerEmbedder | SideBySideEmbedder | OnnxEmbedder
+
+_loaded: _Opened | ModelError = ModelError("The embedding model is not loaded.")
 
 
 def load(model: EmbeddingModel, precision: PrecisionSetting, device: DeviceSetting, home: Path | None) -> None:
@@ -71,7 +74,7 @@ def engine() -> Engine:
         return _embedder().engine
 
 
-def _embedder() -> SentenceTransformerEmbedder | OnnxEmbedder:
+def _embedder() -> _Opened:
     if isinstance(_loaded, ModelError):
         raise _loaded
     return _loaded

@@ -23,6 +23,13 @@ class Grant:
     scopes: tuple[Scope, ...] = SCOPES
     collections: tuple[str, ...] | None = None
     """Names of the only collections that it sees; None: every collection."""
+    key_id: int | None = None
+    """Id of its key; None without one."""
+
+    @property
+    def identity(self) -> str:
+        """The caller among all others: names of keys are given again, ids are not."""
+        return self.actor if self.key_id is None else f"key {self.key_id}"
 
     def allows(self, scope: Scope) -> bool:
         """Return whether the caller may do what needs a scope."""
@@ -31,6 +38,14 @@ class Grant:
     def sees(self, collection: str) -> bool:
         """Return whether a collection exists for the caller."""
         return self.collections is None or collection in self.collections
+
+    def sees_all(self, collections: Iterable[str] | None) -> bool:
+        """Return whether everything that a key opens exists for the caller.
+
+        Args:
+            collections: the only collections that the key sees; None: every collection.
+        """
+        return self.collections is None or (collections is not None and set(collections) <= set(self.collections))
 
     def seen(self, collections: Iterable[str]) -> list[str]:
         """Return those of some collections that exist for the caller, in their order."""

@@ -14,7 +14,10 @@ from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.server.problems import ForbiddenError, NoAccessError
+from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
 
+_GRANT: Final = "sourcebook.caller"
+"""Key in the scope of a request: the grant of its caller, once it was looked up."""
 _OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names and addresses by which a machine names itself."""
 
@@ -30,17 +33,32 @@ def grant_of(request: Request) -> Grant:
 
     Raises:
         NoAccessError: no key was sent where one is needed, or it is none, has expired or was revoked.
+        TooManyRequestsError: the caller has used up its requests of this minute.
     """
+    known: Grant | None = request.scope.get(_GRANT)
+    if known is None:
+        known, limit = _looked_up(request)
+        limits: RateLimits = request.app.state.limits
+        if BUCKET not in request.scope:
+            sent = request.headers.get("authorization")
+            text = None if sent is None else key_in(sent.encode("latin-1"))
+            request.scope[BUCKET] = limits.admit(text, known, limit)
+        request.scope[_GRANT] = known
+    return known
+
+
+def _looked_up(request: Request) -> tuple[Grant, int | None]:
+    """Return what the caller may do, and the limit of its key in requests a minute."""
     sent = request.headers.get("authorization")
     if sent is None:
         if not request.app.state.requires_key and _names_this_machine(request.headers.get("host", "")):
-            return Grant("local caller")
+            return Grant("local caller"), None
         raise NoAccessError("send a key as  Authorization: Bearer sb_…; sourcebook key create  makes one")
     scheme, _, text = sent.partition(" ")
     key = valid_key(knowledge_of(request), text.strip()) if scheme.lower() == "bearer" else None
     if key is None:
         raise NoAccessError("the key is not valid: it may have expired or been revoked")
-    return key.grant
+    return key.grant, key.requests_a_minute
 
 
 def valid_key(knowledge: KnowledgeBase, text: str) -> AccessKey | None:
@@ -68,7 +86,18 @@ def needing(scope: Scope) -> Grant:
 
 
 Reader = Annotated[Grant, needing("read")]
+Writer = Annotated[Grant, needing("write")]
 Administrator = Annotated[Grant, needing("admin")]
+
+
+def _operator(grant: Administrator) -> Grant:
+    if grant.collections is not None:
+        raise ForbiddenError("the key sees some collections alone: this needs one that sees them all")
+    return grant
+
+
+Operator = Annotated[Grant, Depends(_operator)]
+"""An administrator of every collection: who sees the keys and the audit sees beyond collections."""
 
 
 def _names_this_machine(host: str) -> bool:

@@ -6,15 +6,31 @@ from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
+from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit
+from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import MEDIA_TYPE, Problem, add_problems
-from sourcebook.server.routes import collections, documents, operation, search, work
+from sourcebook.server.rate_limiting import RateLimiting
+from sourcebook.server.rate_limits import RateLimits
+from sourcebook.server.routes import (
+    collections,
+    documents,
+    facets,
+    judgments,
+    keys,
+    operation,
+    queries,
+    reports,
+    search,
+    work,
+)
 from sourcebook.server.work_events import WorkEvents
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
@@ -23,12 +39,34 @@ Send a key as `Authorization: Bearer sb_…`; on its own machine a server that l
 may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
 """
 
+_SENT_ACROSS: Final = (
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-None-Match",
+    "Last-Event-ID",
+    "Mcp-Protocol-Version",
+    "Mcp-Session-Id",
+)
+"""Headers that pages of other origins may send."""
+_READ_ACROSS: Final = (
+    "ETag",
+    "Idempotency-Replayed",
+    "Location",
+    "RateLimit",
+    "RateLimit-Limit",
+    "RateLimit-Policy",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+)
+"""Headers that pages of other origins may read."""
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     number: {
         "description": HTTPStatus(number).phrase,
         "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
     }
-    for number in (400, 401, 403, 404, 413, 422, 503)
+    for number in (400, 401, 403, 404, 409, 413, 422, 429, 503)
 }
 """Descriptions of the answers to requests that fail."""
 
@@ -40,6 +78,9 @@ def create_app(
     rerankers: Collection[str] = (),
     chatgpt: bool = False,
     version: str = "",
+    limits: RateLimits | None = None,
+    origins: Collection[str] = (),
+    dagster_url: str | None = None,
 ) -> FastAPI:
     """Return the app of a knowledge base.
 
@@ -50,6 +91,9 @@ def create_app(
         rerankers: names and folders of the only models that a search may rerank with.
         chatgpt: whether agents are offered tools in ChatGPT's shape as well.
         version: the version of Sourcebook, for the description of the API.
+        limits: the limits of requests; no limits but that of wrong keys where None.
+        origins: origins whose pages may ask from a browser (CORS), such as `https://intranet.example`.
+        dagster_url: the address of Dagster's page, to which the pages link the runs of work.
     """
     agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version)
     app = FastAPI(
@@ -62,17 +106,31 @@ def create_app(
     )
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
+    app.state.limits = limits or RateLimits()
+    app.state.origins = frozenset(origins)
+    app.state.dagster_url = dagster_url
     app.state.rerankers = frozenset(rerankers)
     app.state.work_events = WorkEvents(knowledge)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES)
-    for module in (search, collections, documents, work):
+    for module in (search, facets, collections, reports, documents, judgments, queries, keys, embeddings, work):
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)
+    app.include_router(dify.router, responses=_FAILURES)
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
+    app.add_middleware(Idempotency, knowledge=knowledge)
     app.add_middleware(BodyLimit)
+    app.add_middleware(RateLimiting, limits=app.state.limits)
     add_problems(app)
     add_page(app)
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=_SENT_ACROSS,
+            expose_headers=_READ_ACROSS,
+        )
     return app

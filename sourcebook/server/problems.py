@@ -5,8 +5,9 @@ somebody else there. So the sentences of the library, which name the value that 
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -15,6 +16,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from sourcebook.admin.idempotent_answers import KeyInUseError, KeyReusedError
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
     AmbiguousDocumentError,
@@ -60,6 +62,20 @@ class ForbiddenError(SourcebookError):
     """The caller's key does not allow this."""
 
 
+class TooManyRequestsError(SourcebookError):
+    """The caller has used up its requests of this minute.
+
+    Args:
+        message: the sentence.
+        seconds: seconds after which the next request is answered.
+        headers: headers that tell the limit.
+    """
+
+    def __init__(self, message: str, seconds: int, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__(message)
+        self.seconds, self.headers = seconds, headers
+
+
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Return the answer to a request that failed."""
     found = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
@@ -68,21 +84,28 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> 
 
 def add_problems(app: FastAPI) -> None:
     """Answer every error of an app with problem details."""
-    app.add_exception_handler(SourcebookError, _on_error)
+    app.add_exception_handler(SourcebookError, answer_to)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
     app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_exception_handler(Exception, _on_error)
+    app.add_exception_handler(Exception, answer_to)
 
 
-async def _on_error(request: Request, error: Exception) -> Response:
+async def answer_to(request: Request, error: Exception) -> Response:
+    """Return the answer to a request that an error ended."""
     error = database_failure_in(error) or error
     match error:
         case NoAccessError():
             return problem(401, str(error), {"WWW-Authenticate": 'Bearer realm="sourcebook"'})
         case ForbiddenError():
             return problem(403, str(error))
+        case TooManyRequestsError():
+            return problem(429, str(error), {"Retry-After": str(error.seconds), **error.headers})
         case NotFoundError():
             return problem(404, str(error))
+        case KeyInUseError():
+            return problem(409, str(error), {"Retry-After": "1"})
+        case KeyReusedError():
+            return problem(422, str(error))
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))

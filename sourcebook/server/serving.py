@@ -6,12 +6,14 @@ import socket
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from urllib.parse import urlsplit
 
 import uvicorn
 
 from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
+from sourcebook.server.rate_limits import DEFAULT_LIMIT, RateLimits
 from sourcebook.server.version import installed_version
 from sourcebook.server.work_events import WorkEvents
 
@@ -31,6 +33,9 @@ def serve(
     port: int = DEFAULT_PORT,
     rerankers: Collection[str] = (),
     chatgpt: bool = False,
+    limit: int | None = None,
+    origins: Collection[str] = (),
+    dagster_url: str | None = None,
     started: Callable[[str, bool], None],
 ) -> None:
     """Serve a knowledge base until SIGINT or SIGTERM.
@@ -41,16 +46,29 @@ def serve(
         port: the port; 0 for a free one.
         rerankers: names and folders of the only models that a search may rerank with.
         chatgpt: whether agents are offered tools in ChatGPT's shape as well.
+        limit: requests a minute of a key without a limit of its own, and of callers without a key together; 0 for no
+            limit; where None 600 for a key, and no limit without one.
+        origins: origins whose pages may ask from a browser, such as `https://intranet.example`.
+        dagster_url: the address of Dagster's page, to which the pages link the runs of work.
         started: called with the address of the server, and whether callers need a key, once it listens.
 
     Raises:
-        ServingError: the port is taken, or the address is none of this machine.
+        ServingError: the port is taken, the address is none of this machine, or an origin is none.
     """
+    for origin in origins:
+        check_origin(origin)
     listening = _listen(host, port)
     address, taken = listening.getsockname()[:2]
     requires_key = not is_local(str(address))
     app = create_app(
-        knowledge, requires_key=requires_key, rerankers=rerankers, chatgpt=chatgpt, version=installed_version()
+        knowledge,
+        requires_key=requires_key,
+        rerankers=rerankers,
+        chatgpt=chatgpt,
+        version=installed_version(),
+        limits=RateLimits(DEFAULT_LIMIT if limit is None else limit or None, limit or None),
+        origins=origins,
+        dagster_url=dagster_url,
     )
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END, server_header=False
@@ -84,6 +102,24 @@ def _told_to_end() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def check_origin(origin: str) -> None:
+    """Check that a text is the origin of a site: scheme, host and port as browsers send them.
+
+    Raises:
+        ServingError: it is none.
+    """
+    try:
+        parts = urlsplit(origin)
+        is_origin = parts.scheme in {"http", "https"} and origin == f"{parts.scheme}://{parts.netloc}"
+        has_host = bool(parts.hostname) and parts.netloc == parts.netloc.lower() and parts.port != 0
+    except ValueError:
+        is_origin = has_host = False
+    if not is_origin or not has_host or "@" in origin or "*" in origin:
+        raise ServingError(
+            f"{origin!r} is no origin: write scheme, host and port alone, as in  --allow-origin https://intranet.example"
+        )
 
 
 def is_local(address: str) -> bool:

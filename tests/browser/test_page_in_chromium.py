@@ -15,6 +15,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
 from sourcebook.admin.access_keys import create_key
+from sourcebook.admin.work_requests import claim_work, end_work, record_progress
 from sourcebook.web.browser.chromium import find_chromium
 from tests.checkout import CHECKOUT
 from tests.integration.http_server import Client, serving
@@ -50,9 +51,17 @@ def base(stages: Stages) -> Stages:
 
 @contextmanager
 def tab(
-    client: Client, theme: Literal["light", "dark"] = "light", width: int = 1280, *, scripts: bool = True
+    client: Client,
+    theme: Literal["light", "dark"] = "light",
+    width: int = 1280,
+    *,
+    scripts: bool = True,
+    outage: bool = False,
 ) -> Iterator[Page]:
-    """A tab that reports what goes wrong in it: errors of scripts, dialogs, what the policy refuses."""
+    """A tab that reports what goes wrong in it: errors of scripts, dialogs, what the policy refuses.
+
+    With `outage` the test takes the database away, and answers with the status 503 are no fault.
+    """
     wrong: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--disable-gpu"])
@@ -69,13 +78,17 @@ def tab(
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         yield page
         browser.close()
-    assert wrong == []
+    assert [each for each in wrong if not (outage and "status of 503" in each)] == []
 
 
 def test_every_page_is_accessible_in_both_themes_and_fits_a_narrow_window(base: Stages) -> None:
     found = base.knowledge.search(QUERY, limit=1)[0]
+    work = base.knowledge.request_work("tide-station", actor="anna")
     with base.connection() as connection:
-        key = create_key(connection, "reader", actor="test")[1]
+        key = create_key(connection, "administrator", ("admin",), actor="test")[1]
+        claim_work(connection, worker="host:4711", run_id="0b6f2c1a")
+        record_progress(connection, work.id, "embeddings", 1_312, 5_200, 3)
+    base.knowledge.request_work("tide-station", documents=["file:///a.md"], only_failed=True, actor="key website")
     pages = {
         "home": "/",
         "search": f"/?q={QUERY.replace(' ', '+')}&tag=example&explain=1&all=1",
@@ -84,7 +97,13 @@ def test_every_page_is_accessible_in_both_themes_and_fits_a_narrow_window(base: 
         "passages": f"/documents/{found.document_id}?view=passages",
         "hostile": f"/documents/{base.knowledge.documents(text='buoy')[0].document_id}",
         "documents": "/documents",
+        "failed": "/documents?state=failed",
         "collections": "/collections",
+        "collection": "/collections/tide-station",
+        "all work": "/work",
+        "work": f"/work/{work.id}",
+        "usage": "/usage",
+        "keys": "/keys",
         "sign-in": "/sign-in",
     }
     with serving(base.knowledge, requires_key=True) as client:
@@ -146,12 +165,69 @@ def test_the_keyboard_alone_searches_and_opens_a_result(base: Stages) -> None:
         page.keyboard.press("Enter")
         page.locator(".result h2 a").first.click()
         expect(page.locator(".passage.found")).to_contain_text("Marmalade")
+
+
+def test_work_is_asked_for_followed_live_and_cancelled_by_keyboard(base: Stages) -> None:
+    with serving(base.knowledge, requires_key=False) as client, tab(client, outage=True) as page:
+        page.goto("/documents?state=failed")
+        page.get_by_role("checkbox").first.focus()
+        page.keyboard.press("Space")
+        page.get_by_role("button", name="Retry the ticked ones").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".standing")).to_contain_text("waiting")
+        (work,) = base.knowledge.work_requests()
+        assert [uri.rpartition("/")[2] for uri in work.arguments["documents"]] == ["lost.pdf"]
+        cancel = page.get_by_role("button", name="Cancel")
+        cancel.focus()
+        with base.connection() as connection:
+            claim_work(connection, worker="host:7")
+            record_progress(connection, work.id, "documents", 1, 4, 0)
+            expect(page.locator(".standing")).to_contain_text("reading documents, 1 of 4")
+            expect(page.get_by_role("progressbar")).to_have_attribute("value", "1")
+            connection.execute("ALTER TABLE work_request RENAME TO work_away")
+            with page.expect_response(lambda answer: answer.status == 503):
+                pass  # it asks again, and what it shows stays
+            expect(page.locator(".standing")).to_contain_text("reading documents, 1 of 4")
+            connection.execute("ALTER TABLE work_away RENAME TO work_request")
+            record_progress(connection, work.id, "documents", 3, 4, 1)
+            expect(page.locator(".standing")).to_contain_text("3 of 4, 1 failed")
+            expect(cancel).to_be_focused()  # what changes leaves the keyboard where it is
+            page.keyboard.press("Enter")
+            expect(page.locator(".standing")).to_contain_text("stopping")
+            end_work(connection, work.id, "cancelled")
+        expect(page.locator(".standing")).to_contain_text("cancelled")
+        expect(page.locator("#work[hx-get]")).to_have_count(0)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.wait_for_timeout(2_500)
+        assert asked == []  # it has ended: nothing asks any more
+    with serving(base.knowledge, requires_key=False) as client, tab(client, scripts=False) as page:
+        page.goto("/collections")
+        page.get_by_role("button", name="Bring up to date").click()
+        expect(page.locator(".standing")).to_contain_text("waiting")
+        with base.connection() as connection:
+            claim_work(connection, worker="host:7")
+        page.get_by_role("link", name="Look again").click()
+        expect(page.locator(".standing")).to_contain_text("running")
+        page.goto("/keys")
+        page.get_by_label("Name").fill("website")
+        page.get_by_role("button", name="Make the key").click()
+        expect(page.locator(".secret")).to_contain_text("sb_")
     if PICTURES is not None:
-        found = base.knowledge.search(QUERY, limit=1)[0]
-        with serving(base.knowledge, requires_key=False) as client:
-            _take_picture(client, "light", f"/?q={QUERY.replace(' ', '+')}", "page-search")
-            passage = f"passage={found.ordinal}#passage-{found.ordinal}"
-            _take_picture(client, "dark", f"/documents/{found.document_id}?{passage}", "page-document")
+        _take_pictures(base)
+
+
+def _take_pictures(base: Stages) -> None:
+    found = base.knowledge.search(QUERY, limit=1)[0]
+    running = base.knowledge.request_work("tide-station", actor="key website")
+    with base.connection() as connection:
+        claim_work(connection, worker="host:4711", run_id="0b6f2c1a")
+        record_progress(connection, running.id, "embeddings", 1_312, 5_200, 3)
+    with serving(base.knowledge, requires_key=False, dagster_url="http://127.0.0.1:3000") as client:
+        _take_picture(client, "light", f"/?q={QUERY.replace(' ', '+')}", "page-search")
+        passage = f"passage={found.ordinal}#passage-{found.ordinal}"
+        _take_picture(client, "dark", f"/documents/{found.document_id}?{passage}", "page-document")
+        _take_picture(client, "light", "/work", "page-work")
 
 
 def _take_picture(client: Client, theme: Literal["light", "dark"], path: str, name: str) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -12,6 +12,7 @@ import uvicorn
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
+from sourcebook.server.rate_limits import RateLimits
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,24 @@ class Client:
 
 
 @contextmanager
-def serving(knowledge: KnowledgeBase, *, requires_key: bool, chatgpt: bool = False) -> Iterator[Client]:
+def serving(
+    knowledge: KnowledgeBase,
+    *,
+    requires_key: bool,
+    chatgpt: bool = False,
+    limits: RateLimits | None = None,
+    origins: Collection[str] = (),
+    dagster_url: str | None = None,
+) -> Iterator[Client]:
     """Serve a knowledge base on a free port of the loopback address."""
-    app = create_app(knowledge, requires_key=requires_key, chatgpt=chatgpt)
+    app = create_app(
+        knowledge,
+        requires_key=requires_key,
+        chatgpt=chatgpt,
+        limits=limits,
+        origins=origins,
+        dagster_url=dagster_url,
+    )
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 _STATIC = "/static/"
 _VOID_OR_ALLOWED_SOURCES = {"script", "img", "link"}
+_ACTING = {"style", "iframe", "object", "embed", "base", "svg", "math", "template", "video", "audio"}
 
 
 class Page(HTMLParser):
@@ -39,15 +40,20 @@ class Page(HTMLParser):
         """Return what acts, or loads something, beyond the files and the htmx attributes of the page itself."""
         found = []
         for tag, held in self.tags:
-            if tag in {"style", "iframe", "object", "embed", "base", "svg", "math", "template", "video", "audio"}:
+            if tag in _ACTING and (tag, held.get("class")) != ("svg", "plot"):
                 found.append(tag)
             if tag in _VOID_OR_ALLOWED_SOURCES and not held.get("src", held.get("href", "")).startswith(_STATIC):
                 found.append(f"{tag} {held}")
             if tag == "form" and not held["action"].startswith("/"):
                 found.append(f"form {held}")
             for name, value in held.items():
-                if name.startswith("on") or name == "style" or (name.startswith("hx-") and tag != "input"):
+                if name.startswith("on") or name == "style" or (name.startswith("hx-") and not _is_own(tag, held)):
                     found.append(f"{tag} {name}")
                 if name in {"href", "src", "action"} and urlsplit(value).scheme not in {"", "http", "https"}:
                     found.append(f"{tag} {value}")
         return found
+
+
+def _is_own(tag: str, held: dict[str, str]) -> bool:
+    """Return whether a tag is one of the page's own that asks again: no document can give a class."""
+    return tag == "input" or (tag == "section" and "live" in held.get("class", "").split())

@@ -52,7 +52,7 @@ def test_work_is_asked_for_once_listed_and_cancelled(client: Client, stages: Sta
     assert client.get(place).json == asked.json
     again = client.post("/v1/collections/handbook/sync", body, Idempotency_Key="a")
     assert (again.status, again.json["id"]) == (202, asked.json["id"])
-    assert client.post("/v1/collections/handbook/sync", {}, Idempotency_Key="a").status == 400
+    assert client.post("/v1/collections/handbook/sync", {}, Idempotency_Key="a").status == 422
     whole = client.request("POST", "/v1/collections/personnel/sync")
     assert (whole.status, whole.json["arguments"]) == (202, {})
 

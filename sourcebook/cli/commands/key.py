@@ -21,6 +21,7 @@ COLUMNS: Final = (
     Column("scopes"),
     Column("collections", is_prose=True, leaves=3),
     Column("state"),
+    Column("a minute", "right", leaves=3),
     Column("expires", leaves=2),
     Column("last used", leaves=1),
 )
@@ -55,6 +56,16 @@ def key(
             help="Time until a new key expires, such as 90d; never by default.",
         ),
     ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            metavar="NUMBER",
+            min=1,
+            max=1_000_000,
+            help="Requests a minute with a new key; by default as many as the server allows.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Create, list and revoke the keys with which `sourcebook serve` is reached from other machines.
@@ -71,8 +82,8 @@ def key(
     from sourcebook.admin.access_keys import create_key, list_keys, revoke_key
 
     action, name = _parse([as_text(word) for word in words or ()])
-    if action != "create" and (scopes or collections or expires):
-        raise typer.BadParameter("--scope, -c and --expires belong to  sourcebook key create NAME")
+    if action != "create" and (scopes or collections or expires or limit):
+        raise typer.BadParameter("--scope, -c, --expires and --limit belong to  sourcebook key create NAME")
     actor = account()
     with CommandContext.of(ctx).open_database() as database, database.connection() as connection:
         if action == "create":
@@ -83,6 +94,7 @@ def key(
                 scopes or ("read",),  # type: ignore[arg-type] # checked there
                 collections or None,
                 lasts=lasts,
+                limit=limit,
                 actor=actor,
             )
             if as_json:
@@ -126,6 +138,7 @@ def _row(key: "AccessKey") -> Row:
         ", ".join(key.scopes),
         "all" if key.collections is None else ", ".join(key.collections),
         key.state,
+        "" if key.requests_a_minute is None else f"{key.requests_a_minute:,}",
         f"{key.expires_at.astimezone():%Y-%m-%d}" if key.expires_at else "never",
         f"{key.used_at.astimezone():%Y-%m-%d %H:%M}" if key.used_at else "never",
     )

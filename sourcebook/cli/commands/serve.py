@@ -30,6 +30,34 @@ def serve(
         ),
     ] = None,
     chatgpt: ChatGpt = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            metavar="NUMBER",
+            min=0,
+            max=1_000_000,
+            help="Requests a minute of each key without a limit of its own; 0 for none.  [default: 600]",
+            show_default=False,
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin",
+            metavar="URL",
+            help="A site whose pages may ask from a browser (CORS), such as https://intranet.example; repeatable.",
+        ),
+    ] = None,
+    dagster: Annotated[
+        str | None,
+        typer.Option(
+            "--dagster",
+            metavar="URL",
+            envvar="SOURCEBOOK_DAGSTER_URL",
+            help="Address of Dagster's page, which the page links runs to.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
 
@@ -52,7 +80,17 @@ def serve(
     from sourcebook.knowledge_base import KnowledgeBase
 
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
-        serve_until_told(knowledge, host=host, port=port, rerankers=rerank or (), chatgpt=chatgpt, started=_tell)
+        serve_until_told(
+            knowledge,
+            host=host,
+            port=port,
+            rerankers=rerank or (),
+            chatgpt=chatgpt,
+            limit=limit,
+            origins=allow_origin or (),
+            dagster_url=dagster or None,
+            started=_tell,
+        )
 
 
 def _tell(address: str, requires_key: bool) -> None:

@@ -27,3 +27,21 @@ SELECT collection, kind, location, listed_at, listing_error, next_crawl_at
 FROM source
 WHERE collection = ANY(%(names)s) AND removed_at IS NULL
 ORDER BY collection, id;
+
+-- name: collection_growth
+-- Return the changes of the numbers of documents and passages by day in UTC: documents that are here, by the day on which
+-- they came, and removed ones that are kept, also by the day on which they went; passages by the day of their document.
+SELECT (change.happened_at AT TIME ZONE 'UTC')::date AS day, sum(change.documents)::bigint AS documents,
+       sum(change.passages)::bigint AS passages
+FROM (
+    SELECT document.created_at AS happened_at, 1 AS documents,
+           CASE WHEN document.removed_at IS NULL THEN coalesce(indexed.published_chunks, 0) ELSE 0 END AS passages
+    FROM document
+    JOIN collection ON collection.name = document.collection
+    LEFT JOIN indexed_document indexed
+        ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
+    WHERE document.collection = %(collection)s
+    UNION ALL
+    SELECT removed_at, -1, 0 FROM document WHERE collection = %(collection)s AND removed_at IS NOT NULL
+) AS change
+GROUP BY day ORDER BY day;

@@ -7,6 +7,7 @@ from sourcebook.embedding.hub import hub_silence
 from sourcebook.embedding.loading import first_line, quiet
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
+from sourcebook.processes.device import DeviceName
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
 _REMEDY = "Give the folder of a CrossEncoder of sentence-transformers, or its name on the Hugging Face hub."
 
 
-def load_cross_encoder(name: str, max_length: int | None) -> "CrossEncoder":
+def load_cross_encoder(name: str, max_length: int | None, device: DeviceName = "cpu") -> "CrossEncoder":
     """Load a model by its folder or its name: from the Hugging Face cache, else by a download unless offline.
 
     Args:
         name: as `Reranking.model`.
         max_length: tokens of a pair, at most; the model's own limit where None.
+        device: device that computes.
 
     Raises:
         ModelError: sentence-transformers is not installed, the model cannot be found or loaded, or it does not
@@ -41,11 +43,11 @@ def load_cross_encoder(name: str, max_length: int | None) -> "CrossEncoder":
     try:
         with quiet():
             try:
-                model: CrossEncoder = CrossEncoder(place, max_length=max_length, local_files_only=True)
+                model: CrossEncoder = CrossEncoder(place, max_length=max_length, device=device, local_files_only=True)
             except OSError:
                 if folder.is_dir() or _is_offline():
                     raise
-                model = CrossEncoder(place, max_length=max_length)
+                model = CrossEncoder(place, max_length=max_length, device=device)
     except Exception as error:
         raise ModelError(
             f"The reranking model {name!r} cannot be found or loaded: {first_line(error)} {_REMEDY}"

@@ -18,13 +18,13 @@ from sourcebook.search.reranking.remote import RemoteCrossEncoder
 from sourcebook.search.reranking.settings import Reranking
 
 if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder
+    from sourcebook.search.reranking.local import LocalCrossEncoder
 
 
 _ASKED_AT_ONCE: Final = 8
 """Searches that ask a provider at the same time."""
-_Key = tuple[str, int | None, str | None, tuple[str, str | None], float | None]
-"""Model, most tokens, and of a provider protocol, server and time limit."""
+_Key = tuple[str, int | None, str, str | None, tuple[str, str | None], float | None]
+"""Model, most tokens, device, and of a provider protocol, server and time limit."""
 KEPT_SCORES: Final = 50_000
 """Scores that are kept per model, some 150 bytes each."""
 
@@ -41,7 +41,7 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    model: "CrossEncoder | RemoteCrossEncoder"
+    model: "LocalCrossEncoder | RemoteCrossEncoder"
     scores: RecentCache[bytes, float] = field(default_factory=lambda: RecentCache(KEPT_SCORES))
 
 
@@ -110,8 +110,10 @@ class Reranker:
         self._worker.shutdown(cancel_futures=True)
 
     def _load(self, reranking: Reranking) -> _Loaded:
-        key = (reranking.model, reranking.max_length, reranking.provider, reranking.server, reranking.timeout)
-        key = key if reranking.provider is not None else (*key[:2], None, ("", None), None)
+        model = reranking.model, reranking.max_length
+        key: _Key = (*model, reranking.device, None, ("", None), None)
+        if reranking.provider is not None:
+            key = (*model, "", reranking.provider, reranking.server, reranking.timeout)
         loaded = self._loaded.get(key)
         if loaded is None:
             with self._loading:
@@ -147,7 +149,7 @@ class Reranker:
                 if self._closed.is_set():
                     raise _closed()
                 batch = unread[start : start + size]
-                for passage, score in zip(batch, _predict(loaded.model, reranking, query, batch), strict=True):
+                for passage, score in zip(batch, loaded.model.score(query, batch), strict=True):
                     loaded.scores.add(_pair(query, passage), score)
                     scores[passage] = score
         finally:
@@ -175,30 +177,13 @@ def _pair(query: str, passage: str) -> bytes:
     return hashlib.sha256(f"{len(query)} {query} {passage}".encode()).digest()
 
 
-def _open(reranking: Reranking) -> "CrossEncoder | RemoteCrossEncoder":
+def _open(reranking: Reranking) -> "LocalCrossEncoder | RemoteCrossEncoder":
     """Return the model of this machine or of the provider."""
     if reranking.provider is not None:
         return RemoteCrossEncoder(reranking)
-    from sourcebook.search.reranking.loading import load_cross_encoder
+    from sourcebook.search.reranking.local import LocalCrossEncoder
 
-    return load_cross_encoder(reranking.model, reranking.max_length)
-
-
-def _predict(
-    model: "CrossEncoder | RemoteCrossEncoder", reranking: Reranking, query: str, passages: Sequence[str]
-) -> list[float]:
-    import numpy as np
-
-    if isinstance(model, RemoteCrossEncoder):
-        return model.score(query, passages)
-    pairs = [(query, passage) for passage in passages]
-    try:
-        scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
-    except (IndexError, RuntimeError, TypeError, ValueError) as error:
-        raise ModelError(f"The reranking model {reranking.model!r} failed on {len(pairs)} passages: {error}") from error
-    if not np.isfinite(scores).all():
-        raise ModelError(f"The reranking model {reranking.model!r} gives scores that are not finite numbers.")
-    return [float(score) for score in scores]
+    return LocalCrossEncoder(reranking)
 
 
 def _closed() -> ModelError:

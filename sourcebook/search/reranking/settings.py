@@ -1,12 +1,13 @@
 """Settings of reranking."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.provider import server_url, variable_name
 from sourcebook.errors import QueryError
+from sourcebook.processes.device import DeviceSetting
 
 Protocol = Literal["cohere", "jina", "tei"]
 OWN_SERVERS: Final = {
@@ -39,6 +40,8 @@ class Reranking:
     sets no limit."""
     max_length: int | None = None
     """Tokens of query and passage together; longer pairs are cut. The model's own limit where None."""
+    device: DeviceSetting = "auto"
+    """Device of a model of this machine: `auto` takes a GPU where torch can use one, else the processor."""
     provider: Protocol | None = None
     """Protocol of the server that scores in place of a model of this machine: `cohere`, `jina` (vLLM, too) or `tei`."""
     base_url: str | None = None
@@ -57,6 +60,8 @@ class Reranking:
             raise QueryError(f"reranking reads at least one pair at once, not {self.batch_size}")
         if self.timeout is not None and not self.timeout > 0:
             raise QueryError(f"the time limit of reranking is {self.timeout} seconds; it must be above 0, or None")
+        if self.device not in get_args(DeviceSetting):
+            raise QueryError(f"a model computes on {', '.join(get_args(DeviceSetting))}, not {self.device!r}")
         if self.max_length is not None and self.max_length < 8:
             raise QueryError(f"the pairs that are reranked have at least 8 tokens, not {self.max_length}")
         self._check_provider()

@@ -1,15 +1,22 @@
 """The page of collections: what each holds, where it comes from, and what waits."""
 
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.admin.overview import collection_overviews
+from sourcebook.admin.overview import collection_growth, collection_overviews
 from sourcebook.server.access import Knowledge
+from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.visibility import seen_collections
 
 router = APIRouter(include_in_schema=False)
+_DAYS: Final = 90
+"""Days that the plots of a collection show."""
 
 
 @router.get("/collections")
@@ -17,4 +24,27 @@ def show_collections(request: Request, knowledge: Knowledge, visitor: Visitor) -
     """Show every collection of the visitor by its kept counts."""
     with knowledge.database.connection() as connection:
         overviews = collection_overviews(connection, visitor.seen(collection_names(connection)))
-    return render(request, "collections.html", collections=overviews)
+    return render(request, "collections.html", collections=overviews, is_linked=True)
+
+
+@router.get("/collections/{name}")
+def show_collection(name: str, request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
+    """Show one collection, with its documents and passages over the last days."""
+    seen_collections(knowledge, visitor, [name])
+    last = datetime.now(UTC).date()
+    first = last - timedelta(days=_DAYS - 1)
+    with knowledge.database.connection() as connection:
+        (overview,) = collection_overviews(connection, [name])
+        growth = collection_growth(connection, name)
+    changes = {
+        "Documents": {each.day: float(each.documents) for each in growth},
+        "Passages": {each.day: float(each.passages) for each in growth},
+    }
+    plots = [daily(noun, "", running(found, first, last), first, last) for noun, found in changes.items()]
+    return render(
+        request,
+        "collection.html",
+        each=overview,
+        is_linked=False,
+        plots=[plot for plot in plots if plot.highest],
+    )

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from sourcebook.admin.items import Passage
 from sourcebook.model.place import place_words
 from sourcebook.server.access import Knowledge
+from sourcebook.server.cursors import cursor_of
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
@@ -45,6 +46,7 @@ def show_document(
         request,
         "document.html",
         item=found.item,
+        box=cursor_of(found.item.collection, found.item.uri),
         tags=found.tags,
         metadata=list(_rows(found.metadata)),
         view=view,

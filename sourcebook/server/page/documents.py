@@ -1,17 +1,23 @@
 """The page of documents, and of files and pages that are none, with what failed and why."""
 
+from collections import defaultdict
 from typing import Annotated, Final, get_args
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
+from sourcebook.admin.overview import collection_overviews
 from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
-from sourcebook.server.cursors import LONGEST_CURSOR
+from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
+from sourcebook.server.page.forms import WriterForm, led_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
 from sourcebook.server.routes.documents import Kind, State, list_documents
+from sourcebook.server.visibility import seen_collections
 
 router = APIRouter(include_in_schema=False)
 _A_PAGE: Final = 50
@@ -59,4 +65,44 @@ def show_documents(
         collections=names,
         states=_STATES,
         kinds=_KINDS,
+        is_retryable=state == "failed" and visitor.allows("write"),
+        box_of=lambda item: cursor_of(item.collection, item.uri),
     )
+
+
+@router.post("/documents/retry")
+def retry_documents(knowledge: Knowledge, form: WriterForm) -> Response:
+    """Ask for failed items to be tried again, the ticked ones or all, and lead to the work."""
+    wanted: dict[str, list[str]] = defaultdict(list)
+    if form.one("which") == "all":
+        asked = [form.one("collection")] if form.one("collection") else None
+        for name in _with_failures(knowledge, form.visitor, asked):
+            wanted[name] = []  # every failed item
+    else:
+        for box in form.many("item"):
+            name, uri = place_of(box)
+            wanted[name].append(uri)
+        if wanted:
+            seen_collections(knowledge, form.visitor, list(wanted))
+    made = [
+        knowledge.request_work(
+            name,
+            documents=sorted(set(uris)),
+            only_failed=True,
+            idempotency_key=form.once,
+            actor=form.visitor.actor,
+        )
+        for name, uris in sorted(wanted.items())
+    ]
+    if not made:
+        raise QueryError("no document was ticked: tick some, or retry all")
+    return led_to(f"/work/{made[0].id}" if len(made) == 1 else "/work")
+
+
+def _with_failures(knowledge: KnowledgeBase, visitor: Grant, asked: list[str] | None) -> list[str]:
+    """Return the collections among those asked for, or among all of the visitor's, in which something failed."""
+    if asked is not None:
+        return seen_collections(knowledge, visitor, asked) or []
+    with knowledge.database.connection() as connection:
+        overviews = collection_overviews(connection, visitor.seen(collection_names(connection)))
+    return [each.summary.name for each in overviews if each.problems]

@@ -16,7 +16,7 @@ _FOR_PROGRAMS: Final = ("/v1/", "/health", "/ready", "/metrics", "/openapi.json"
 """Beginnings of the paths whose errors are problem details, whoever asks."""
 _HEADINGS: Final = {
     400: "That cannot be asked",
-    403: "Not with this key",
+    403: "Not allowed",
     404: "There is nothing here",
     422: "That cannot be asked",
     503: "Not available right now",
@@ -51,6 +51,7 @@ def _as_page(handler: _Handler) -> _Handler:
 async def _to_sign_in(request: Request, _: Exception) -> Response:
     """Lead a visitor to the page that takes a key, and from there back."""
     asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    asked = asked if request.method == "GET" else "/"  # a form is not sent again by a link
     target = f"/sign-in?next={quote(asked, safe='')}"
     if is_partial(request):
         return Response(status_code=204, headers={"HX-Redirect": target})

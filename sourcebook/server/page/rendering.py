@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -15,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from sourcebook.model.access import SCOPES, Grant
 from sourcebook.model.media_types import endings
 from sourcebook.search.presentation import printable
 from sourcebook.server.page.visitors import FORM_COOKIE, form_token, keep
@@ -35,12 +37,11 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         values: what the template shows.
     """
     signed_in_as = getattr(request.state, "signed_in_as", None)
-    token = form_token(request) if signed_in_as is not None or template == "sign_in.html" else None
-    text = (
-        _templates()
-        .get_template(template)
-        .render(path=request.url.path, signed_in_as=signed_in_as, token=token, **values)
-    )
+    visitor: Grant | None = getattr(request.state, "visitor", None)
+    may = {scope: visitor is not None and visitor.allows(scope) for scope in SCOPES}
+    token = form_token(request) if signed_in_as is not None or may["write"] or template == "sign_in.html" else None
+    about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token}
+    text = _templates().get_template(template).render(**about, **values)
     # What is shown depends on the key: no cache keeps it, not even that of the browser after signing out.
     response = HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Cookie, HX-Request"})
     if token is not None and request.cookies.get(FORM_COOKIE) != token:
@@ -99,6 +100,19 @@ def moment(time: datetime | None) -> str:
     return "never" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def duration(seconds: float) -> str:
+    """Return a time span as people read it, in its two largest units."""
+    whole = max(round(seconds), 0)
+    parts = [(whole // 86_400, "d"), (whole // 3_600 % 24, "h"), (whole // 60 % 60, "min"), (whole % 60, "s")]
+    first = next((at for at, (number, _) in enumerate(parts) if number), len(parts) - 1)
+    return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number) or "0 s"
+
+
+def new_once() -> str:
+    """Return a text by which a form that is sent twice is recognised."""
+    return secrets.token_urlsafe(12)
+
+
 @cache
 def _templates() -> Environment:
     made = Environment(
@@ -108,9 +122,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (printable, web_address, shown_uri, short_uri, short_type, moment)
+    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, duration)
     made.filters |= {function.__name__: function for function in filters}
-    made.globals |= {"address": address, "static": _static_address}
+    made.globals |= {"address": address, "static": _static_address, "new_once": new_once}
     return made
 
 

@@ -35,15 +35,17 @@ def visitor_of(request: Request) -> Grant:
         SignInError: the visitor needs a key and has sent no valid one.
     """
     sent = request.cookies.get(KEY_COOKIE)
-    if sent is not None:
-        key = valid_key(knowledge_of(request), sent)
-        if key is not None:
-            request.state.signed_in_as = key.name
-            return key.grant
+    key = None if sent is None else valid_key(knowledge_of(request), sent)
+    if key is not None:
+        request.state.signed_in_as = key.name
+        request.state.visitor = key.grant
+        return key.grant
     try:
-        return grant_of(request)
+        request.state.visitor = grant_of(request)
     except NoAccessError as error:
         raise SignInError(str(error)) from error
+    found: Grant = request.state.visitor
+    return found
 
 
 Visitor = Annotated[Grant, Depends(visitor_of)]
@@ -71,15 +73,25 @@ def repeats_token(request: Request, fields: dict[str, str]) -> bool:
 
 
 _SHORTEST_TOKEN: Final = 40
+_MOST_FIELDS: Final = 200
+"""Fields of a form: a page of documents with a box for each, and some more."""
 
 
-async def _fields(request: Request) -> dict[str, str]:
-    """Return the fields of a form; of a repeated one the first."""
+async def _field_lists(request: Request) -> dict[str, list[str]]:
+    """Return the fields of a form with their values; the empty ones are left out."""
     body = (await request.body()).decode("utf-8", "replace")
     try:
-        return {name: values[0] for name, values in parse_qs(body, max_num_fields=20).items()}
+        return parse_qs(body, max_num_fields=_MOST_FIELDS)
     except ValueError as error:
         raise QueryError("the form has too many fields") from error
+
+
+FieldLists = Annotated[dict[str, list[str]], Depends(_field_lists)]
+
+
+def _fields(fields: FieldLists) -> dict[str, str]:
+    """Return the fields of a form; of a repeated one the first."""
+    return {name: values[0] for name, values in fields.items()}
 
 
 Fields = Annotated[dict[str, str], Depends(_fields)]

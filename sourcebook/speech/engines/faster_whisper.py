@@ -1,6 +1,7 @@
 """The engine faster-whisper: Whisper on CTranslate2, with 8-bit weights."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import ctranslate2
 import numpy as np
@@ -35,10 +36,12 @@ class FasterWhisper:
 
     Args:
         model: Folder in CTranslate2's format, or the name of a model to download.
+        device: Device that computes; CTranslate2 knows no Apple GPU.
     """
 
-    def __init__(self, model: str) -> None:
-        self._model = WhisperModel(model, device="cpu", compute_type="int8", cpu_threads=usable_threads())
+    def __init__(self, model: str, device: Literal["cpu", "cuda"] = "cpu") -> None:
+        numbers = "int8" if device == "cpu" else "int8_float16"
+        self._model = WhisperModel(model, device=device, compute_type=numbers, cpu_threads=usable_threads())
 
     def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
         """See the method of `Engine`."""

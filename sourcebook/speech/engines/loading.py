@@ -11,8 +11,10 @@ from pathlib import Path
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import MissingDependencyError, SpeechError
 from sourcebook.installation import install_command
+from sourcebook.processes.device import DeviceName
 from sourcebook.speech.checkpoint import write_checkpoint
 from sourcebook.speech.engine import Engine
+from sourcebook.speech.engines.fallback import FallingBack, speech_device
 from sourcebook.speech.weights import Weights, find_weights, join_parts
 
 _MAKING = ".making-"
@@ -31,15 +33,24 @@ def load_engine(settings: SpeechSettings, home: Path) -> Engine:
     package = settings.engine.replace("openai-", "").replace("-", "_")
     if find_spec(package) is None:
         raise MissingDependencyError(f"{settings.engine} is not installed: {install_command('speech')}")
+    device = speech_device(settings)
+    if device.name == "cpu" or device.is_required:
+        return _load(settings, home, device.name)
+    return FallingBack(lambda name: _load(settings, home, name), device.name)
+
+
+def _load(settings: SpeechSettings, home: Path, device: DeviceName) -> Engine:
+    """Load the engine to a device."""
     weights = find_weights(settings.model)
     try:
         if settings.engine == "faster-whisper":
             from sourcebook.speech.engines.faster_whisper import FasterWhisper
 
-            return FasterWhisper(str(ctranslate2_model(weights, home) or weights.name))
+            model = str(ctranslate2_model(weights, home) or weights.name)
+            return FasterWhisper(model, "cuda" if device == "cuda" else "cpu")
         from sourcebook.speech.engines.openai_whisper import OpenAiWhisper
 
-        return OpenAiWhisper(str(openai_checkpoint(weights, home) or weights.name), name=settings.model)
+        return OpenAiWhisper(str(openai_checkpoint(weights, home) or weights.name), name=settings.model, device=device)
     except SpeechError:
         raise
     except Exception as error:  # an engine or its downloader may raise anything

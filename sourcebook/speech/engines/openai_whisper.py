@@ -12,6 +12,7 @@ from whisper.tokenizer import get_tokenizer
 from whisper.utils import compression_ratio
 
 from sourcebook.model.transcript import SAMPLE_RATE
+from sourcebook.processes.device import DeviceName
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, LANGUAGE_CONTEXT, LANGUAGE_SECONDS, Heard, Word
 from sourcebook.speech.engines.shared_audio import BatchedDecoding, DecoderOfEncodedSound
@@ -34,14 +35,19 @@ class OpenAiWhisper:
         model: Path of a checkpoint, or the name of a model to download.
         name: Name of the model in the configuration; a model of OpenAI's has known attention heads that align words
             with the sound best.
+        device: Device that computes.
     """
 
-    def __init__(self, model: str, *, name: str) -> None:
+    def __init__(self, model: str, *, name: str, device: DeviceName = "cpu") -> None:
         self._model = whisper.load_model(model, device="cpu")
         heads = whisper._ALIGNMENT_HEADS.get(name)  # noqa: SLF001 - a checkpoint does not name them
         if heads is not None:
             self._model.set_alignment_heads(heads)
-        self._decoder = DecoderOfEncodedSound(self._model)
+        heads = self._model.alignment_heads
+        if device != "cpu":  # where Apple's GPUs take no sparse tensor
+            self._model.register_buffer("alignment_heads", heads.to_dense(), persistent=False)
+            self._model = self._model.to(device)
+        self._decoder = DecoderOfEncodedSound(self._model, heads)
 
     @torch.inference_mode()
     def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
@@ -83,7 +89,7 @@ class OpenAiWhisper:
     def _spectrogram(self, piece: Samples, length: int = N_SAMPLES) -> torch.Tensor:
         padded = whisper.pad_or_trim(torch.from_numpy(piece), length)
         spectrogram: torch.Tensor = whisper.log_mel_spectrogram(padded, self._model.dims.n_mels)
-        return spectrogram
+        return spectrogram.to(self._model.device)
 
     def _heard(self, piece: Samples, encoded: torch.Tensor, result: DecodingResult, language: str) -> Heard:
         tokenizer = get_tokenizer(

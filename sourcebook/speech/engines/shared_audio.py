@@ -18,7 +18,7 @@ class BatchedDecoding(DecodingTask):  # type: ignore[misc]  # whisper has no typ
     """Decodes several pieces in one language.
 
     Args:
-        model: Model on the CPU, in float32.
+        model: Model in float32.
         options: Options that name a language.
     """
 
@@ -44,13 +44,14 @@ class DecoderOfEncodedSound:
 
     Args:
         model: Model with the decoder.
+        alignment_heads: Attention heads that align words with the sound, a sparse matrix of layers and heads.
     """
 
-    def __init__(self, model: Whisper) -> None:
+    def __init__(self, model: Whisper, alignment_heads: Tensor) -> None:
         self.decoder = model.decoder
         self.dims = model.dims
         self.device = model.device
-        self.alignment_heads = model.alignment_heads
+        self.alignment_heads = alignment_heads
 
     def __call__(self, encoded: Tensor, tokens: Tensor) -> Tensor:
         """Return the logits of the tokens, shape (pieces, tokens, vocabulary)."""
@@ -82,7 +83,7 @@ class SharedAudioInference(Inference):  # type: ignore[misc]
         """Continue each beam from another beam of its piece."""
         if list(source_indices) == list(range(len(source_indices))):
             return
-        chosen = torch.tensor(source_indices)
+        chosen = torch.tensor(source_indices, device=self._keys[0].device)
         self._keys = [keys.index_select(0, chosen) for keys in self._keys]
         self._values = [values.index_select(0, chosen) for values in self._values]
 

@@ -14,12 +14,12 @@ def language_probabilities(model: Whisper, spectrograms: Tensor) -> list[dict[st
     """Return the probability of each language, by Whisper's code, for each sound.
 
     Args:
-        model: Multilingual model on the CPU.
+        model: Multilingual model, on the device of the spectrograms.
         spectrograms: Log-Mel spectrograms of equal length, (sounds, bands, frames), at most thirty seconds each.
     """
     tokenizer = get_tokenizer(multilingual=True, num_languages=model.num_languages)
     features = _encoded(model, spectrograms)
-    beginning = torch.tensor([[tokenizer.sot]] * len(spectrograms))
+    beginning = torch.tensor([[tokenizer.sot]] * len(spectrograms), device=features.device)
     logits = model.logits(beginning, features)[:, 0, list(tokenizer.all_language_tokens)]
     return [
         dict(zip(tokenizer.all_language_codes, row.tolist(), strict=True)) for row in logits.float().softmax(dim=-1)

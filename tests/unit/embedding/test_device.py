@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from sourcebook.embedding import opening
 from sourcebook.embedding.batch_sizes import is_out_of_memory, tokens_per_batch
-from sourcebook.embedding.device import Device, choose_device, may_have_gpu
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.engine import Engine, choose_engine
 from sourcebook.embedding.loading import load_folder
 from sourcebook.embedding.model import EmbeddingModel, find_model
+from sourcebook.embedding.side_by_side import SideBySideEmbedder
 from sourcebook.errors import ModelError
+from sourcebook.processes.device import Device, choose_device, may_have_gpu
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
 
@@ -32,7 +34,7 @@ def test_without_a_gpu_torch_is_not_even_asked(tmp_path: Path) -> None:
 
 def test_a_gpu_that_torch_can_use_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "nvidia0").touch()
-    monkeypatch.setattr("sourcebook.embedding.device.version", lambda package: "2.13.0+cu130")
+    monkeypatch.setattr("sourcebook.processes.device.version", lambda package: "2.13.0+cu130")
     assert may_have_gpu(tmp_path)
     assert choose_device("auto", tmp_path).name == "cpu", "this machine has none"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -68,7 +70,7 @@ def test_a_gpu_that_vanishes(tiny: EmbeddingModel, monkeypatch: pytest.MonkeyPat
     expected = SentenceTransformerEmbedder(tiny, "float32").embed(texts)
     monkeypatch.setattr(
         "sourcebook.embedding.embedder.load_folder",
-        lambda name, folder, precision, device: load_folder(name, folder, precision),
+        lambda name, folder, precision, *_: load_folder(name, folder, precision),
     )
     vanishing = SentenceTransformerEmbedder(tiny, engine=GPU, may_fall_back=may_fall_back)
     batches = 0
@@ -125,3 +127,20 @@ def test_batches_grow_with_the_memory_of_a_gpu() -> None:
     assert (sizes[0], sizes[-1]) == (2_048, 262_144)
     assert sizes[1] < sizes[2] < sizes[3]
     assert tokens_per_batch(8_000_000_000, 384, 12, 256, 2) > sizes[2], "half the bytes, more tokens"
+
+
+def test_several_gpus_share_the_passages(tiny: EmbeddingModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One embedder a GPU, which are processors here."""
+    monkeypatch.setattr("sourcebook.processes.device.count_gpus", lambda device: 3)
+    texts = [text[:200] for text in mixed_texts(20)]
+    alone = SentenceTransformerEmbedder(tiny, "float32")
+    together = opening.open_embedder(tiny, "float32", "cpu", None)
+    assert isinstance(together, SideBySideEmbedder)
+    assert (together.embed(texts) * alone.embed(texts)).sum(axis=1).min() >= 0.9999
+    assert together.embed([]).shape == (0, 32)
+    assert together.embed(texts[:1]).shape == (1, 32)
+    assert together.engine.reason.endswith("; 3 of 3 GPUs share the work")
+    assert (together.embed_query("battery") @ alone.embed_query("battery")) >= 0.9999
+    together.close()
+    with pytest.raises(ModelError, match="closed"):
+        together.count_tokens("battery")

@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sourcebook.embedding.device import Device
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 from sourcebook.embedding.engine import choose_engine
 from sourcebook.embedding.model import EmbeddingModel, find_model
@@ -16,6 +16,7 @@ from sourcebook.embedding.onnx.export import export_model
 from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import Precision
 from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
+from sourcebook.processes.device import Device
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
 
@@ -58,6 +59,15 @@ def test_the_processor_decides(
     chosen = choose_engine(setting, PROCESSOR)
     assert (chosen.name, chosen.device) == (engine, "cpu")
     assert chosen.reason.startswith(reason)
+
+
+def test_without_torch_onnxruntime_embeds_whatever_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sourcebook.embedding.precision.cpu_flags", lambda text: frozenset({"avx512_bf16"}))
+    for module in ("precision", "engine"):
+        found = f"sourcebook.embedding.{module}.find_spec"
+        monkeypatch.setattr(found, lambda name: None if name == "torch" else find_spec(name))
+    chosen = choose_engine("auto", PROCESSOR)
+    assert (chosen.name, chosen.precision, chosen.reason) == ("onnxruntime", "float32", "torch is not installed")
 
 
 @pytest.mark.parametrize("name", [BUNDLED_NAME, MULTILINGUAL_NAME])

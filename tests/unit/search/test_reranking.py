@@ -17,6 +17,7 @@ from sourcebook.errors import ModelError, QueryError
 from sourcebook.model.usage import Use
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.ordering import rerank
+from sourcebook.search.reranking.local import LocalCrossEncoder
 from sourcebook.search.reranking.reranker import Reranker, _pair
 from sourcebook.search.reranking.settings import Reranking
 from tests.tiny_cross_encoder import build_cross_encoder
@@ -64,8 +65,9 @@ class Slow(torch.nn.Module):
 def slow_down(reranker: Reranker, reranking: Reranking, seconds: float) -> Slow:
     """Put a slow layer around a loaded model."""
     reranker.prewarm(reranking)
-    encoder = reranker._load(reranking).model
-    assert isinstance(encoder, CrossEncoder)
+    local = reranker._load(reranking).model
+    assert isinstance(local, LocalCrossEncoder)
+    encoder = local.encoder
     model = encoder[0].model
     assert isinstance(model, torch.nn.Module)
     slow = Slow(model, seconds)
@@ -302,8 +304,9 @@ def test_a_model_that_fails_is_an_error(tmp_path: Path, reranker: Reranker) -> N
         reranker.score(Reranking(str(folder), timeout=None, max_length=500), QUERY, [" ".join(["tide"] * 400)])
     reranking = Reranking(str(folder), timeout=None)
     reranker.prewarm(reranking)
-    encoder = reranker._load(reranking).model
-    assert isinstance(encoder, CrossEncoder)
+    local = reranker._load(reranking).model
+    assert isinstance(local, LocalCrossEncoder)
+    encoder = local.encoder
     with torch.no_grad():
         next(encoder.parameters()).fill_(float("nan"))
     with pytest.raises(ModelError, match="scores that are not finite numbers"):

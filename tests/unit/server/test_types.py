@@ -39,7 +39,7 @@ def test_a_request_has_every_option_of_the_method_with_its_default(
 
 def test_settings_have_every_field_with_its_default() -> None:
     assert FusionSettings().model_dump() == asdict(Fusion())
-    of_the_operator = {"provider", "base_url", "api_key_env"}  # a caller must not send keys of the server anywhere
+    of_the_operator = {"device", "provider", "base_url", "api_key_env"}  # no caller sends keys of the server anywhere
     known = {name: value for name, value in asdict(Reranking("m")).items() if name not in of_the_operator}
     assert RerankingSettings(model="m").model_dump() == known
 

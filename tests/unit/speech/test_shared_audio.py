@@ -75,7 +75,9 @@ def test_words_of_encoded_sound_have_whisper_s_own_times(
     with torch.inference_mode(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whisper warns that alignment runs without a GPU
         own = find_alignment(model, tokenizer, tokens, spectrogram, frames)
-        ours = find_alignment(DecoderOfEncodedSound(model), tokenizer, tokens, encoded(NAMES[0]), frames)
+        ours = find_alignment(
+            DecoderOfEncodedSound(model, model.alignment_heads), tokenizer, tokens, encoded(NAMES[0]), frames
+        )
     assert [(word.word, word.start, word.end) for word in ours] == [(word.word, word.start, word.end) for word in own]
 
 

@@ -39,6 +39,13 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         assert check.remedy == install_command("parsing")
 
 
+def test_torch_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(packages.MODULES, "embedding", ("onnxruntime", "no_such_module"))
+    (check,) = [each for each in check_packages(with_pipeline=True) if each.name == "packages for embedding"]
+    assert check.state == "warn"
+    assert "the models of the box work without" in check.detail
+
+
 @pytest.mark.parametrize(
     ("versions", "states"),
     [

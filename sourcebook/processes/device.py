@@ -27,18 +27,19 @@ class Device:
     """Whether the settings name it: then nothing else takes its place."""
 
 
-def choose_device(setting: DeviceSetting, devices: Path = _DEVICES) -> Device:
-    """Choose the device to embed on.
+def choose_device(setting: DeviceSetting, devices: Path = _DEVICES, *, name: str = "embedding.device") -> Device:
+    """Choose the device that a model computes on.
 
     Args:
         setting: `auto` takes a GPU that torch can use, else the processor; the others are taken as they are.
         devices: the folder of the system's device files.
+        name: name of the setting, for sentences.
 
     Raises:
         ModelError: the device of the settings is not there.
     """
     if setting == "cpu":
-        return Device("cpu", "embedding.device is cpu", is_required=True)
+        return Device("cpu", f"{name} is cpu", is_required=True)
     if setting == "auto" and not may_have_gpu(devices):
         return Device("cpu", "there is no GPU that torch could use")
     try:
@@ -46,9 +47,7 @@ def choose_device(setting: DeviceSetting, devices: Path = _DEVICES) -> Device:
     except ImportError as error:
         if setting == "auto":
             return Device("cpu", f"torch, which a GPU needs, cannot be imported ({error})")
-        raise ModelError(
-            f"embedding.device is {setting}, which needs torch: it cannot be imported ({error})."
-        ) from error
+        raise ModelError(f"{name} is {setting}, which needs torch: it cannot be imported ({error}).") from error
     if setting in {"auto", "cuda"} and torch.cuda.is_available():
         return Device("cuda", "torch can use a GPU", is_required=setting == "cuda")
     if setting in {"auto", "mps"} and torch.backends.mps.is_available():
@@ -56,9 +55,18 @@ def choose_device(setting: DeviceSetting, devices: Path = _DEVICES) -> Device:
     if setting == "auto":
         return Device("cpu", f"torch {torch.__version__} finds no GPU that it can use")
     raise ModelError(
-        f"embedding.device is {setting}, but torch {torch.__version__} finds no such device on this machine: "
-        "set  embedding: {device: auto}  to use the processor where there is none."
+        f"{name} is {setting}, but torch {torch.__version__} finds no such device on this machine: "
+        "auto uses the processor where there is none."
     )
+
+
+def count_gpus(device: Device) -> int:
+    """Return how many GPUs of the device there are; 0 for the processor."""
+    if device.name != "cuda":
+        return int(device.name == "mps")
+    import torch
+
+    return torch.cuda.device_count()
 
 
 def may_have_gpu(devices: Path = _DEVICES) -> bool:

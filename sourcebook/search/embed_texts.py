@@ -1,0 +1,79 @@
+"""Vectors of a program's own texts by the model of a collection."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sourcebook.embedding.metering import meter_of
+from sourcebook.errors import QueryError
+from sourcebook.model.usage import EMBED_PASSAGES, EMBED_QUERY, model_label
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.search_scope import ScopedGeneration, SearchScope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_TEXTS: Final = 2_048
+"""Texts that are embedded at once, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextVectors:
+    """Vectors of texts by one model."""
+
+    model: str
+    """Name of the model."""
+    vectors: "NDArray[np.float32]"
+    """Shape (texts, dimensions), each row of length 1, in the order of the texts."""
+    tokens: int | None
+    """Tokens of the texts after truncation; None where nobody counts them."""
+
+
+def embed_texts(
+    vectors: QueryVectors, scope: SearchScope, texts: Sequence[str], model: str | None, *, as_queries: bool
+) -> TextVectors:
+    """Return the vectors of texts.
+
+    Args:
+        vectors: the models.
+        scope: the generations whose models may be asked.
+        texts: the texts; longer ones than the model reads are truncated.
+        model: name of a model; the first one where None.
+        as_queries: whether the texts are queries, which some models embed in another way than passages.
+
+    Raises:
+        QueryError: there are too many texts, or no generation has the model.
+        ModelError: the model cannot be loaded, or fails on the texts.
+    """
+    from sourcebook.embedding.preparation import shortened_rows  # imports numpy
+
+    if not 1 <= len(texts) <= MOST_TEXTS:
+        raise QueryError(f"there are {len(texts):,} texts; there must be 1 to {MOST_TEXTS:,}")
+    generation = next((each for each in scope.generations if model is None or model in _names(each)), None)
+    if generation is None:
+        raise QueryError("no collection has this embedding model" if model else "nothing is searchable yet")
+    embedder, _ = vectors.open(generation)
+    embed = None if as_queries else getattr(embedder, "embed", None)
+    if embed is None and not as_queries:
+        raise QueryError("the embedder of this knowledge base embeds queries alone")
+    meter, started = meter_of(embedder), time.perf_counter()
+    if meter is not None:
+        meter.take()  # what was read for something else
+    if embed is not None:
+        found = embed(texts)
+    else:
+        import numpy as np
+
+        found = np.stack([embedder.embed_query(text) for text in texts])
+    seconds = time.perf_counter() - started
+    read, count = None if meter is None else meter.take(), getattr(embedder, "count_tokens", None)
+    tokens = read if count is None else sum(count(text) for text in texts)  # a meter sees no text that a cache has
+    vectors.note_use(generation, embedder, EMBED_QUERY if as_queries else EMBED_PASSAGES, len(texts), tokens, seconds)
+    return TextVectors(_names(generation)[0], shortened_rows(found, generation.embedding.dimensions), tokens)
+
+
+def _names(generation: ScopedGeneration) -> tuple[str, ...]:
+    """Return the names of a generation's model: as usage shows it, and as collections name it."""
+    return model_label(generation.embedding.model or ""), generation.model.partition(":")[0]

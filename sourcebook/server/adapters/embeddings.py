@@ -1,0 +1,95 @@
+"""OpenAI's protocol for embeddings, over the models of the collections."""
+
+import base64
+from typing import Annotated, Literal
+
+import pydantic_core
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from sourcebook.errors import QueryError
+from sourcebook.search.embed_texts import MOST_TEXTS, TextVectors
+from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.types import Whole
+from sourcebook.server.visibility import NotFoundError, seen_collections
+
+router = APIRouter(tags=["adapters"])
+Text = Annotated[str, Field(min_length=1)]
+
+
+class EmbeddingsWanted(BaseModel):
+    """Texts to embed."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"model": "all-MiniLM-L6-v2", "input": ["The gauge runs on batteries."]}]},
+    )
+
+    input: Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)] = Field(
+        description="One text, or a list of texts; tokens are refused, as each model has its own."
+    )
+    model: str = Field(description="Name of a model that a collection uses.")
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Whole | None = Field(default=None, ge=1, description="Allowed where the model has as many.")
+    user: str | None = Field(default=None, description="Has no effect.")
+    input_type: Literal["passage", "query"] = Field(
+        default="passage", description="An extension: some models embed queries in another way than passages."
+    )
+
+
+class Embedding(BaseModel):
+    """The vector of one text, of length 1."""
+
+    object: Literal["embedding"]
+    index: int
+    embedding: list[float] | str = Field(description="Numbers, or base64 of little-endian float32.")
+
+
+class EmbeddingsUsage(BaseModel):
+    """Tokens that the model read."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class EmbeddingsAnswer(BaseModel):
+    """The vectors of texts, in their order."""
+
+    object: Literal["list"]
+    data: list[Embedding]
+    model: str
+    usage: EmbeddingsUsage
+
+
+@router.post("/embeddings", response_model=EmbeddingsAnswer, operation_id="embeddings")
+def embeddings(wanted: EmbeddingsWanted, request: Request, knowledge: Knowledge, grant: Reader) -> Response:
+    """Return vectors of texts in OpenAI's protocol, by a model that a collection of the caller uses."""
+    request.state.sent = [wanted.model]
+    texts = [wanted.input] if isinstance(wanted.input, str) else wanted.input
+    seen = seen_collections(knowledge, grant, None)
+    try:
+        found = knowledge.embed(texts, wanted.model, collections=seen, as_queries=wanted.input_type == "query")
+    except QueryError as error:  # everything else was checked before
+        raise NotFoundError("no collection has this embedding model") from error
+    dimensions = found.vectors.shape[1]
+    if wanted.dimensions not in {None, dimensions}:
+        raise QueryError(f"the model has {dimensions} dimensions in this knowledge base, and no others")
+    answer = {
+        "object": "list",
+        "data": [
+            {"object": "embedding", "index": index, "embedding": vector}
+            for index, vector in enumerate(_written(found, wanted.encoding_format))
+        ],
+        "model": found.model,
+        "usage": {"prompt_tokens": found.tokens or 0, "total_tokens": found.tokens or 0},
+    }
+    return Response(pydantic_core.to_json(answer), media_type="application/json")
+
+
+def _written(found: TextVectors, encoding: str) -> list[list[float]] | list[str]:
+    if encoding == "float":
+        numbers: list[list[float]] = found.vectors.tolist()
+        return numbers
+    return [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in found.vectors]

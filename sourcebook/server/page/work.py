@@ -1,0 +1,149 @@
+"""The pages of work: what was asked for, how far it is, and who asked."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from sourcebook.admin.collections import collection_names
+from sourcebook.admin.work_requests import STATES, WorkRequest
+from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.server.access import Knowledge
+from sourcebook.server.page.forms import WriterForm, led_to
+from sourcebook.server.page.rendering import is_partial, render, short_uri, web_address
+from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.visibility import NotFoundError, seen_collections
+
+router = APIRouter(include_in_schema=False)
+_A_PAGE: Final = 30
+"""Requests of a page."""
+_IDS: Final = 1 << 63
+_STAGES: Final = {
+    "raw_files": "looking through folders",
+    "crawled_pages": "fetching pages",
+    "transcripts": "transcribing recordings",
+    "documents": "reading documents",
+    "chunks": "cutting passages",
+    "embeddings": "embedding passages",
+    "search_index": "publishing",
+    "index_upkeep": "tidying the index",
+}
+"""Words for the assets of the pipeline."""
+_NAMED: Final = 3
+"""Documents or sources of a request that are named; of more the number is given."""
+
+
+@router.get("/work")
+def show_work(
+    request: Request,
+    knowledge: Knowledge,
+    visitor: Visitor,
+    collection: str = "",
+    state: str = "",
+    before: Annotated[int | None, Query(ge=1, lt=_IDS)] = None,
+) -> Response:
+    """Show a page of the requests, the newest first; to a script that asks again, the list alone."""
+    if state and state not in STATES:
+        raise QueryError("there is no such state of work")
+    with knowledge.database.connection() as connection:
+        names = visitor.seen(collection_names(connection))
+    chosen: Sequence[str] | None = visitor.collections if visitor.collections is None else names
+    if collection:
+        chosen = seen_collections(knowledge, visitor, [collection])
+    states = [state] if state else []
+    sees_nothing = chosen is not None and not chosen
+    found = [] if sees_nothing else knowledge.work_requests(chosen, states=states, before=before, limit=_A_PAGE + 1)
+    shown = found[:_A_PAGE]
+    return render(
+        request,
+        "work_list.html" if is_partial(request) else "work.html",
+        requests=shown,
+        is_live=any(not each.has_ended for each in shown),
+        older=shown[-1].id if len(found) > _A_PAGE else None,
+        is_first=before is None,
+        before=before,
+        asked={"collection": collection, "state": state},
+        collections=names,
+        states=STATES,
+        **_words(request),
+    )
+
+
+@router.get("/work/{number}")
+def show_request(number: int, request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
+    """Show one request; to a script that asks again, what changes of it alone."""
+    found = visible_request(knowledge, visitor, number)
+    template = "work_progress.html" if is_partial(request) else "work_request.html"
+    return render(request, template, work=found, **_words(request))
+
+
+@router.post("/work")
+def ask_for_work(knowledge: Knowledge, form: WriterForm) -> Response:
+    """Ask for a collection to be brought up to date, and lead to the request."""
+    names = seen_collections(knowledge, form.visitor, [form.one("collection")])
+    made = knowledge.request_work((names or [""])[0], idempotency_key=form.once, actor=form.visitor.actor)
+    return led_to(f"/work/{made.id}")
+
+
+@router.post("/work/{number}/cancel")
+def cancel_request(number: int, knowledge: Knowledge, form: WriterForm) -> Response:
+    """Cancel a request, and lead back to it."""
+    visible_request(knowledge, form.visitor, number)
+    knowledge.cancel_work(number, actor=form.visitor.actor)
+    return led_to(f"/work/{number}")
+
+
+def visible_request(knowledge: KnowledgeBase, visitor: Grant, number: int) -> WorkRequest:
+    """Return a request of a collection that exists for the visitor.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    found = knowledge.work(number) if 0 < number < _IDS else None
+    if found is None or not visitor.sees(found.collection):
+        raise NotFoundError("there is no such work")
+    return found
+
+
+def part_words(work: WorkRequest) -> str:
+    """Return what part of its collection a request is about, for people."""
+    return ", ".join(_parts(work)) or "everything that changed"
+
+
+def stage_words(work: WorkRequest) -> str:
+    """Return what a request's worker does now, or did last."""
+    return _STAGES.get(work.stage or "", work.stage or "")
+
+
+def run_address(request: Request, work: WorkRequest) -> str | None:
+    """Return the address of the Dagster run that does a request; None where it or Dagster's page is not known."""
+    page: str | None = getattr(request.app.state, "dagster_url", None)
+    return web_address(f"{page.rstrip('/')}/runs/{work.run_id}") if page and work.run_id else None
+
+
+def _parts(work: WorkRequest) -> Iterator[str]:
+    for name, noun in (("documents", "document"), ("sources", "source")):
+        named: list[str] = work.arguments.get(name) or []
+        if len(named) > _NAMED:
+            yield f"{len(named):,} {noun}s"
+        elif named:
+            yield ", ".join(short_uri(each) for each in named)
+    kinds: list[str] = work.arguments.get("kinds") or []
+    if kinds:
+        yield "sources of kind " + ", ".join(kinds)
+    if work.arguments.get("only_failed"):
+        yield "only what failed"
+    if work.arguments.get("force"):
+        yield "even where nothing changed"
+
+
+def _words(request: Request) -> dict[str, Any]:
+    """Return the functions with which the templates describe requests."""
+    return {
+        "part_words": part_words,
+        "stage_words": stage_words,
+        "run_address": lambda work: run_address(request, work),
+    }

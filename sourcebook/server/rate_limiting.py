@@ -1,0 +1,58 @@
+"""The limits of requests before the app: what is refused here costs no statement of the database."""
+
+from typing import Final
+
+from fastapi import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sourcebook.errors import SourcebookError
+from sourcebook.server.problems import TooManyRequestsError
+from sourcebook.server.rate_limits import BUCKET, Bucket, RateLimits, key_in
+
+_SIGN_IN: Final = "/sign-in"
+
+
+class RateLimiting:
+    """Refuses requests above the limits with 429, and tells callers their limits in headers.
+
+    Args:
+        app: the app behind it.
+        limits: the buckets of the process.
+    """
+
+    def __init__(self, app: ASGIApp, limits: RateLimits) -> None:
+        self._app, self._limits = app, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sent = next((value for name, value in scope["headers"] if name == b"authorization"), None)
+        text = None if sent is None else key_in(sent)
+        address = (scope.get("client") or ("",))[0]
+        if text is None and scope["path"] == _SIGN_IN and scope["method"] == "POST":
+            text = b""  # the key is in the form
+
+        async def send_limits(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if message["status"] == 401 and text is not None:
+                    self._limits.refuse(text, address)
+                bucket: Bucket | None = scope.get(BUCKET)
+                if bucket is not None:
+                    told = [(name.encode(), value.encode()) for name, value in bucket.headers.items()]
+                    message = {**message, "headers": [*message["headers"], *told]}
+            await send(message)
+
+        try:
+            if text is not None:
+                bucket = self._limits.enter(text, address)
+                if bucket is not None:
+                    scope[BUCKET] = bucket
+        except TooManyRequestsError as error:
+            answer = await scope["app"].exception_handlers[SourcebookError](
+                Request(scope), error
+            )  # a page or a problem
+            await answer(scope, receive, send_limits)
+            return
+        await self._app(scope, receive, send_limits)

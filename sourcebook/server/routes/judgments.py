@@ -1,0 +1,81 @@
+"""Routes for judgments: which documents answer which queries, as people say."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from sourcebook.admin.judgments import HIGHEST_GRADE, RecordedJudgment
+from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.search.request import MOST_CHARACTERS
+from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.routes.collections import Named
+from sourcebook.server.types import Whole
+from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
+
+router = APIRouter(prefix="/judgments", tags=["judgments"])
+
+
+class JudgmentSent(BaseModel):
+    """A judgment; every option of `KnowledgeBase.judge`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"query": "How long do the batteries last?", "document": "handbook/power.md"}]},
+    )
+
+    query: str = Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="As it was asked.")
+    document: str | Whole = Field(description="Its id, its URI or the end of its path.")
+    grade: Whole | None = Field(
+        default=1,
+        ge=-HIGHEST_GRADE,
+        le=HIGHEST_GRADE,
+        description="0 where the document does not answer, above 0 the better it does; null deletes the judgment.",
+    )
+    collection: str | None = Field(default=None, description="Its collection, where several have it.")
+
+
+class JudgmentList(BaseModel):
+    """The recorded judgments."""
+
+    judgments: list[RecordedJudgment]
+
+
+@router.get("", operation_id="list_judgments")
+def list_judgments(knowledge: Knowledge, grant: Reader, names: Named = None) -> JudgmentList:
+    """Return the recorded judgments, query by query."""
+    return JudgmentList(judgments=knowledge.judgments(seen_collections(knowledge, grant, names)))
+
+
+@router.post("", status_code=204, operation_id="judge")
+def judge(sent: JudgmentSent, request: Request, knowledge: Knowledge, grant: Writer) -> None:
+    """Record how well a document answers a query, in place of an earlier judgment."""
+    request.state.sent = [sent.query, sent.document, sent.collection]
+    _judge(knowledge, grant, sent)
+
+
+@router.delete("", status_code=204, operation_id="forget_judgment")
+def forget_judgment(
+    knowledge: Knowledge,
+    grant: Writer,
+    query: Annotated[str, Query(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S")],
+    document: Annotated[str, Query(description="Its id, its URI or the end of its path.")],
+    collection: Annotated[str | None, Query(description="Its collection, where several have it.")] = None,
+) -> None:
+    """Delete the judgment of a document for a query."""
+    _judge(knowledge, grant, JudgmentSent(query=query, document=document, grade=None, collection=collection))
+
+
+def _judge(knowledge: KnowledgeBase, grant: Grant, sent: JudgmentSent) -> None:
+    item = visible_document(knowledge, grant, sent.document, sent.collection).item
+    document = item.uri if item.document_id is None else item.document_id
+    try:
+        knowledge.judge(sent.query, document, sent.grade, collection=item.collection, actor=grant.actor)
+    except QueryError as error:
+        if sent.grade is None:  # everything else was checked before
+            raise NotFoundError("there is no such judgment") from error
+        raise

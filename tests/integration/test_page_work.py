@@ -1,0 +1,170 @@
+"""Work on the page: asked for by a form, followed, cancelled; by whom it may be, and by whom not."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from sourcebook.admin.access_keys import create_key
+from sourcebook.admin.audit import audit_events
+from sourcebook.admin.work_requests import ask_for_work, claim_work, end_work, record_progress
+from sourcebook.model.access import Scope
+from tests.integration.http_server import Client, serving
+from tests.integration.inert_pages import Page
+from tests.integration.page_forms import Browser, fields_of
+from tests.integration.stages import Stages
+
+CONFIGURATION = """\
+collections:
+  handbook: {files: [{root: ./docs/handbook}]}
+  personnel: {files: [{root: ./docs/personnel}]}
+"""
+
+
+@pytest.fixture
+def base(stages: Stages) -> Stages:
+    """Two collections that nothing was ingested of."""
+    for name in ("handbook", "personnel"):
+        stages.write(f"{name}/a.md", "# A")
+    stages.configure(CONFIGURATION)
+    return stages
+
+
+@pytest.fixture
+def open_server(base: Stages) -> Iterator[Client]:
+    with serving(base.knowledge, requires_key=False, dagster_url="http://dagster.example:3000/") as client:
+        yield client
+
+
+def made_key(base: Stages, scope: Scope, *collections: str) -> str:
+    with base.connection() as connection:
+        return create_key(connection, scope, (scope,), collections or None, actor="test")[1]
+
+
+def test_a_collection_is_brought_up_to_date_by_one_form_sent_twice(base: Stages, open_server: Client) -> None:
+    browser = Browser(open_server)
+    sent = next(each for each in fields_of(browser.open("/collections"), "/work") if each["collection"] == "handbook")
+    first, again = browser.send("/work", sent), browser.send("/work", sent)
+    (request,) = base.knowledge.work_requests()
+    assert (request.collection, request.arguments, request.asked_by) == ("handbook", {}, "local caller")
+    for answer in (first, again):
+        assert (answer.status, answer.headers["location"]) == (303, f"/work/{request.id}")
+    page = browser.open(first.headers["location"])
+    assert re.search(r"waiting\s+for a worker", page.text)
+    assert "everything that changed" in page.text
+    assert "a worker takes it" in page.text.lower()
+
+
+def test_progress_is_shown_and_asked_for_again_until_it_ends(base: Stages, open_server: Client) -> None:
+    browser = Browser(open_server)
+    work = base.knowledge.request_work("handbook", documents=["file:///a%20b.md"], only_failed=True, actor="key web")
+    with base.connection() as connection:
+        claim_work(connection, worker="host:7", run_id="0b6f")
+        record_progress(connection, work.id, "documents", 1_500, 6_000, 2)
+    page = browser.open(f"/work/{work.id}")
+    assert "reading documents, 1,500 of 6,000, 2 failed" in page.text
+    assert "/a b.md, only what failed" in page.text
+    assert "http://dagster.example:3000/runs/0b6f" in page.links
+    bar = next(held for tag, held in page.tags if tag == "progress")
+    assert (bar["value"], bar["max"]) == ("1500", "6000")
+    assert page.with_id("work")[1]["hx-get"] == f"/work/{work.id}"
+    part = browser.get(f"/work/{work.id}", HX_Request="true")
+    assert b"<html" not in part.content
+    assert "reading documents" in Page(part.content).text
+    assert "1,500 of 6,000" in browser.open("/work").text
+    with base.connection() as connection:
+        end_work(connection, work.id, "failed", "<script>canary()</script> is away")
+    over = browser.open(f"/work/{work.id}")
+    assert "<script>canary()</script> is away" in over.text
+    assert "hx-get" not in over.with_id("work")[1]
+    assert "hx-get" not in browser.open("/work").with_id("work")[1]
+
+
+def test_a_request_is_cancelled(base: Stages, open_server: Client) -> None:
+    browser = Browser(open_server)
+    waiting = base.knowledge.request_work("handbook", actor="key web")
+    browser.open(f"/work/{waiting.id}")
+    answer = browser.send(f"/work/{waiting.id}/cancel")
+    assert (answer.status, answer.headers["location"]) == (303, f"/work/{waiting.id}")
+    page = browser.open(f"/work/{waiting.id}")
+    assert "cancelled" in page.text
+    assert fields_of(page, f"/work/{waiting.id}/cancel") == []
+    running = base.knowledge.request_work("handbook", actor="key web")
+    with base.connection() as connection:
+        claim_work(connection, worker="host:7")
+    browser.send(f"/work/{running.id}/cancel")
+    assert "stopping" in browser.open(f"/work/{running.id}").text
+    with base.connection() as connection:
+        cancels = [each for each in audit_events(connection) if each.action == "work.cancel"]
+    assert {each.actor for each in cancels} == {"local caller"}
+
+
+def test_the_list_is_filtered_and_goes_on(base: Stages, open_server: Client) -> None:
+    with base.connection() as connection:
+        numbers = [ask_for_work(connection, "handbook", asked_by="key web").id for _ in range(31)]
+        ask_for_work(connection, "personnel", asked_by="key web")
+    browser = Browser(open_server)
+    first = browser.open("/work?collection=handbook&state=waiting")
+    assert "/work/32" not in first.links
+    (older,) = [link for link in first.links if "before=" in link]
+    assert f"/work/{numbers[0]}" in browser.open(older).links
+    assert "No request is like this." in browser.open("/work?state=failed").text
+    for path, status in (
+        ("/work?state=asleep", 400),
+        ("/work?before=0", 422),
+        ("/work?collection=%00", 404),
+        ("/work/0", 404),
+        (f"/work/{1 << 70}", 404),
+        ("/work/x", 422),
+    ):
+        assert browser.get(path).status == status
+
+
+def test_what_a_key_may_not_see_or_do_is_not_there(base: Stages) -> None:
+    hidden = base.knowledge.request_work("personnel", actor="key web")
+    seen = base.knowledge.request_work("handbook", actor="key web")
+    with serving(base.knowledge, requires_key=True) as client:
+        assert client.request("POST", "/work", b"", {"Accept": "text/html"}).headers["location"] == "/sign-in?next=%2F"
+        reader = Browser(client, made_key(base, "read", "handbook"))
+        writer = Browser(client, made_key(base, "write", "handbook"))
+        for browser in (reader, writer):
+            page = browser.open("/work")
+            assert f"/work/{seen.id}" in page.links
+            assert "personnel" not in page.text
+            for missing in (hidden.id, 999):
+                assert browser.get(f"/work/{missing}").status == 404
+        assert fields_of(reader.open("/collections"), "/work") == []
+        assert fields_of(reader.open(f"/work/{seen.id}"), f"/work/{seen.id}/cancel") == []
+        for path in ("/work", f"/work/{seen.id}/cancel", f"/work/{hidden.id}/cancel"):
+            assert reader.send(path, {"collection": "handbook"}).status == 403
+        assert len(fields_of(writer.open("/collections"), "/work")) == 1
+        for missing in (hidden.id, 999):
+            assert writer.send(f"/work/{missing}/cancel").status == 404
+        for name in ("personnel", "nothing", ""):
+            assert writer.send("/work", {"collection": name}).status == 404
+        assert writer.send("/work", {"collection": "handbook"}).status == 303
+    assert {each.state for each in base.knowledge.work_requests()} == {"waiting"}
+
+
+def test_a_form_of_elsewhere_changes_nothing(base: Stages, open_server: Client) -> None:
+    browser = Browser(open_server)
+    browser.open("/collections")
+    for token, headers in (
+        ("", None),
+        ("a" * 43, None),
+        (None, {"Sec-Fetch-Site": "cross-site"}),
+        (None, {"Sec-Fetch-Site": "same-site"}),
+    ):
+        answer = browser.send("/work", {"collection": "handbook"}, token=token, headers=headers)
+        assert (answer.status, b"came from elsewhere" in answer.content) == (403, True)
+    assert Browser(open_server).send("/work", {"collection": "handbook"}).status == 403
+    assert base.knowledge.work_requests() == []
+    assert browser.send("/work", {"collection": "handbook"}, headers={"Sec-Fetch-Site": "same-origin"}).status == 303
+
+
+def test_a_key_of_a_collection_that_is_gone_sees_no_work(base: Stages) -> None:
+    key = made_key(base, "write", "handbook")
+    base.rows("DELETE FROM collection WHERE name = 'handbook' RETURNING 1")
+    base.knowledge.request_work("personnel", actor="key web")
+    with serving(base.knowledge, requires_key=True) as client:
+        assert "Nothing was asked for yet." in Browser(client, key).open("/work").text

@@ -1,0 +1,138 @@
+"""Buckets of tokens: how many requests pass in how much time, and how much memory they take."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from sourcebook.errors import SourcebookError
+from sourcebook.model.access import Grant
+from sourcebook.server.problems import TooManyRequestsError
+from sourcebook.server.rate_limits import RateLimits
+from sourcebook.server.serving import check_origin
+
+KEY = Grant("key website", key_id=7)
+
+
+@dataclass
+class Clock:
+    seconds: float = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def passed(limits: RateLimits, requests: int, text: bytes = b"sb_a") -> int:
+    """Return how many of some requests with a known key pass."""
+    found = 0
+    for _ in range(requests):
+        try:
+            limits.enter(text, "192.0.2.1")
+        except TooManyRequestsError:
+            continue
+        found += 1
+    return found
+
+
+def test_a_key_sends_its_limit_at_once_and_then_evenly() -> None:
+    clock = Clock()
+    limits = RateLimits(600, clock=clock)
+    assert limits.enter(b"sb_a", "192.0.2.1") is None  # not known yet: it is looked up
+    bucket = limits.admit(b"sb_a", KEY, 60)
+    assert bucket is not None
+    assert passed(limits, 100) == 59
+    clock.seconds += 10
+    assert passed(limits, 100) == 10
+    clock.seconds += 3_600
+    assert passed(limits, 100) == 60
+    clock.seconds += 0.5
+    with pytest.raises(TooManyRequestsError) as refused:
+        limits.enter(b"sb_a", "192.0.2.1")
+    assert refused.value.seconds == 1
+    assert refused.value.headers == {
+        "ratelimit-limit": "60",
+        "ratelimit-remaining": "0",
+        "ratelimit-reset": "60",
+        "ratelimit-policy": '"key";q=60;w=60',
+        "ratelimit": '"key";r=0;t=60',
+    }
+
+
+def test_keys_are_counted_apart_and_the_server_has_a_limit_for_those_without() -> None:
+    limits = RateLimits(2, clock=Clock())
+    limits.admit(b"sb_a", KEY, None)
+    limits.admit(b"sb_b", KEY, 5)
+    assert (passed(limits, 9, b"sb_a"), passed(limits, 9, b"sb_b")) == (1, 4)
+    free = RateLimits(clock=Clock())
+    assert free.admit(b"sb_a", KEY, None) is None
+    assert passed(free, 1_000) == 1_000
+
+
+def test_callers_without_a_key_have_a_limit_where_they_are_given_one() -> None:
+    limits = RateLimits(600, local=3, clock=Clock())
+    local = Grant("local caller")
+    for _ in range(3):
+        assert limits.admit(None, local, None) is not None
+    with pytest.raises(TooManyRequestsError):
+        limits.admit(None, local, None)
+    assert RateLimits(600).admit(None, local, None) is None
+
+
+def test_wrong_keys_are_limited_by_address_while_right_ones_pass() -> None:
+    clock = Clock()
+    limits = RateLimits(None, wrong_keys=3, clock=clock)
+    limits.admit(b"sb_right", KEY, None)
+    for number in range(3):
+        guess = f"sb_{number}".encode()
+        limits.enter(guess, "2001:db8:0:1::5")
+        limits.refuse(guess, "2001:db8:0:1::5")
+    with pytest.raises(TooManyRequestsError) as refused:
+        limits.enter(b"sb_4", "2001:db8:0:1:ffff::1")  # the next address of the same network
+    assert refused.value.seconds == 20
+    limits.enter(b"sb_4", "2001:db8:0:2::1")
+    limits.enter(b"sb_right", "2001:db8:0:1::5")
+    clock.seconds += 21
+    limits.enter(b"sb_4", "2001:db8:0:1::5")
+
+
+def test_a_key_that_was_revoked_is_no_longer_known() -> None:
+    limits = RateLimits(None, wrong_keys=1, clock=Clock())
+    limits.admit(b"sb_a", KEY, None)
+    limits.refuse(b"sb_a", "192.0.2.1")
+    with pytest.raises(TooManyRequestsError):
+        limits.enter(b"sb_a", "192.0.2.1")
+
+
+def test_memory_is_bounded() -> None:
+    limits = RateLimits(None, wrong_keys=30, clock=Clock())
+    for number in range(12_000):
+        limits.refuse(b"sb_guess", f"192.0.{number // 256}.{number % 256}")
+        limits.admit(f"sb_{number}".encode(), KEY, None)
+    assert (len(limits._addresses), len(limits._callers)) == (10_000, 10_000)
+
+
+@pytest.mark.parametrize("origin", ["https://intranet.example", "http://localhost:3000", "https://[2001:db8::1]:8443"])
+def test_origins_are_those_that_browsers_send(origin: str) -> None:
+    check_origin(origin)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "",
+        "null",
+        "intranet.example",
+        "https://",
+        "https://a.example/",
+        "https://*.example",
+        "ftp://a.example",
+        "https://A.example",
+        "https://u@a.example",
+        "https://a.example?b",
+        "https://a.example:0",
+        "https://[a",
+    ],
+)
+def test_what_is_no_origin_is_refused(origin: str) -> None:
+    with pytest.raises(SourcebookError, match="is no origin"):
+        check_origin(origin)
