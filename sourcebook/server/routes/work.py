@@ -8,7 +8,7 @@ from starlette.responses import Response
 from sourcebook.admin.work_requests import WorkRequest, WorkState
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.access import Knowledge, Reader, grant_of, needing
+from sourcebook.server.access import Knowledge, Reader, needing, present_grant
 from sourcebook.server.problems import NoAccessError
 from sourcebook.server.visibility import NotFoundError, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream
@@ -102,7 +102,7 @@ def follow_work_request(
 
     def look() -> WorkRequest | None:
         try:
-            return visible_work(knowledge, grant_of(request), number)  # the key may have been revoked
+            return visible_work(knowledge, present_grant(request), number)  # the key may have been revoked
         except (NotFoundError, NoAccessError):
             return None
 
