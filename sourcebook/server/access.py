@@ -53,6 +53,15 @@ def grant_of(request: Request) -> Grant:
     return known
 
 
+def present_grant(request: Request) -> Grant:
+    """Return what the caller of a request that lasts may do now, counted as no further request.
+
+    Raises:
+        NoAccessError: its key has expired or was revoked meanwhile.
+    """
+    return _looked_up(request)[0]
+
+
 def _looked_up(request: Request) -> tuple[Grant, int | None]:
     """Return what the caller may do, and the limit of its key in requests a minute."""
     sent = request.headers.get("authorization")

@@ -34,7 +34,9 @@ from sourcebook.server.routes import (
     reports,
     search,
     uploads,
+    work,
 )
+from sourcebook.server.work_events import WorkEvents
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
@@ -108,6 +110,7 @@ def create_app(
     app.state.origins = frozenset(origins)
     app.state.dagster_url = dagster_url
     app.state.rerankers = frozenset(rerankers)
+    app.state.work_events = WorkEvents(knowledge)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
@@ -126,6 +129,7 @@ def create_app(
         keys,
         embeddings,
         document_files,
+        work,
     ):
         api.include_router(module.router)
     app.include_router(api)
