@@ -94,10 +94,10 @@ def ingest(
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     # Before anything is started or created.
     chosen = named_collections(context, collections or [], named or [])
-    configuration = configuration_in_force(context)
     if ask:
         ask_and_show(context, chosen, selection, as_json=as_json)
         return
+    configuration = configuration_in_force(context)
     with context.open_database() as database:
         run_and_show(
             configuration,
