@@ -73,6 +73,7 @@ MODULES = {
     "evaluation": ("ir_measures", "numpy"),
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
+    "redaction": ("phonenumbers", "re2", "ruamel.yaml", "stdnum"),
     "transfer": ("numpy", "pyarrow"),
     "server": ("fastapi", "jinja2", "markdown_it", "markupsafe", "mcp", "nh3", "prometheus_client", "uvicorn"),
     "orchestration": (
@@ -102,6 +103,7 @@ PURPOSES = {
     "evaluation": "measuring search, with ir-measures",
     "monitoring": "metrics and traces",
     "prices": "costs of services, with genai-prices",
+    "redaction": "placeholders for personal data and secrets",
     "transfer": "export and import, with Parquet",
     "server": "the REST API, and MCP for agents",
     "orchestration": "ingest and Dagster's web page",

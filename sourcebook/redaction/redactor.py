@@ -1,0 +1,116 @@
+"""The redactor: placeholders in the place of personal data and secrets."""
+
+from collections.abc import Collection, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from sourcebook.redaction.categories import CATEGORIES, DEFAULT_CATEGORIES
+from sourcebook.redaction.finds import Find, Redacted, Span, without_overlaps
+from sourcebook.redaction.rules import Rule, own_rules, rules_of_file
+
+_NUMBERS: Final = frozenset({"card", "iban", "phone", "national_id", "mac"})
+_WITHOUT_CASE: Final = frozenset({"email", "iban", "national_id", "ip", "private_ip", "mac"})
+
+
+class RedactionMemory:
+    """Placeholders of one document: the same for the same value, counted by label in the order of the finds.
+
+    It holds the values: it is for the time of one redaction, and is never stored or logged.
+    """
+
+    def __init__(self) -> None:
+        self._placeholders: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+
+    def placeholder(self, category: str, label: str, value: str) -> str:
+        """Return the placeholder of a value: `[EMAIL_1]`."""
+        if category in _NUMBERS:
+            value = "".join(filter(str.isalnum, value))
+        if category in _WITHOUT_CASE:
+            value = value.casefold()
+        known = self._placeholders.get((label, value))
+        if known is None:
+            self._counts[label] = self._counts.get(label, 0) + 1
+            known = self._placeholders[label, value] = f"[{label}_{self._counts[label]}]"
+        return known
+
+
+class Redactor:
+    """Finds what identifies or opens something in texts, and replaces it. Thread-safe."""
+
+    def __init__(
+        self,
+        categories: Collection[str] = DEFAULT_CATEGORIES,
+        regions: Sequence[str] = (),
+        patterns: Path | None = None,
+    ) -> None:
+        """Load the rules.
+
+        Args:
+            categories: categories that are found, of `categories.CATEGORIES`.
+            regions: ISO 3166 codes of the countries whose phone numbers are known without a country code.
+            patterns: a YAML file of patterns of one's own, from labels to patterns of RE2.
+
+        Raises:
+            ConfigurationError: the file of patterns cannot be read, or one of its patterns is none.
+            MissingDependencyError: the packages of the extra `redaction` are not installed.
+            ValueError: there is no such category.
+        """
+        unknown = sorted(set(categories) - set(CATEGORIES))
+        if unknown:
+            raise ValueError(f"there is no category {', '.join(unknown)}; there is {', '.join(CATEGORIES)}")
+        self._rules: list[Rule] = [rule for rule in own_rules() if rule.category in categories]
+        if patterns is not None:
+            self._rules += rules_of_file(patterns)
+        self._regions = tuple(regions)
+
+    def redact(self, text: str, memory: RedactionMemory | None = None, known: Sequence[Span] = ()) -> Redacted:
+        """Return a text with placeholders in the place of what was found.
+
+        Args:
+            text: the text; a passage of a document is given the finds of its whole document by `known`.
+            memory: placeholders that are known, so that several texts of a document share them; new by default.
+            known: further spans to replace, where the text is a part of one that was searched already.
+        """
+        return replaced(text, [*self.spans(text), *known], memory or RedactionMemory())
+
+    def spans(self, text: str) -> list[Span]:
+        """Return what was found in a text, in reading order and without overlaps, in characters."""
+        data = text.encode("utf-8", "surrogatepass")
+        lowered = data.lower()
+        found = [
+            Span(start, end, rule.category, rule.label)
+            for rule in self._rules
+            for start, end in rule.finds(data, lowered, self._regions)
+        ]
+        if not found:
+            return []
+        merged = without_overlaps(found)
+        if len(data) == len(text):
+            return merged
+        offsets = _characters(data, sorted(set(chain.from_iterable((span.start, span.end) for span in merged))))
+        return [Span(offsets[span.start], offsets[span.end], span.category, span.label) for span in merged]
+
+
+def replaced(text: str, spans: Sequence[Span], memory: RedactionMemory) -> Redacted:
+    """Return a text with placeholders in the place of spans; overlapping spans become one."""
+    finds, pieces, last = [], [], 0
+    for span in without_overlaps(spans):
+        is_known = span.label.startswith("[")
+        value = text[span.start : span.end]
+        placeholder = span.label if is_known else memory.placeholder(span.category, span.label, value)
+        finds.append(Find(span.category, span.start, span.end, placeholder))
+        pieces += [text[last : span.start], placeholder]
+        last = span.end
+    return Redacted("".join([*pieces, text[last:]]), tuple(finds)) if finds else Redacted(text, ())
+
+
+def _characters(data: bytes, offsets: Sequence[int]) -> dict[int, int]:
+    """Return places in characters by places in bytes."""
+    characters, last, places = 0, 0, {}
+    for offset in offsets:
+        characters += len(data[last:offset].decode("utf-8", "surrogatepass"))
+        last = offset
+        places[offset] = characters
+    return places
