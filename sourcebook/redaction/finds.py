@@ -59,9 +59,15 @@ class Span:
     end: int
     category: str
     label: str
+    """Label of the placeholder to come, or the placeholder itself where it is known."""
 
 
 _RANKS = {category: rank for rank, category in enumerate(CATEGORIES)}
+
+
+def _rank(span: Span) -> tuple[int, bool]:
+    """Return the place of a span among those it overlaps: by category; a placeholder that is known before a new one."""
+    return _RANKS.get(span.category, -1), not span.label.startswith("[")
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
@@ -73,7 +79,7 @@ def without_overlaps(spans: Iterable[Span]) -> list[Span]:
     for span in sorted(spans, key=lambda each: (each.start, -each.end)):
         if merged and span.start < merged[-1].end:
             last = merged[-1]
-            named = min(last, span, key=lambda each: _RANKS.get(each.category, -1))
+            named = min(last, span, key=_rank)
             merged[-1] = Span(last.start, max(last.end, span.end), named.category, named.label)
         else:
             merged.append(span)

@@ -3,13 +3,16 @@
 from collections.abc import Collection, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sourcebook.redaction.categories import CATEGORIES, DEFAULT_CATEGORIES
 from sourcebook.redaction.finds import Find, Redacted, Span, without_overlaps
-from sourcebook.redaction.rules import Rule, own_rules, rules_of_file
+from sourcebook.redaction.rules import Rule, compiled, escaped, own_rules, rules_of_file
 
 _NUMBERS: Final = frozenset({"card", "iban", "phone", "national_id", "mac"})
+_BY_SURROUNDINGS: Final = frozenset({"phone", "card", "national_id", "ip", "private_ip", "password", "secret"})
+"""Categories whose finds may need a word beside them."""
+_SHORTEST_REPEATED, _LONGEST_REPEATED, _MOST_REPEATED = 6, 200, 1_000
 _WITHOUT_CASE: Final = frozenset({"email", "iban", "national_id", "ip", "private_ip", "mac"})
 
 
@@ -22,6 +25,15 @@ class RedactionMemory:
     def __init__(self) -> None:
         self._placeholders: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
+        self._repeated: dict[str, tuple[str, str]] = {}
+        self._pattern: Any = None
+
+    def copy(self) -> "RedactionMemory":
+        """Return a memory that knows the same values and learns new ones by itself."""
+        copied = RedactionMemory()
+        copied._placeholders, copied._counts = dict(self._placeholders), dict(self._counts)
+        copied._repeated, copied._pattern = dict(self._repeated), self._pattern
+        return copied
 
     def placeholder(self, category: str, label: str, value: str) -> str:
         """Return the placeholder of a value: `[EMAIL_1]`."""
@@ -34,6 +46,28 @@ class RedactionMemory:
             self._counts[label] = self._counts.get(label, 0) + 1
             known = self._placeholders[label, value] = f"[{label}_{self._counts[label]}]"
         return known
+
+    def remember(self, text: str, spans: Sequence[Span]) -> None:
+        """Remember the values that were found by what stands around them: the same value is one elsewhere, too."""
+        for span in spans:
+            value = text[span.start : span.end]
+            is_kept = span.category in _BY_SURROUNDINGS and _SHORTEST_REPEATED <= len(value) <= _LONGEST_REPEATED
+            if is_kept and any(map(str.isdigit, value)) and len(self._repeated) < _MOST_REPEATED:
+                self._pattern = None if value not in self._repeated else self._pattern
+                self._repeated[value] = (span.category, span.label)
+
+    def repetitions(self, text: str) -> list[Span]:
+        """Return every place of a text where a remembered value stands."""
+        if not self._repeated:
+            return []
+        if self._pattern is None:
+            values = sorted(self._repeated, key=len, reverse=True)
+            self._pattern = compiled("|".join(map(escaped, values)))
+        return [
+            Span(start, end, *self._repeated[text[start:end]])
+            for start, end in (found.span() for found in self._pattern.finditer(text))
+            if not (text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum())
+        ]
 
 
 class Redactor:
@@ -65,15 +99,17 @@ class Redactor:
             self._rules += rules_of_file(patterns)
         self._regions = tuple(regions)
 
-    def redact(self, text: str, memory: RedactionMemory | None = None, known: Sequence[Span] = ()) -> Redacted:
+    def redact(self, text: str, memory: RedactionMemory | None = None) -> Redacted:
         """Return a text with placeholders in the place of what was found.
 
         Args:
-            text: the text; a passage of a document is given the finds of its whole document by `known`.
+            text: the text; for a passage of a document, see `documents.DocumentRedaction`.
             memory: placeholders that are known, so that several texts of a document share them; new by default.
-            known: further spans to replace, where the text is a part of one that was searched already.
         """
-        return replaced(text, [*self.spans(text), *known], memory or RedactionMemory())
+        memory = RedactionMemory() if memory is None else memory
+        spans = self.spans(text)
+        memory.remember(text, spans)
+        return replaced(text, [*spans, *memory.repetitions(text)], memory)
 
     def spans(self, text: str) -> list[Span]:
         """Return what was found in a text, in reading order and without overlaps, in characters."""

@@ -191,13 +191,17 @@ def compiled(pattern: str) -> Any:
         raise ValueError(str(reason)) from error
 
 
+def escaped(text: str) -> str:
+    """Return a pattern that matches a text literally."""
+    return re.sub(r"([^0-9A-Za-z_\s\x80-\U0010ffff])", r"\\\1", text)
+
+
 def _read(path: Path) -> Any:
     from ruamel.yaml import YAML
 
     return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=32)
 def rules_of_file(path: Path) -> tuple[Rule, ...]:
     """Return the rules of a file of one's own: a mapping from labels to patterns, such as `EMPLOYEE: 'E-[0-9]{6}'`.
 

@@ -16,6 +16,8 @@ from psycopg.rows import dict_row
 from sourcebook.database.queries import queries
 from sourcebook.files.reading import open_file
 from sourcebook.files.source import Source
+from sourcebook.redaction.documents import redact_document
+from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.raw_files import every_source
 from sourcebook.transfer.file_names import file_name_of
 from sourcebook.transfer.manifest import Checksums
@@ -39,13 +41,22 @@ class DocumentsWriter:
         collection: the name of the collection.
         folder: its folder in the export.
         checksums: the list of the export's files.
+        redactor: replaces personal data and secrets in Markdown, titles and metadata; originals are left out then.
     """
 
-    def __init__(self, connection: Connection, collection: str, folder: Path, checksums: Checksums) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        collection: str,
+        folder: Path,
+        checksums: Checksums,
+        redactor: Redactor | None = None,
+    ) -> None:
         self._connection = connection
         self._collection = collection
         self._folder = folder
         self._checksums = checksums
+        self._redactor = redactor
         self._sources = {source.id: source for source in every_source(connection, collection)}
 
     def write(self, formats: Sequence[str]) -> tuple[int, int]:
@@ -57,9 +68,10 @@ class DocumentsWriter:
                 cursor.itersize = _AT_ONCE
                 for row in cursor.execute(queries["export_documents"], {"collection": self._collection}):
                     documents += 1
+                    row = self._redacted(row)
                     facts = _facts(row)
                     if "markdown" in formats:
-                        facts["original"] = self._write_original(row)
+                        facts["original"] = self._write_original(row) if self._redactor is None else None
                         originals += facts["original"] is not None
                         self._write_markdown(row, facts)
                     if lines is not None:
@@ -70,6 +82,14 @@ class DocumentsWriter:
         if lines is not None:
             self._checksums.add(f"{self._folder.name}/{JSON_LINES}")
         return documents, originals
+
+    def _redacted(self, row: dict[str, Any]) -> dict[str, Any]:
+        if self._redactor is None:
+            return row
+        redaction = redact_document(self._redactor, row["markdown"] or "")
+        title = row["title"] and redaction.words(row["title"])
+        metadata = redaction.values(row["metadata"])
+        return {**row, "markdown": redaction.redacted.text, "title": title, "metadata": metadata}
 
     def _write_markdown(self, row: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
         name = f"{MARKDOWN}/{file_name_of(row['uri'], row['source_location'], '.md')}"

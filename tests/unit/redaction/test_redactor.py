@@ -25,6 +25,13 @@ def test_texts_of_a_document_share_their_memory() -> None:
     assert redactor.redact("bo@example.org and ana@example.org", memory).text == "[EMAIL_2] and [EMAIL_1]"
 
 
+def test_a_value_that_a_word_gave_away_is_found_without_the_word_too() -> None:
+    text = "# Server h4nter2x\n\npassword: h4nter2x and call 030 1234567\n\nh4nter2x (or xh4nter2x), 030 1234567"
+    assert Redactor().redact(text).text == (
+        "# Server [PASSWORD_1]\n\npassword: [PASSWORD_1] and call [PHONE_1]\n\n[PASSWORD_1] (or xh4nter2x), [PHONE_1]"
+    )
+
+
 def test_only_the_categories_that_were_asked_for_are_found() -> None:
     text = "ana@example.org from 106.31.73.20"
     assert Redactor(["ip"]).redact(text).text == "ana@example.org from [IP_1]"
