@@ -45,7 +45,7 @@ def phone_length(candidate: Candidate) -> int:
         return 0
     if re.fullmatch(r"\d{1,3}(?:\.\d{1,3}){3}", plain) or re.fullmatch(r"\d+[.]\d+", plain):
         return 0
-    if _WORDS_BEFORE.search(_same_part(before)) or _WORDS_AFTER.match(candidate.after(14)):
+    if plain != value or _WORDS_BEFORE.search(_same_part(before)) or _WORDS_AFTER.match(candidate.after(14)):
         return len(value) if digits <= _MOST else 0
     if candidate.regions and re.search(r"\d\D+\d", plain):
         return len(value) if any(_is_valid(plain, region) for region in candidate.regions) else 0

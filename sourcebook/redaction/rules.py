@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sourcebook.errors import ConfigurationError, MissingDependencyError
-from sourcebook.installation import install_command
 from sourcebook.redaction.categories import LABELS
 from sourcebook.redaction.context import Candidate
 
@@ -177,6 +176,8 @@ def compiled(pattern: str) -> Any:
     try:
         import re2
     except ImportError as error:
+        from sourcebook.installation import install_command
+
         raise MissingDependencyError(
             "redaction needs google-re2, phonenumbers and python-stdnum; install them with  "
             f"{install_command('redaction')}"

@@ -11,7 +11,7 @@ from sourcebook.model.passage_part import PassagePart
 from sourcebook.redaction.documents import DocumentRedaction, redact_document, redactor_of
 from sourcebook.redaction.finds import Redacted
 from sourcebook.search.context import Part
-from sourcebook.search.results import RedactedSpan, SearchResult
+from sourcebook.search.results import OtherPassage, RedactedSpan, SearchResult
 
 
 def redact_results(
@@ -66,6 +66,7 @@ def _redacted(result: SearchResult, redaction: DocumentRedaction, document: str)
         end_char=passage.end_char,
         metadata=redaction.values(result.metadata),
         parts=tuple(_part(part, redaction, document) for part in result.parts),
+        also=result.also and tuple(_place(other, redaction) for other in result.also),
         sections=tuple(_section(section, redaction, text) for section in result.sections),
         snippet=text.text[start:end],
         snippet_start=start,
@@ -88,6 +89,11 @@ def _headings(redaction: DocumentRedaction, path: Sequence[str]) -> tuple[str, .
 def _part(part: Part, redaction: DocumentRedaction, document: str) -> Part:
     passage = redaction.passage(document, part.text, part.start_char, part.end_char)
     return replace(part, text=passage.redacted.text, start_char=passage.start_char, end_char=passage.end_char)
+
+
+def _place(other: OtherPassage, redaction: DocumentRedaction) -> OtherPassage:
+    """Return a place without its anchor, which may be made of a heading that is redacted."""
+    return replace(other, anchor=None) if redaction.redacted.finds else other
 
 
 def _section(section: PassagePart, redaction: DocumentRedaction, text: Redacted) -> PassagePart:
