@@ -93,8 +93,9 @@ class Rule:
 
     def _narrowed(self, found: Any) -> tuple[int, int]:
         """Return the span of the group that matched, or of the whole match."""
-        spans = (found.span(number) for number in range(1, self.pattern.groups + 1))
-        return next((span for span in spans if span[0] >= 0), found.span())
+        spans: Iterator[tuple[int, int]] = map(found.span, range(1, self.pattern.groups + 1))
+        whole: tuple[int, int] = found.span()
+        return next((span for span in spans if span[0] >= 0), whole)
 
     def _taken(self, candidate: Candidate) -> int:
         """Return the number of bytes of a candidate that are a find."""
@@ -160,7 +161,7 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
 
 def _check(name: str) -> "Check":
     for module in ("checks", "identity_numbers"):
-        found = getattr(import_module(f"sourcebook.redaction.{module}"), name, None)
+        found: Check | None = getattr(import_module(f"sourcebook.redaction.{module}"), name, None)
         if found is not None:
             return found
     raise LookupError(name)

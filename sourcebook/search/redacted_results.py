@@ -31,7 +31,7 @@ def redact_results(
     wanted = list({result.document_id for result in results if result.collection in redactions})
     if not wanted:
         return tuple(results)
-    texts = dict(connection.execute(queries["document_texts"], {"documents": wanted}).fetchall())
+    texts: dict[int, str] = dict(connection.execute(queries["document_texts"], {"documents": wanted}).fetchall())
     shown = []
     for result in results:
         if result.collection not in redactions:

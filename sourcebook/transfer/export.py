@@ -122,7 +122,9 @@ def _check_target(target: Path) -> None:
 
 def _redactors(connection: Connection, collections: Sequence[str], formats: Sequence[str]) -> dict[str, Redactor]:
     """Return the redactors of collections that redact; refuse formats that would hold their text as it is."""
-    found = dict(connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall())
+    found: dict[str, Any] = dict(
+        connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall()
+    )
     if found and set(formats) != {"markdown"}:
         name = min(found)
         raise TransferError(

@@ -58,7 +58,7 @@ def test_no_canary_is_in_any_result(library: Stages) -> None:
     """Texts, snippets, headings, sections, neighbours and notes of every passage of the collection."""
     for query in ("lamp oil", "keeper sleeps", "Lighthouse", "Norway wick"):
         for options in ({}, {"neighbours": 2}, {"group_by": "document"}, {"explain": True, "facets": True}):
-            found = library.knowledge.search(query, limit=1000, mode="keyword", min_relevance=0.0, **options)  # type: ignore[arg-type]
+            found = library.knowledge.search(query, limit=1000, mode="keyword", min_relevance=0.0, **options)
             assert found
             assert _leaks(json.dumps(found.as_dict(), default=str, ensure_ascii=False)) == []
 

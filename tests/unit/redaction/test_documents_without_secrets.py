@@ -15,13 +15,16 @@ RIGHT_EVERYWHERE = {"relations": "email"}
 
 
 def _finds(paths: Iterator[Path], root: Path) -> list[str]:
-    redactor, found = Redactor(), []
+    redactor = Redactor()
+    found: list[str] = []
     for path in paths:
         name = path.relative_to(root).as_posix()
         text = path.read_text(encoding="utf-8", errors="replace")
-        for span in redactor.spans(text):
-            if RIGHT_EVERYWHERE.get(name.partition("/")[0]) != span.category:
-                found.append(f"{name}\t{span.category}\t{' '.join(text[span.start : span.end].split())}")
+        found += [
+            f"{name}\t{span.category}\t{' '.join(text[span.start : span.end].split())}"
+            for span in redactor.spans(text)
+            if RIGHT_EVERYWHERE.get(name.partition("/")[0]) != span.category
+        ]
     return found
 
 
