@@ -41,10 +41,10 @@ _LEAST_SPEED: Final = 1.0
 _LONGEST_FIRST_USE: Final = 200.0
 _FIRST_USE: Final = """
 import time
-started = time.perf_counter()
+started, began = time.perf_counter(), time.process_time()
 from sourcebook.redaction.redactor import Redactor
 Redactor().redact("Call +49 30 1234567, pay with 4111 1111 1111 1111 or GB82 WEST 1234 5698 7654 32: ana@example.org")
-print((time.perf_counter() - started) * 1000)
+print((time.perf_counter() - started) * 1000, (time.process_time() - began) * 1000)
 """
 
 
@@ -149,7 +149,14 @@ def _seconds(redactor: Redactor, texts: list[str]) -> float:
 
 def _first_use(repeat: int) -> Row:
     times = [
-        float(subprocess.run([sys.executable, "-c", _FIRST_USE], capture_output=True, check=True, text=True).stdout)
+        tuple(
+            map(
+                float,
+                subprocess.run([sys.executable, "-c", _FIRST_USE], capture_output=True, check=True).stdout.split(),
+            )
+        )
         for _ in range(max(repeat, 1))
     ]
-    return Row("first use in a new process", min(times), "ms", _LONGEST_FIRST_USE, f"least of {len(times)}")
+    wall, processor = min(times)
+    note = f"least of {len(times)}, {processor:.0f} ms of a processor"
+    return Row("first use in a new process", wall, "ms", _LONGEST_FIRST_USE, note)

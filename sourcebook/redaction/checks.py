@@ -19,12 +19,14 @@ _KEY_LINES: Final = re.compile(
     r"(?:\s|\\n|\\r)*(?:[\w-]+: [^\n]{1,200}\s+)*(?:[A-Za-z0-9+/=]{8,}(?:\s|\\n|\\r|[\"',+>-]){0,12})*"
 )
 _LONGEST_KEY: Final = 20_000
-_PLACEHOLDER: Final = re.compile(
-    r"""(?ix) ^[\[<({$%*…_-] | ^\.\. | [*.…•]{3} | \$\{ | \{\{ | ^\w+\( | ^\w+\[['"]
-    | ^(?:env|os|process|config|settings|self|secrets?|vault|getenv|get|var)[.\[(]
-    | ^(?:your|my|the|some|any|new|old|a|an|this|that|example|sample|dummy|fake|test|change|replace|insert|enter|none
-        |null|nil|true|false|undefined|required|optional|string|str|bytes|int|bool|xxx+|todo|redacted|hidden|secret|password
-        |passwd|pass|pwd|pw|token|foo|bar)(?:$|[^A-Za-z0-9])""",
+_PLACEHOLDER_FORM: Final = re.compile(
+    r"""(?ix) ^[\[<({$%*…] | ^\.\. | ^__ | [*.…•]{3} | \$\{ | \{\{ | ^\w+\( | ^\w+\[['"]
+    | ^(?:env|os|process|config|settings|self|secrets?|vault|getenv|get|var)[.\[(]"""
+)
+_PLACEHOLDER_WORD: Final = re.compile(
+    r"""(?ix) ^(?:your|my|the|some|any|new|old|a|an|this|that|example|sample|dummy|fake|test|change|replace|insert|enter
+        |none|null|nil|true|false|undefined|required|optional|string|str|bytes|int|bool|xxx+|todo|redacted|hidden|secret
+        |password|passwd|pass|pwd|pw|token|foo|bar)(?:$|[^A-Za-z0-9])"""
 )
 _VERSION_BEFORE: Final = re.compile(
     r"(?i)(?:\b(?:versions?|release|v|ver|section|chapter|clause|paragraph|appendix|table|figure|rfc|oid|firmware|build)"
@@ -83,7 +85,10 @@ def entropy(text: str) -> float:
 
 
 def _is_placeholder(value: str) -> bool:
-    return _PLACEHOLDER.search(value) is not None or len(set(value)) <= 2
+    if _PLACEHOLDER_FORM.search(value) or len(set(value)) <= 2:
+        return True
+    is_mixed = any(map(str.isdigit, value)) and any(map(str.isupper, value)) and any(map(str.islower, value))
+    return not is_mixed and _PLACEHOLDER_WORD.search(value) is not None
 
 
 def varied(candidate: Candidate) -> int:
@@ -116,7 +121,7 @@ def password(candidate: Candidate) -> int:
         return 0
     if re.fullmatch(r"[\d.,]+", value) and not quoted and len(value) < 4:
         return 0
-    if re.search(r"[(\[]\S*[)\]]?$|^[/~@#\\]|^--|->", value):
+    if re.search(r"[(\[]\S*[)\]]?$|^[/\\]|^~/|^--|->", value):
         return 0
     return len(value)
 
