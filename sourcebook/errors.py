@@ -65,6 +65,10 @@ class OriginalError(SourcebookError):
     """The bytes that a document was made from cannot be had now; a retry can succeed."""
 
 
+class WithheldError(SourcebookError):
+    """The bytes that a document was made from are not given out: its collection redacts what leaves it."""
+
+
 class OriginalGoneError(OriginalError):
     """The source of a document no longer has the bytes that it was made from, or they were never kept."""
 

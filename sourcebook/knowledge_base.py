@@ -125,6 +125,7 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
         min_relevance: float | None = None,
         snippets: Literal["words", "meaning"] = "words",
         log: bool = True,
+        unredacted: bool = False,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
@@ -156,6 +157,7 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
             snippets: snippet and place of a passage without a word of the query: its beginning, or with `meaning` the
                 sentence nearest in meaning, which the embedding model finds.
             log: whether the query enters the query log of the collections that keep one (`retention.queries`).
+            unredacted: whether personal data and secrets are shown also of collections that redact them.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -188,6 +190,7 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
             min_relevance=min_relevance,
             snippets=snippets,
             log=log,
+            unredacted=unredacted,
         )
         return run_search(self._ready(), request)
 
@@ -200,6 +203,7 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
         collections: Sequence[str] | str | None = None,
         limit: int = 5,
         filters: "Filters | Mapping[str, Any] | None" = None,
+        unredacted: bool = False,
     ) -> "SearchResults":
         """Return the documents most similar to one, or to one of its passages, best first.
 
@@ -212,6 +216,7 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
             collections: names of the collections to search, or one name; every collection where None.
             limit: number of documents, 1 to 1,000.
             filters: conditions on the documents found; see `search`.
+            unredacted: whether personal data and secrets are shown also of collections that redact them.
 
         Raises:
             UnknownDocumentError: there is no such document, or several collections have it and none is named.
@@ -225,7 +230,7 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
         found = self.show(document, collection).item.document_id
         if found is None:
             raise QueryError(f"{document} is not searchable: it has not become a document yet")
-        request = SimilarRequest(found, passage, checked.collections, checked.limit, checked.filters)
+        request = SimilarRequest(found, passage, checked.collections, checked.limit, checked.filters, unredacted)
         with self._ready().connections.hold() as held:
             return find_similar(held.connection, request)
 

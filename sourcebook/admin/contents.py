@@ -127,12 +127,15 @@ class Contents(ABC):
                 text=text,
             )
 
-    def show(self, document: str | int | Path, collection: str | None = None) -> "Document":
+    def show(
+        self, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    ) -> "Document":
         """Return one document with its text as Markdown, its metadata, its tags and its passages.
 
         Args:
             document: its id, its URI, or the path of its file.
             collection: name of its collection, where several have it.
+            unredacted: whether personal data and secrets are shown also of a collection that redacts them.
 
         Raises:
             UnknownDocumentError: there is no such document, or several collections have it and none is named.
@@ -144,7 +147,7 @@ class Contents(ABC):
 
         name = document if isinstance(document, int) else str(document)
         with self.database.connection() as connection, _needing("parsing"):
-            return find_document(connection, name, next(iter(_names(collection)), None))
+            return find_document(connection, name, next(iter(_names(collection)), None), unredacted=unredacted)
 
     def judge(
         self,

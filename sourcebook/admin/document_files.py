@@ -42,13 +42,18 @@ class DocumentFiles(ABC):
             UnknownDocumentError: there is no such document, or several collections have it and none is named.
             OriginalGoneError: the source has other bytes by now, or none, or only the text of a page was kept.
             OriginalError: the source cannot be read now.
+            WithheldError: the collection redacts what leaves it.
             DatabaseError: the database is out of reach.
         """
         from sourcebook.admin.originals import open_original
+        from sourcebook.admin.redacted_documents import collection_redactions
+        from sourcebook.errors import WithheldError
 
-        number = self.show(document, collection).item.document_id or 0
+        item = self.show(document, collection).item
         with self.database.connection() as connection:
-            return open_original(connection, number, self._reading_child().member)
+            if collection_redactions(connection, [item.collection]):
+                raise WithheldError("its collection redacts what leaves it: originals and pages stay inside")
+            return open_original(connection, item.document_id or 0, self._reading_child().member)
 
     def page_image(
         self,
@@ -73,6 +78,7 @@ class DocumentFiles(ABC):
             QueryError: it is no PDF, cannot be shown, or has no such page or passage.
             OriginalGoneError: see `original`.
             OriginalError: see `original`.
+            WithheldError: see `original`.
             DatabaseError: the database is out of reach.
         """
         from sourcebook.admin.page_images import check_scale, draw_page, passage_text

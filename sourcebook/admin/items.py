@@ -12,6 +12,7 @@ from psycopg.rows import class_row, dict_row
 from sourcebook.admin.collections import check_collections, collection_names
 from sourcebook.admin.path_tails import uri_by_tail
 from sourcebook.admin.processing import ProcessingItem, processing_items
+from sourcebook.admin.redacted_documents import redact_shown, redact_titles
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
 from sourcebook.errors import AmbiguousDocumentError, FailureClass, QueryError, UnknownDocumentError
@@ -164,7 +165,11 @@ def list_items(
             items += cursor.execute(
                 queries["unlisted_sources"], {"collections": list(collections), "failure_class": failure_class}
             ).fetchall()
-    return items[offset:most]
+    shown = items[offset:most]
+    titles = redact_titles(connection, [(item.collection, item.title) for item in shown])
+    return [
+        item if item.title == title else replace(item, title=title) for item, title in zip(shown, titles, strict=True)
+    ]
 
 
 def _texts(text: str | None) -> list[str]:
@@ -185,10 +190,12 @@ def _check(limit: object, failure_class: str | None) -> None:
         raise QueryError(f"there is no class of failures {failure_class!r}; there is {', '.join(classes)}")
 
 
-def find_document(connection: Connection, document: str | int, collection: str | None = None) -> Document:
+def find_document(
+    connection: Connection, document: str | int, collection: str | None = None, *, unredacted: bool = False
+) -> Document:
     """Return a document by its id, its URI, the path of its file, or an end of it that no other document has.
 
-    A number is an id; a text of digits may be a name as well.
+    A number is an id; a text of digits may be a name as well. What its collection redacts is shown with `unredacted`.
 
     Raises:
         UnknownDocumentError: there is no such document.
@@ -214,7 +221,8 @@ def find_document(connection: Connection, document: str | int, collection: str |
         remedy = "name one of them, with -c or collection="
         raise AmbiguousDocumentError(f"{document} is in several collections ({names}): {remedy}")
     if found:
-        return _document(connection, found[0])
+        shown = _document(connection, found[0])
+        return shown if unredacted else redact_shown(connection, shown)
     if is_id:
         raise UnknownDocumentError(f"there is no document with the id {document}")
     raise UnknownDocumentError(_why_unknown(connection, document, collection))

@@ -53,6 +53,10 @@ def collection_argument(help_text: str, metavar: str = "[COLLECTION]...") -> Any
     return typer.Argument(metavar=metavar, help=help_text, autocompletion=complete_collections, callback=listed_names)
 
 
+Unredacted = Annotated[
+    bool,
+    typer.Option("--unredacted", help="Show personal data and secrets also of collections that redact them."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Collections = Annotated[
     list[str] | None,

@@ -15,6 +15,7 @@ from sourcebook.config.membership import TakenDocuments, listed
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.provider import MOST_DIMENSIONS, ProviderSettings
+from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -166,6 +167,10 @@ class CollectionSettings(Settings):
     )
     usage: UsageSettings = Field(
         default=UsageSettings(), description="a mapping such as {prices: {text-embedding-3-small: 0.02}}"
+    )
+
+    redaction: RedactionSettings | None = Field(
+        default=None, description="a mapping such as {categories: [email, phone, token]}; unset, nothing is redacted"
     )
 
     @field_validator("files")

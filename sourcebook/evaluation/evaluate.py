@@ -165,5 +165,6 @@ def rank_documents(
         generation=generation,
         min_relevance=0,
         log=False,
+        unredacted=True,
     )
     return [result.document_id for result in results]

@@ -129,6 +129,8 @@ class SearchRequest:
     """Whether the form of the query decides on weights, parts and reranking."""
     logged: str | None = None
     """The query as it was written, for the query log; None where it stays out of it."""
+    unredacted: bool = False
+    """Whether personal data and secrets are shown also of collections that redact them."""
 
     @classmethod
     def checked(
@@ -154,6 +156,7 @@ class SearchRequest:
         min_relevance: float | None = None,
         snippets: str = "words",
         log: bool = True,
+        unredacted: bool = False,
     ) -> "SearchRequest":
         """Return the request.
 
@@ -174,6 +177,7 @@ class SearchRequest:
             ("explain", explain),
             ("facets", facets),
             ("log", log),
+            ("unredacted", unredacted),
         ):
             if not isinstance(value, bool) and not (name == "literal" and value is None):
                 allowed = "True, False or None" if name == "literal" else "True or False"
@@ -211,6 +215,7 @@ class SearchRequest:
             snippets,  # type: ignore[arg-type]
             strategy,  # type: ignore[arg-type]
             text if log else None,
+            unredacted,
         )
 
 

@@ -32,6 +32,17 @@ class OtherPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class RedactedSpan:
+    """A placeholder in the text of a result."""
+
+    category: str
+    """Category of redaction, such as `email`."""
+    start: int
+    """Start in the text, in characters."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """One passage, with its place, its source and its scores."""
 
@@ -98,6 +109,8 @@ class SearchResult:
     """Start of the snippet in the text, in characters."""
     highlights: tuple[tuple[int, int], ...] = ()
     """(start, end) of each word of the text that is a word of the query in whichever form, in characters."""
+    redactions: tuple[RedactedSpan, ...] = ()
+    """Placeholders in the text, such as `[EMAIL_1]`, where the collection redacts what leaves it."""
 
     @property
     def snippet_highlights(self) -> tuple[tuple[int, int], ...]:

@@ -114,6 +114,11 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours, settled.passages)
         results = _with_snippets(resources.vectors, held.connection, scope, request, terms, results, settled)
         suggestion = _suggestion(held.connection, scope, request, terms, ranked.first_legs)
+        if scope.redactions and not request.unredacted:
+            from sourcebook.search.redacted_results import redact_results, redact_suggestion
+
+            results = redact_results(held.connection, results, scope.redactions)
+            suggestion = redact_suggestion(suggestion, scope.redactions)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
         facets = _facets(held.connection, scope, ranked) if request.facets else None

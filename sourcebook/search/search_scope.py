@@ -39,6 +39,8 @@ class SearchScope:
     """Requested collections, or all of them, that have nothing searchable yet."""
     logged: tuple[str, ...] = ()
     """Collections whose searches stand in the query log."""
+    redactions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings of redaction by the name of the collection; of collections without, nothing is redacted."""
 
     @property
     def ids(self) -> list[int]:
@@ -89,11 +91,12 @@ def find_scope(
             ScopedGeneration(
                 name, number, model, EmbeddingSettings.model_validate(embedding), dimensions, tuple(known), *index
             )
-            for name, number, model, embedding, dimensions, known, *index, _ in rows
+            for name, number, model, embedding, dimensions, known, *index, _, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),
-        tuple(row[0] for row in rows if row[-1]),
+        tuple(row[0] for row in rows if row[-2]),
+        {row[0]: row[-1] for row in rows if row[-1] is not None},
     )
 
 

@@ -36,6 +36,8 @@ class SimilarRequest:
     """None: every collection."""
     limit: int
     filters: Filters | None
+    unredacted: bool = False
+    """Whether personal data and secrets are shown also of collections that redact them."""
 
 
 def find_similar(connection: Connection, request: SimilarRequest) -> SearchResults:
@@ -60,6 +62,10 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
     results = tuple(
         result.with_snippet(()) for result in read_results(connection, [each.id for each in generations], candidates)
     )
+    if scope.redactions and not request.unredacted:
+        from sourcebook.search.redacted_results import redact_results
+
+        results = redact_results(connection, results, scope.redactions)
     notes = [f"{', '.join(left_out)}: the passages are embedded by another model"] if left_out else []
     return SearchResults(
         results,

@@ -35,6 +35,7 @@ from sourcebook.errors import (
     UnknownCollectionError,
     UnknownDocumentError,
     UnknownSourceError,
+    WithheldError,
 )
 from sourcebook.model.problem_types import ProblemType
 from sourcebook.server.visibility import NotFoundError
@@ -143,6 +144,8 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(400, str(error))
         case PreconditionError():
             return problem(412, str(error))
+        case WithheldError():
+            return problem(403, str(error))
         case OriginalGoneError():
             return problem(410, str(error), {"Cache-Control": "no-store"})
         case OriginalError():

@@ -15,6 +15,8 @@ from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
 from sourcebook.files.reading import open_file, store_errors
+from sourcebook.redaction.documents import redact_document
+from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.raw_files import every_source
 from sourcebook.transfer.file_names import file_name_of
 from sourcebook.transfer.manifest import Checksums
@@ -38,13 +40,22 @@ class DocumentsWriter:
         collection: the name of the collection.
         folder: its folder in the export.
         checksums: the list of the export's files.
+        redactor: replaces personal data and secrets in Markdown, titles and metadata; originals are left out then.
     """
 
-    def __init__(self, connection: Connection, collection: str, folder: Path, checksums: Checksums) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        collection: str,
+        folder: Path,
+        checksums: Checksums,
+        redactor: Redactor | None = None,
+    ) -> None:
         self._connection = connection
         self._collection = collection
         self._folder = folder
         self._checksums = checksums
+        self._redactor = redactor
         self._sources = {source.id: source for source in every_source(connection, collection)}
 
     def write(self, formats: Sequence[str]) -> tuple[int, int]:
@@ -56,9 +67,10 @@ class DocumentsWriter:
                 cursor.itersize = _AT_ONCE
                 for row in cursor.execute(queries["export_documents"], {"collection": self._collection}):
                     documents += 1
+                    row = row if self._redactor is None else redacted_row(self._redactor, row)
                     facts = facts_of(row)
                     if "markdown" in formats:
-                        facts["original"] = self._write_original(row)
+                        facts["original"] = self._write_original(row) if self._redactor is None else None
                         originals += facts["original"] is not None
                         self._write_markdown(row, facts)
                     if lines is not None:
@@ -128,6 +140,13 @@ def front_matter(facts: Mapping[str, Any]) -> str:
     """Return facts as YAML front matter; each value is written as JSON, which YAML includes."""
     lines = [f"{key}: {_json(value)}" for key, value in facts.items() if value is not None]
     return "\n".join(["---", *lines, "---", ""])
+
+
+def redacted_row(redactor: Redactor, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a document with its text, title and metadata redacted."""
+    redaction = redact_document(redactor, row["markdown"] or "")
+    title = row["title"] and redaction.words(row["title"])
+    return {**row, "markdown": redaction.redacted.text, "title": title, "metadata": redaction.values(row["metadata"])}
 
 
 def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from sourcebook.database.schema import migrations
 from sourcebook.errors import TransferError
 from sourcebook.indexing.damage import find_every_damage
 from sourcebook.indexing.suspicion import find_suspicion
+from sourcebook.redaction.documents import redactor_of
+from sourcebook.redaction.redactor import Redactor
 from sourcebook.transfer.documents import DocumentsWriter, remove_empty_folders
 from sourcebook.transfer.file_names import safe_name
 from sourcebook.transfer.judgments import JUDGMENTS, write_judgments
@@ -66,6 +68,7 @@ def export_collections(
     formats: Sequence[str] = DEFAULT_FORMATS,
     *,
     progress: Callable[[str, int, int], None] = lambda collection, done, total: None,
+    unredacted: bool = False,
 ) -> Exported:
     """Write collections as they are at one moment into a folder, which must be empty or not exist.
 
@@ -78,10 +81,11 @@ def export_collections(
         collections: names of collections that exist.
         formats: `markdown`, `parquet` and `jsonl`; an import needs `parquet`.
         progress: called with a collection and (done, total) passages.
+        unredacted: whether collections that redact what leaves them are written as they are.
 
     Raises:
-        TransferError: rows of a collection are damaged; the folder has contents, cannot be written, or its disk is
-            full; nothing is left then.
+        TransferError: rows of a collection are damaged; a collection redacts what leaves it, and a format holds it
+            whole; the folder has contents, cannot be written, or its disk is full; nothing is left then.
     """
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - `resolve` would follow a link in the name itself
     _check_target(target)
@@ -91,7 +95,8 @@ def export_collections(
             with database.connection() as connection, connection.transaction():
                 connection.execute(queries["begin_export"])
                 _check_sound(connection, collections)
-                exported = _write(connection, work, target, collections, formats, progress)
+                redactors = {} if unredacted else _redactors(connection, collections, formats)
+                exported = _write(connection, work, target, collections, formats, progress, redactors)
             work.chmod(0o777 & ~_umask())
             if target.is_dir():
                 target.rmdir()
@@ -115,6 +120,20 @@ def _check_target(target: Path) -> None:
         raise TransferError(f"the folder {target} is not empty: name another one, or delete it first")
 
 
+def _redactors(connection: Connection, collections: Sequence[str], formats: Sequence[str]) -> dict[str, Redactor]:
+    """Return the redactors of collections that redact; refuse formats that would hold their text as it is."""
+    found: dict[str, Any] = dict(
+        connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall()
+    )
+    if found and set(formats) != {"markdown"}:
+        name = min(found)
+        raise TransferError(
+            f"{name} redacts what leaves it, and {', '.join(sorted(set(formats) - {'markdown'}))} would hold it whole: "
+            "choose  --format markdown  alone, or add  --unredacted"
+        )
+    return {name: redactor_of(settings) for name, settings in found.items()}
+
+
 def _check_sound(connection: Connection, collections: Sequence[str]) -> None:
     """Refuse damaged rows: an import would seal them as sound."""
     for name in collections:
@@ -134,6 +153,7 @@ def _write(
     names: Sequence[str],
     formats: Sequence[str],
     progress: Callable[[str, int, int], None],
+    redactors: Mapping[str, Redactor],
 ) -> Exported:
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries["exported_collections"], {"collections": list(names)}).fetchall()
@@ -142,7 +162,7 @@ def _write(
     exported = []
     try:
         for row in rows:
-            collection, copied = _write_collection(connection, work, row, formats, checksums, progress)
+            collection, copied = _write_collection(connection, work, row, formats, checksums, progress, redactors)
             originals += copied
             exported.append(collection)
         digest = checksums.finish()
@@ -176,6 +196,7 @@ def _write_collection(
     formats: Sequence[str],
     checksums: Checksums,
     progress: Callable[[str, int, int], None],
+    redactors: Mapping[str, Redactor],
 ) -> tuple[ExportedCollection, int]:
     name = str(row["name"])
     folder = work / _folder_name(work, name)
@@ -203,7 +224,7 @@ def _write_collection(
     judgments = write_judgments(connection, name, folder / JUDGMENTS)
     if judgments:
         checksums.add(f"{folder.name}/{JUDGMENTS}")
-    documents, originals = DocumentsWriter(connection, name, folder, checksums).write(formats)
+    documents, originals = DocumentsWriter(connection, name, folder, checksums, redactors.get(name)).write(formats)
     remove_empty_folders(folder)
     return ExportedCollection(
         name=name,

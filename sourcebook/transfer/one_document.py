@@ -7,12 +7,15 @@ from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.transfer.documents import facts_of, front_matter
+from sourcebook.redaction.documents import redactor_of
+from sourcebook.transfer.documents import facts_of, front_matter, redacted_row
 from sourcebook.transfer.file_names import file_name_of
 
 
 def document_markdown(connection: Connection, document: int, *, with_source: bool = True) -> tuple[str, str]:
     """Return the name of a file and its text: the document with everything that the ledger knows of it.
+
+    A collection that redacts what leaves it has its text, title and metadata redacted.
 
     Args:
         connection: to the knowledge base.
@@ -26,6 +29,9 @@ def document_markdown(connection: Connection, document: int, *, with_source: boo
         row = cursor.execute(queries["export_one_document"], {"document": document}).fetchone()
     if row is None:
         raise QueryError(f"document {document} has no text yet: ingest it first")
+    redacting = connection.execute(queries["collection_redactions"], {"collections": [row["collection"]]}).fetchone()
+    if redacting is not None:
+        row = redacted_row(redactor_of(redacting[1]), row)
     name = PurePosixPath(file_name_of(row["uri"], row["source_location"], ".md")).name
     facts = facts_of(row)
     if not with_source:

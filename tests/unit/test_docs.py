@@ -29,6 +29,7 @@ from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.login import LoginSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -84,9 +85,10 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"generations.{name}" for name in GenerationSettings.model_fields]
     keys += [f"retention.{name}" for name in RetentionSettings.model_fields]
     keys += [f"retries.{name}" for name in RetrySettings.model_fields]
+    keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
     keys += [f"usage.{name}" for name in UsageSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"repositories", "retention", "retries", "usage"}
+    parts |= {"repositories", "retention", "retries", "usage", "redaction"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 

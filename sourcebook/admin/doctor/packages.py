@@ -74,6 +74,7 @@ MODULES = {
     "evaluation": ("ir_measures", "numpy"),
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
+    "redaction": ("phonenumbers", "re2", "ruamel.yaml", "stdnum"),
     "transfer": ("numpy", "pyarrow"),
     "server": (
         "fastapi",
@@ -113,6 +114,7 @@ PURPOSES = {
     "evaluation": "measuring search, with ir-measures",
     "monitoring": "metrics and traces",
     "prices": "costs of services, with genai-prices",
+    "redaction": "placeholders for personal data and secrets",
     "transfer": "export and import, with Parquet",
     "server": "the REST API, and MCP for agents",
     "client": "asking a server from Python",

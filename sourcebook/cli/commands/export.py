@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Json
+from sourcebook.cli.options import Collections, Json, Unredacted
 from sourcebook.cli.output import console, counted, print_json, safe
 
 
@@ -34,12 +34,16 @@ def export(
             "--format", help="Only this format; may be repeated. Default: markdown and parquet, which `import` reads."
         ),
     ] = None,
+    unredacted: Unredacted = False,
     as_json: Json = False,
 ) -> None:
     """Write collections as files: Markdown with the original files, and passages with their vectors as Parquet.
 
     The export shows one moment of the knowledge base; ingests and searches go on meanwhile. The folder appears whole,
     with the SHA-256 of every file in it, or not at all. pandas, DuckDB and others read the Parquet files.
+
+    A collection that redacts what leaves it is written as redacted Markdown alone, and only where nothing else is asked
+    for; `--unredacted` writes everything as it is.
 
     **Example:** `sourcebook export ./handbook-2026 -c handbook`
     """
@@ -58,7 +62,7 @@ def export(
             names = collections or collection_names(connection)
         chosen = [each.value for each in dict.fromkeys(formats or ())] or list(DEFAULT_FORMATS)
         with passage_bar("exporting", quiet=as_json) as progress:
-            exported = export_collections(database, folder, names, chosen, progress=progress)
+            exported = export_collections(database, folder, names, chosen, progress=progress, unredacted=unredacted)
     if as_json:
         print_json(exported.as_dict())
         return

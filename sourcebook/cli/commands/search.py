@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Json, as_text
+from sourcebook.cli.options import Collections, Json, Unredacted, as_text
 from sourcebook.cli.output import print_json, without_controls
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ def search(
         bool,
         typer.Option("--explain", help="Show words, weights, times and plans of the search.", rich_help_panel=_SHOWN),
     ] = False,
+    unredacted: Unredacted = False,
     as_json: Json = False,
 ) -> None:
     """Find the passages that answer a question, best first, with their positions.
@@ -222,6 +223,7 @@ def search(
         "snippets": snippets.value,
         "facets": facets,
         "min_relevance": 0.0 if everything and min_relevance is None else min_relevance,
+        "unredacted": unredacted,
     }
     SearchRequest.checked(*asked, **options)  # reports errors before anything is opened
     if context.is_empty(collections or ()):
@@ -238,7 +240,7 @@ def search(
 
 def _is_elaborate(ctx: typer.Context) -> bool:
     """Return whether options were given whose values have to be checked."""
-    plain = {"query", "collections", "as_json", "mode", "explain", "literal", "everything"}
+    plain = {"query", "collections", "as_json", "mode", "explain", "literal", "everything", "unredacted"}
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params if name not in plain}
     return any(source is not None and source.name == "COMMANDLINE" for source in sources.values())
 

@@ -6,7 +6,7 @@ import typer
 
 from sourcebook.cli.commands.documents import note_of
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Document, Json, as_text, collection_option
+from sourcebook.cli.options import Document, Json, Unredacted, as_text, collection_option
 from sourcebook.cli.output import console, counted, one_line, print_json, safe, without_controls
 from sourcebook.model.time_span import time_span
 
@@ -32,6 +32,7 @@ def show(
     ] = None,
     as_srt: Annotated[bool, typer.Option("--srt", help="Print a recording's transcript as SubRip subtitles.")] = False,
     as_vtt: Annotated[bool, typer.Option("--vtt", help="Print a recording's transcript as WebVTT.")] = False,
+    unredacted: Unredacted = False,
     as_json: Json = False,
 ) -> None:
     """Show one document: its state, its text as Markdown, and its passages.
@@ -46,10 +47,14 @@ def show(
     if context.is_empty():
         raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
     from sourcebook.admin.items import find_document
+    from sourcebook.admin.redacted_documents import redact_segments
 
     with context.open_database() as database, database.connection() as connection:
-        found = find_document(connection, document, as_text(collection) if collection else None)
+        name = as_text(collection) if collection else None
+        found = find_document(connection, document, name, unredacted=unredacted)
         segments = _transcript(connection, found.item) if as_srt or as_vtt else ()
+        if segments and not unredacted:
+            segments = redact_segments(connection, found.item.collection, segments)
     if as_srt or as_vtt:
         from sourcebook.speech.subtitles import srt, vtt
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Document, Json, as_text
+from sourcebook.cli.options import Collections, Document, Json, Unredacted, as_text
 from sourcebook.cli.output import print_json
 
 
@@ -27,6 +27,7 @@ def similar(
         typer.Option("--filter", metavar="KEY=VALUE", help="Only documents that match; see `search`."),
     ] = None,
     limit: Annotated[int, typer.Option("-n", "--limit", metavar="NUMBER", help="Maximum number of documents.")] = 5,
+    unredacted: Unredacted = False,
     as_json: Json = False,
 ) -> None:
     """Find the documents most similar to one, best first, each with its nearest passage.
@@ -52,6 +53,7 @@ def similar(
             collections=collections or None,
             limit=limit,
             filters=parse_filters(as_text(text) for text in filters or ()),
+            unredacted=unredacted,
         )
     if as_json:
         print_json(results.as_dict())

@@ -8,7 +8,13 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
        EXISTS (SELECT FROM pg_index
                WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
                  AND pg_index.indisvalid) AS has_vector_index,
-       collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged
+       collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged,
+       coalesce(nullif(collection.settings -> 'redaction', 'null'),
+                (SELECT taken.settings -> 'redaction'
+                 FROM jsonb_path_query(collection.settings, '$.from[*].collection') AS named
+                 JOIN collection taken ON taken.name = named #>> '{}'
+                 WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
+                 ORDER BY taken.name LIMIT 1)) AS redaction
 FROM collection
 LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL
@@ -28,7 +34,13 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
        EXISTS (SELECT FROM pg_index
                WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
                  AND pg_index.indisvalid) AS has_vector_index,
-       collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged
+       collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged,
+       coalesce(nullif(collection.settings -> 'redaction', 'null'),
+                (SELECT taken.settings -> 'redaction'
+                 FROM jsonb_path_query(collection.settings, '$.from[*].collection') AS named
+                 JOIN collection taken ON taken.name = named #>> '{}'
+                 WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
+                 ORDER BY taken.name LIMIT 1)) AS redaction
 FROM collection
 LEFT JOIN generation chosen
     ON chosen.collection = collection.name AND chosen.id = ANY(%(generations)s) AND chosen.retired_at IS NULL
@@ -36,6 +48,27 @@ LEFT JOIN generation ON generation.id = coalesce(chosen.id, collection.active_ge
 WHERE collection.removed_at IS NULL
   AND (collection.name = ANY(%(collections)s) OR (%(collections)s::text[] IS NULL AND chosen.id IS NOT NULL))
 ORDER BY collection.name;
+
+-- name: collection_redactions
+-- Return the settings of redaction of collections that have any: their own, or else of one whose documents they take.
+SELECT collection.name,
+       coalesce(nullif(collection.settings -> 'redaction', 'null'), taken.settings -> 'redaction') AS redaction
+FROM collection
+LEFT JOIN LATERAL (
+    SELECT other.settings
+    FROM jsonb_path_query(collection.settings, '$.from[*].collection') AS named
+    JOIN collection other ON other.name = named #>> '{}'
+    WHERE nullif(other.settings -> 'redaction', 'null') IS NOT NULL
+    ORDER BY other.name LIMIT 1) taken ON true
+WHERE (cardinality(%(collections)s::text[]) = 0 OR collection.name = ANY(%(collections)s))
+  AND coalesce(nullif(collection.settings -> 'redaction', 'null'), taken.settings -> 'redaction') IS NOT NULL;
+
+-- name: document_texts
+-- Return the whole text of documents by their ids, as it was parsed last.
+SELECT document.id, parsed.markdown
+FROM document
+JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+WHERE document.id = ANY(%(documents)s);
 
 -- name: passages
 -- Return the passages of a page with their documents; passages that were replaced since they were ranked are missing.

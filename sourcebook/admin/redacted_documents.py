@@ -1,0 +1,92 @@
+"""Redaction of documents that are shown or listed, in the collections whose settings ask for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+
+if TYPE_CHECKING:
+    from sourcebook.admin.items import Document
+    from sourcebook.model.transcript import Segment
+    from sourcebook.redaction.documents import DocumentRedaction
+
+
+def collection_redactions(connection: Connection, collections: Sequence[str] = ()) -> dict[str, Mapping[str, Any]]:
+    """Return the settings of redaction by the names of the collections that have any.
+
+    Args:
+        connection: to the knowledge base.
+        collections: names; every collection where empty.
+    """
+    return dict(connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall())
+
+
+def document_redaction(connection: Connection, collection: str, text: str) -> "DocumentRedaction | None":
+    """Return the redaction of a document by its text; None where its collection redacts nothing.
+
+    Raises:
+        ConfigurationError: a file of patterns cannot be read.
+        MissingDependencyError: the packages of the extra `redaction` are not installed.
+    """
+    settings = collection_redactions(connection, [collection]).get(collection)
+    if settings is None:
+        return None
+    from sourcebook.redaction.documents import redact_document, redactor_of
+
+    return redact_document(redactor_of(settings), text)
+
+
+def redact_shown(connection: Connection, document: "Document") -> "Document":
+    """Return a document with its text, title, metadata and passages redacted where its collection asks for it."""
+    redaction = document_redaction(connection, document.item.collection, document.text)
+    if redaction is None:
+        return document
+    title = document.item.title
+    return replace(
+        document,
+        item=replace(document.item, title=title and redaction.words(title)),
+        text=redaction.redacted.text,
+        metadata=redaction.values(document.metadata),
+        given_metadata=redaction.values(document.given_metadata),
+        passages=tuple(replace(each, **redaction.fields(document.text, each)) for each in document.passages),
+    )
+
+
+def redact_titles(connection: Connection, titles: Sequence[tuple[str, str | None]]) -> list[str | None]:
+    """Return titles, redacted in the collections that ask for it.
+
+    Args:
+        connection: to the knowledge base.
+        titles: (collection, title) of each item.
+    """
+    redactions = collection_redactions(connection, sorted({name for name, _ in titles})) if titles else {}
+    if not redactions:
+        return [title for _, title in titles]
+    from sourcebook.redaction.documents import redactor_of
+
+    redactors = {name: redactor_of(settings) for name, settings in redactions.items()}
+    return [redactors[name].redact(title).text if title and name in redactors else title for name, title in titles]
+
+
+def redact_segments(connection: Connection, collection: str, segments: "Sequence[Segment]") -> "tuple[Segment, ...]":
+    """Return the segments of a transcript, redacted where its collection asks for it.
+
+    What two segments share, such as a number that is spoken across their border, is found in their joined text.
+    """
+    joined, starts = "", []
+    for segment in segments:
+        starts.append(len(joined))
+        joined += segment.text + " "
+    redaction = document_redaction(connection, collection, joined)
+    if redaction is None:
+        return tuple(segments)
+    return tuple(
+        replace(
+            segment,
+            text=redaction.passage(joined, segment.text, start, start + len(segment.text)).redacted.text,
+        )
+        for segment, start in zip(segments, starts, strict=True)
+    )

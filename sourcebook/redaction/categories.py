@@ -1,0 +1,26 @@
+"""Categories of what redaction finds."""
+
+from types import MappingProxyType
+from typing import Final
+
+LABELS: Final = MappingProxyType(
+    {
+        "private_key": "PRIVATE_KEY",
+        "jwt": "JWT",
+        "token": "TOKEN",
+        "password": "PASSWORD",
+        "secret": "SECRET",
+        "iban": "IBAN",
+        "card": "CARD",
+        "national_id": "NATIONAL_ID",
+        "email": "EMAIL",
+        "phone": "PHONE",
+        "ip": "IP",
+        "private_ip": "PRIVATE_IP",
+        "mac": "MAC",
+    }
+)
+"""Label of the placeholders by category; of finds that overlap, the category that stands first here names the whole."""
+CATEGORIES: Final = tuple(LABELS)
+DEFAULT_CATEGORIES: Final = tuple(name for name in CATEGORIES if name != "private_ip")
+"""Categories where the settings name none: addresses of private networks stay."""

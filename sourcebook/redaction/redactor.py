@@ -1,0 +1,152 @@
+"""The redactor: placeholders in the place of personal data and secrets."""
+
+from collections.abc import Collection, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from sourcebook.redaction.categories import CATEGORIES, DEFAULT_CATEGORIES
+from sourcebook.redaction.finds import Find, Redacted, Span, without_overlaps
+from sourcebook.redaction.rules import Rule, compiled, escaped, own_rules, rules_of_file
+
+_NUMBERS: Final = frozenset({"card", "iban", "phone", "national_id", "mac"})
+_BY_SURROUNDINGS: Final = frozenset({"phone", "card", "national_id", "ip", "private_ip", "password", "secret"})
+"""Categories whose finds may need a word beside them."""
+_SHORTEST_REPEATED, _LONGEST_REPEATED, _MOST_REPEATED = 6, 200, 1_000
+_WITHOUT_CASE: Final = frozenset({"email", "iban", "national_id", "ip", "private_ip", "mac"})
+
+
+class RedactionMemory:
+    """Placeholders of one document: the same for the same value, counted by label in the order of the finds.
+
+    It holds the values: it is for the time of one redaction, and is never stored or logged.
+    """
+
+    def __init__(self) -> None:
+        self._placeholders: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+        self._repeated: dict[str, tuple[str, str]] = {}
+        self._pattern: Any = None
+
+    def copy(self) -> "RedactionMemory":
+        """Return a memory that knows the same values and learns new ones by itself."""
+        copied = RedactionMemory()
+        copied._placeholders, copied._counts = dict(self._placeholders), dict(self._counts)
+        copied._repeated, copied._pattern = dict(self._repeated), self._pattern
+        return copied
+
+    def placeholder(self, category: str, label: str, value: str) -> str:
+        """Return the placeholder of a value: `[EMAIL_1]`."""
+        if category in _NUMBERS:
+            value = "".join(filter(str.isalnum, value))
+        if category in _WITHOUT_CASE:
+            value = value.casefold()
+        known = self._placeholders.get((label, value))
+        if known is None:
+            self._counts[label] = self._counts.get(label, 0) + 1
+            known = self._placeholders[label, value] = f"[{label}_{self._counts[label]}]"
+        return known
+
+    def remember(self, text: str, spans: Sequence[Span]) -> None:
+        """Remember the values that were found by what stands around them: the same value is one elsewhere, too."""
+        for span in spans:
+            value = text[span.start : span.end]
+            is_kept = span.category in _BY_SURROUNDINGS and _SHORTEST_REPEATED <= len(value) <= _LONGEST_REPEATED
+            if is_kept and any(map(str.isdigit, value)) and len(self._repeated) < _MOST_REPEATED:
+                self._pattern = None if value not in self._repeated else self._pattern
+                self._repeated[value] = (span.category, span.label)
+
+    def repetitions(self, text: str) -> list[Span]:
+        """Return every place of a text where a remembered value stands."""
+        if not self._repeated:
+            return []
+        if self._pattern is None:
+            values = sorted(self._repeated, key=len, reverse=True)
+            self._pattern = compiled("|".join(map(escaped, values)))
+        return [
+            Span(start, end, *self._repeated[text[start:end]])
+            for start, end in (found.span() for found in self._pattern.finditer(text))
+            if not (text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum())
+        ]
+
+
+class Redactor:
+    """Finds what identifies or opens something in texts, and replaces it. Thread-safe."""
+
+    def __init__(
+        self,
+        categories: Collection[str] = DEFAULT_CATEGORIES,
+        regions: Sequence[str] = (),
+        patterns: Path | None = None,
+    ) -> None:
+        """Load the rules.
+
+        Args:
+            categories: categories that are found, of `categories.CATEGORIES`.
+            regions: ISO 3166 codes of the countries whose phone numbers are known without a country code.
+            patterns: a YAML file of patterns of one's own, from labels to patterns of RE2.
+
+        Raises:
+            ConfigurationError: the file of patterns cannot be read, or one of its patterns is none.
+            MissingDependencyError: the packages of the extra `redaction` are not installed.
+            ValueError: there is no such category.
+        """
+        unknown = sorted(set(categories) - set(CATEGORIES))
+        if unknown:
+            raise ValueError(f"there is no category {', '.join(unknown)}; there is {', '.join(CATEGORIES)}")
+        self._rules: list[Rule] = [rule for rule in own_rules() if rule.category in categories]
+        if patterns is not None:
+            self._rules += rules_of_file(patterns)
+        self._regions = tuple(regions)
+
+    def redact(self, text: str, memory: RedactionMemory | None = None) -> Redacted:
+        """Return a text with placeholders in the place of what was found.
+
+        Args:
+            text: the text; for a passage of a document, see `documents.DocumentRedaction`.
+            memory: placeholders that are known, so that several texts of a document share them; new by default.
+        """
+        memory = RedactionMemory() if memory is None else memory
+        spans = self.spans(text)
+        memory.remember(text, spans)
+        return replaced(text, [*spans, *memory.repetitions(text)], memory)
+
+    def spans(self, text: str) -> list[Span]:
+        """Return what was found in a text, in reading order and without overlaps, in characters."""
+        data = text.encode("utf-8", "surrogatepass")
+        lowered = data.lower()
+        found = [
+            Span(start, end, rule.category, rule.label)
+            for rule in self._rules
+            for start, end in rule.finds(data, lowered, self._regions)
+        ]
+        if not found:
+            return []
+        merged = without_overlaps(found)
+        if len(data) == len(text):
+            return merged
+        offsets = _characters(data, sorted(set(chain.from_iterable((span.start, span.end) for span in merged))))
+        return [Span(offsets[span.start], offsets[span.end], span.category, span.label) for span in merged]
+
+
+def replaced(text: str, spans: Sequence[Span], memory: RedactionMemory) -> Redacted:
+    """Return a text with placeholders in the place of spans; overlapping spans become one."""
+    finds, pieces, last = [], [], 0
+    for span in without_overlaps(spans):
+        is_known = span.label.startswith("[")
+        value = text[span.start : span.end]
+        placeholder = span.label if is_known else memory.placeholder(span.category, span.label, value)
+        finds.append(Find(span.category, span.start, span.end, placeholder))
+        pieces += [text[last : span.start], placeholder]
+        last = span.end
+    return Redacted("".join([*pieces, text[last:]]), tuple(finds)) if finds else Redacted(text, ())
+
+
+def _characters(data: bytes, offsets: Sequence[int]) -> dict[int, int]:
+    """Return places in characters by places in bytes."""
+    characters, last, places = 0, 0, {}
+    for offset in offsets:
+        characters += len(data[last:offset].decode("utf-8", "surrogatepass"))
+        last = offset
+        places[offset] = characters
+    return places
