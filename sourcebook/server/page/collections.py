@@ -1,5 +1,6 @@
 """The page of collections: what each holds, where it comes from, and what waits."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -7,12 +8,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.admin.overview import collection_growth, collection_overviews
+from sourcebook.admin.overview import CollectionOverview, collection_growth, collection_overviews
+from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import seen_collections, shown_sources
 
 router = APIRouter(include_in_schema=False)
 _DAYS: Final = 90
@@ -23,7 +25,10 @@ _DAYS: Final = 90
 def show_collections(request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
     """Show every collection of the visitor by its kept counts."""
     with knowledge.database.connection() as connection:
-        overviews = collection_overviews(connection, visitor.seen(collection_names(connection)))
+        overviews = [
+            _as_seen(visitor, each)
+            for each in collection_overviews(connection, visitor.seen(collection_names(connection)))
+        ]
     return render(request, "collections.html", collections=overviews, is_linked=True)
 
 
@@ -44,7 +49,11 @@ def show_collection(name: str, request: Request, knowledge: Knowledge, visitor: 
     return render(
         request,
         "collection.html",
-        each=overview,
+        each=_as_seen(visitor, overview),
         is_linked=False,
         plots=[plot for plot in plots if plot.highest],
     )
+
+
+def _as_seen(visitor: Grant, overview: CollectionOverview) -> CollectionOverview:
+    return replace(overview, sources=shown_sources(visitor, overview.sources))

@@ -10,7 +10,7 @@ from sourcebook.admin.items import Document
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
-from sourcebook.server.visibility import seen_collections, visible_document
+from sourcebook.server.visibility import seen_collections, shown_items, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -47,7 +47,8 @@ def list_documents(
     )
     last = found[limit - 1] if len(found) > limit else None
     return DocumentPage(
-        documents=found[:limit], next_cursor=None if last is None else cursor_of(last.collection, last.uri)
+        documents=shown_items(grant, found[:limit]),
+        next_cursor=None if last is None else cursor_of(last.collection, last.uri),
     )
 
 
