@@ -38,6 +38,7 @@ PARTS = {
     "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",
     "server": "the REST API beside the library: what HTTP adds, clients at once, start, memory",
     "mcp": "the server for agents beside the library: what the protocol adds, first answer, strays on its output",
+    "fuzz": "requests that schemathesis makes up, with keys of three scopes: server errors, broken contracts",
     "search": "a whole search with the query's embedding: latency, first answer, clients at once",
     "search-large": "search over 100,000 passages, the query's embedding excluded",
     "keyword-designs": "ways to compute BM25 in PostgreSQL, over 10,000 and 100,000 passages",
@@ -125,7 +126,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
     )
     parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")
-    parser.add_argument("--seed", type=int, default=default.seed, help="of the moments of `kills` (%(default)s)")
+    parser.add_argument("--cases", type=int, default=default.cases, help="of `fuzz`, at least (%(default)s)")
+    parser.add_argument(
+        "--seed", type=int, default=default.seed, help="of the moments of `kills`, and of `fuzz` (%(default)s)"
+    )
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(
         "--diagram", type=Path, metavar="FILE", help="of `relevance`, write the reliability diagram there, as SVG"

@@ -9,6 +9,7 @@ from orchestration.configuration_in_force import configuration_in_force
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
+from orchestration.request_commands import ask_and_show, do_requests_and_show
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
@@ -58,6 +59,13 @@ def ingest(
         bool, typer.Option("--strict", help="Exit with 3 for items that had failed before, too.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Redo documents even where nothing changed.")] = False,
+    ask: Annotated[
+        bool,
+        typer.Option("--ask", help="Do nothing here: ask for the work, as the server does, and print the request."),
+    ] = False,
+    requests: Annotated[
+        bool, typer.Option("--requests", help="Do the work that was asked for, until no request waits.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Bring collections up to date with their sources: list, crawl, parse, chunk, embed, publish.
@@ -71,14 +79,24 @@ def ingest(
     Exit code 3 says that items failed that had not failed before; with `--strict` and `--only-failed`, any item.
 
     **Example:** `sourcebook ingest ./docs`, `sourcebook ingest handbook`
+
+    - `sourcebook ingest --requests`: do what was asked for over the API, by an agent, or with `--ask`
     """
     from sourcebook.cli.sources import named_collections
     from sourcebook.model.selection import Selection
 
     context = CommandContext.of(ctx)
+    if requests:
+        if collections or named or documents or sources or only_failed or strict or force or ask:
+            raise typer.BadParameter("--requests does what each request says: leave out every other argument")
+        do_requests_and_show(context, as_json=as_json)
+        return
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     # Before anything is started or created.
     chosen = named_collections(context, collections or [], named or [])
+    if ask:
+        ask_and_show(context, chosen, selection, as_json=as_json)
+        return
     configuration = configuration_in_force(context)
     with context.open_database() as database:
         run_and_show(

@@ -15,6 +15,7 @@ from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sensors.due_pages import due_pages_sensor
 from sensors.moved_repositories import moved_repositories_sensor
+from sensors.requested_work import requested_work_sensor
 from sourcebook.cli.logs import show_logs
 
 show_logs()
@@ -24,7 +25,13 @@ defs = dg.Definitions(
     asset_checks=[collection_checks, configuration_is_valid, sources_are_fresh],
     jobs=[ingest, retention],
     schedules=[nightly, nightly_retention, weekly],
-    sensors=[collections_sensor, changed_files_sensor, due_pages_sensor, moved_repositories_sensor],
+    sensors=[
+        collections_sensor,
+        changed_files_sensor,
+        due_pages_sensor,
+        moved_repositories_sensor,
+        requested_work_sensor,
+    ],
     resources={
         "knowledge": Knowledge(),
         "selection": RunSelection(),

@@ -11,11 +11,12 @@ from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
+from sourcebook.admin.work_requests import forget_work
 from sourcebook.database.query_log import delete_old_queries
 from sourcebook.database.stage_runs import forget_stage_runs
 from sourcebook.errors import ConfigurationError
 
-RUN_DAYS, REMOVED_DAYS = 30, 90
+RUN_DAYS, REMOVED_DAYS, REQUEST_DAYS = 30, 90, 90
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _MOST_RUNS = 5_000
 """Runs that one run of the job deletes at most."""
@@ -39,10 +40,11 @@ def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> 
 
 @dg.op(ins={"after": dg.In(dg.Nothing)})
 def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig, knowledge: Knowledge) -> None:
-    """Delete old logged queries and, unless an ingest is running, rows that were removed long ago."""
+    """Delete old logged queries and requests, and rows that were removed long ago, unless an ingest is running."""
     with knowledge.database.connection() as connection:
         forget_stage_runs(connection)
         delete_old_queries(connection)
+        forget_work(connection, timedelta(days=REQUEST_DAYS))
         while delete_old_answers(connection):
             pass
     age = timedelta(days=config.removed_days) if config.removed_days else None

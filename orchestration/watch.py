@@ -13,6 +13,7 @@ from threading import Event
 
 from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from orchestration.recorder import record_finished_runs
+from orchestration.request_watch import RequestWatch
 from sourcebook.admin.collections import all_givers, collection_names
 from sourcebook.config.loading import Configuration, load_configuration, sourcebook_home, without_file
 from sourcebook.database.database import Database
@@ -54,6 +55,8 @@ class FolderWatch:
     _watched: list[tuple[WatchedSource, tuple[int, int] | None]] | None = None
     """The watched sources, each with the identity of its folder; None before the first watch."""
     _last_ingest: float = 0.0
+    _requests: RequestWatch | None = None
+    """Requests for work; None until it runs."""
     _mark: tuple[int, int] = (0, 0)
     """Modification time and size of the configuration file when it was read last."""
 
@@ -66,12 +69,14 @@ class FolderWatch:
         self._current_configuration()
         open_instance(sourcebook_home(self.configuration_path), self.database).dispose()
         back_off = 1.0
+        self._requests = RequestWatch(self.database, self._embedders)
         try:
             while not self.stop.is_set():
                 try:
                     self._watch_folders()
                     back_off = 1.0
                 except DatabaseError as error:
+                    self._requests.close()
                     _log.warning("%s; next attempt in %.0f s", error, back_off)
                     self.stop.wait(back_off)
                     back_off = min(2 * back_off, _LONGEST_BACK_OFF)
@@ -79,6 +84,7 @@ class FolderWatch:
                     _log.warning("%s; until then the sensor changed_files finds changes", error)
                     self.stop.wait(_SECONDS_WITHOUT_A_WATCH)
         finally:
+            self._requests.close()
             self._embedders.close()
 
     def _watch_folders(self) -> None:
@@ -94,6 +100,8 @@ class FolderWatch:
                 self._note_newcomers([(source, identities[source.source.location]) for source in sources])
             self._note(sources, paths)
             self._ingest_waiting()
+            if self._requests is not None and self._requests.check(self._current_configuration):
+                self._last_ingest = time.monotonic()
             if time.monotonic() - looked >= _SECONDS_BETWEEN_LOOKS:
                 looked = time.monotonic()
                 self._release_model()
@@ -102,7 +110,7 @@ class FolderWatch:
                     return
 
     def _idle(self) -> Iterator[list[str]]:
-        while not self.stop.wait(1.0):
+        while not self.stop.wait(0.5):
             yield []
 
     def _sources(self) -> list[WatchedSource]:

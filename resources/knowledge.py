@@ -9,6 +9,7 @@ from psycopg import Connection
 from pydantic import Field, PrivateAttr
 
 from resources.observed_run import observed_run
+from resources.requested_run import requested_run
 from sourcebook.admin.collections import apply, collection_names, collections_of_the_api
 from sourcebook.config.loading import Configuration, configuration_path, load_configuration, sourcebook_home
 from sourcebook.database.database import Database
@@ -131,5 +132,5 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
                 if context.log:
                     context.log.info(f"waiting: another process works on {collection}")
 
-            with collection_lock(database, collection, waiting=waiting):
+            with collection_lock(database, collection, waiting=waiting), requested_run(database, context):
                 yield self

@@ -230,3 +230,20 @@ class SpeechError(SourcebookError):
 
 class TransferError(SourcebookError):
     """An export or a backup cannot be written or read: no place for it, or a damaged or foreign file."""
+
+
+class AccessError(SourcebookError):
+    """A server refuses a request for want of a key: none was sent, it is not valid, or it does not allow this."""
+
+
+class RateLimitError(AccessError):
+    """A server has had as many requests as it takes from this key.
+
+    Args:
+        detail: What the server says.
+        seconds: Seconds after which it asks for the next request; None where it says nothing.
+    """
+
+    def __init__(self, detail: str, seconds: float | None = None) -> None:
+        super().__init__(detail)
+        self.seconds = seconds

@@ -54,8 +54,10 @@ class Options:
     entries: int = 100_000
     """Passages of the larger set that searches are measured over."""
     kills: int = 200
+    cases: int = 10_000
+    """Requests of `fuzz`, at least."""
     seed: int = 20_260_801
-    """Seed of the moments of `kills`."""
+    """Seed of the moments of `kills`, and of the first run of `fuzz`."""
     diagram: Path | None = None
     """File for the reliability diagram of `relevance`."""
     full: bool = False

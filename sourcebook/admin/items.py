@@ -173,6 +173,7 @@ def _texts(text: str | None) -> list[str]:
         return []
     from urllib.parse import quote
 
+    text = text.replace("\0", " ").encode("utf-8", "replace").decode()  # as the database can hold it
     return list(dict.fromkeys((text, quote(text, safe="/~!$&'()*+,;=:@"))))
 
 

@@ -7,7 +7,7 @@ carries the id of each request that changes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal, get_args
 
 from psycopg import Connection
@@ -65,6 +65,8 @@ class WorkRequest:
     started_at: datetime | None
     changed_at: datetime
     ended_at: datetime | None
+    attempts: int
+    """Times that a worker has taken it; more than one where a worker was killed."""
 
     @property
     def has_ended(self) -> bool:
@@ -97,13 +99,15 @@ def ask_for_work(
         kind: what is to be done.
 
     Raises:
-        QueryError: the collection does not exist, or the idempotency key is empty, too long or was used for something
-            else.
+        QueryError: the collection does not exist, a text cannot be stored, or the idempotency key is empty, too long or
+            was used for something else.
     """
     check_collections(connection, [collection])
     if idempotency_key is not None and not (0 < len(idempotency_key) <= _LONGEST_KEY and "\0" not in idempotency_key):
         raise QueryError(f"an idempotency key has 1 to {_LONGEST_KEY} characters")
     given = {name: value for name, value in (arguments or {}).items() if value}
+    if not _is_storable([given, idempotency_key]):
+        raise QueryError("a text has a character that cannot be stored: a NUL, or half of a surrogate pair")
     values = {
         "collection": collection,
         "kind": kind,
@@ -145,8 +149,9 @@ def list_work(
         limit: the most requests, 1 to 1,000.
 
     Raises:
-        QueryError: a state is unknown, or the limit is not allowed.
+        QueryError: a collection or a state is unknown, or the limit is not allowed.
     """
+    check_collections(connection, collections or [])
     unknown = [state for state in states if state not in STATES]
     if unknown:
         raise QueryError(f"there is no state {unknown[0]!r}; there are {', '.join(STATES)}")
@@ -177,7 +182,12 @@ def cancel_work(connection: Connection, number: int, *, actor: str) -> WorkReque
 
 
 def claim_work(
-    connection: Connection, *, worker: str, collection: str | None = None, run_id: str | None = None
+    connection: Connection,
+    *,
+    worker: str,
+    collection: str | None = None,
+    run_id: str | None = None,
+    number: int | None = None,
 ) -> WorkRequest | None:
     """Take the oldest waiting request; None where nothing waits. No other worker gets the same one.
 
@@ -186,18 +196,31 @@ def claim_work(
         worker: host and process.
         collection: only requests of this collection.
         run_id: id of the Dagster run that is to do it.
+        number: only the request with this id.
     """
-    return _one(connection, "claim_work_request", {"worker": worker, "collection": collection, "run_id": run_id})
+    values = {"worker": worker, "collection": collection, "run_id": run_id, "id": number}
+    return _one(connection, "claim_work_request", values)
 
 
-def record_progress(connection: Connection, number: int, stage: str, done: int, total: int, failed: int) -> bool:
+def record_progress(
+    connection: Connection, number: int, stage: str, done: int, total: int, failed: int, *, attempt: int | None = None
+) -> bool:
     """Record the progress of a running request; return whether it is to go on."""
-    values = {"id": number, "stage": stage, "done": done, "total": total, "failed": failed}
+    values = {"id": number, "stage": stage, "done": done, "total": total, "failed": failed, "attempt": attempt}
     row = connection.execute(queries["record_work_progress"], values).fetchone()
     return row is not None and not row[0]
 
 
-def end_work(connection: Connection, number: int, state: WorkState, error: str | None = None) -> None:
+def end_work(
+    connection: Connection,
+    number: int,
+    state: WorkState,
+    error: str | None = None,
+    *,
+    failed: int | None = None,
+    run_id: str | None = None,
+    attempt: int | None = None,
+) -> None:
     """Record the end of a running request.
 
     Args:
@@ -205,8 +228,26 @@ def end_work(connection: Connection, number: int, state: WorkState, error: str |
         number: id of the request.
         state: `succeeded`, `failed` or `cancelled`.
         error: reason of a failed one.
+        failed: number of items that failed; None keeps the recorded one.
+        run_id: id of the Dagster run that did it; None keeps the recorded one.
+        attempt: number of the attempt that ends it: nothing happens where another worker has taken it since.
     """
-    connection.execute(queries["end_work_request"], {"id": number, "state": state, "error": error})
+    values = {"id": number, "state": state, "error": error, "failed": failed, "run_id": run_id, "attempt": attempt}
+    connection.execute(queries["end_work_request"], values)
+
+
+def forget_work(connection: Connection, age: timedelta) -> int:
+    """Delete requests that ended longer ago; return the number of deleted ones."""
+    return connection.execute(queries["forget_work_requests"], {"age": age}).rowcount
+
+
+def _is_storable(value: Any) -> bool:
+    """Return whether PostgreSQL can store each text of a value."""
+    if isinstance(value, str):
+        return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, Mapping):
+        return all(_is_storable(each) for each in value.values())
+    return not isinstance(value, list | tuple) or all(map(_is_storable, value))
 
 
 def _one(connection: Connection, query: str, values: Mapping[str, Any]) -> WorkRequest | None:

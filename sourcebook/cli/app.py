@@ -27,6 +27,7 @@ from sourcebook.cli.commands import (
     purge,
     queries,
     remove,
+    requests,
     search,
     serve,
     show,
@@ -99,6 +100,7 @@ export.register(app)
 import_.register(app)
 backup.register(app)
 serve.register(app)
+requests.register(app)
 mcp.register(app)
 key.register(app)
 doctor.register(app)

@@ -572,7 +572,8 @@ CREATE TABLE work_request (
     asked_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     changed_at timestamptz NOT NULL DEFAULT now(),
-    ended_at timestamptz
+    ended_at timestamptz,
+    attempts integer NOT NULL DEFAULT 0  -- times that a worker has taken it
 );
 CREATE UNIQUE INDEX work_request_idempotency ON work_request (asked_by, collection, idempotency_key)
     WHERE idempotency_key IS NOT NULL;

@@ -82,8 +82,9 @@ class Filters:
     """Time at which the document was first ingested."""
     changed: Dates | None = None
     """Time at which the document was last changed, removed or restored."""
-    metadata: Mapping[MetadataKey, Any] | None = None
-    """By key: a value, a list of alternative values, a range `{"gte": …, "lt": …}`, or `{"exists": …}`."""
+    metadata: Mapping[MetadataKey, Any] | Sequence[tuple[MetadataKey, Any]] | None = None
+    """By key: a value, a list of alternative values, a range `{"gte": …, "lt": …}`, or `{"exists": …}`. In JSON, a list
+    of pairs `[["key", "within"], value]` names keys within keys."""
     _conditions: tuple[DocumentCondition | AnyOf, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
 
 from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
 from sourcebook.knowledge_base import KnowledgeBase
@@ -19,6 +20,8 @@ from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
 
 _GRANT: Final = "sourcebook.caller"
 """Key in the scope of a request: the grant of its caller, once it was looked up."""
+KEY_SCHEME: Final = HTTPBearer(scheme_name="key", description="A key, sb_…; see `sourcebook key`.", auto_error=False)
+"""Access as the description of the API states it; `grant_of` decides."""
 _OWN_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names and addresses by which a machine names itself."""
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -48,6 +51,15 @@ def grant_of(request: Request) -> Grant:
             request.scope[BUCKET] = limits.admit(text, known, limit)
         request.scope[_GRANT] = known
     return known
+
+
+def present_grant(request: Request) -> Grant:
+    """Return what the caller of a request that lasts may do now, counted as no further request.
+
+    Raises:
+        NoAccessError: its key has expired or was revoked meanwhile.
+    """
+    return _looked_up(request)[0]
 
 
 def _looked_up(request: Request) -> tuple[Grant, int | None]:

@@ -3,13 +3,14 @@
 from collections.abc import Collection
 from typing import Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Security
 from prometheus_client import CollectorRegistry
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
+from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.idempotency import Idempotency
@@ -27,12 +28,15 @@ from sourcebook.server.routes import (
     facets,
     judgments,
     keys,
+    lookup,
     operation,
     queries,
     reports,
     search,
     uploads,
+    work,
 )
+from sourcebook.server.work_events import WorkEvents
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
@@ -106,9 +110,10 @@ def create_app(
     app.state.origins = frozenset(origins)
     app.state.dagster_url = dagster_url
     app.state.rerankers = frozenset(rerankers)
+    app.state.work_events = WorkEvents(knowledge)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
-    api = APIRouter(prefix="/v1", responses=_FAILURES)
+    api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     for module in (
         search,
         facets,
@@ -116,6 +121,7 @@ def create_app(
         collection_changes,
         reports,
         document_changes,
+        lookup,
         documents,
         uploads,
         judgments,
@@ -123,6 +129,7 @@ def create_app(
         keys,
         embeddings,
         document_files,
+        work,
     ):
         api.include_router(module.router)
     app.include_router(api)

@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from sourcebook.admin.idempotent_answers import KeyInUseError, KeyReusedError
 from sourcebook.database.failures import database_failure_in
@@ -22,6 +23,7 @@ from sourcebook.errors import (
     AmbiguousDocumentError,
     ChangedSettingsError,
     ConflictError,
+    DatabaseBusyError,
     DatabaseError,
     MissingDependencyError,
     ModelError,
@@ -34,6 +36,7 @@ from sourcebook.errors import (
     UnknownDocumentError,
     UnknownSourceError,
 )
+from sourcebook.model.problem_types import ProblemType
 from sourcebook.server.visibility import NotFoundError
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -49,6 +52,7 @@ _MESSAGES: Final = {
     "string_unicode": "the text is no valid Unicode",
 }
 """Sentences for errors whose own message may have the value."""
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _log = logging.getLogger(__name__)
 
 
@@ -96,9 +100,11 @@ class PreconditionError(SourcebookError):
     """The item is another one than the caller has seen."""
 
 
-def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+def problem(
+    status: int, detail: str, headers: dict[str, str] | None = None, kind: ProblemType = ProblemType.PLAIN
+) -> Response:
     """Return the answer to a request that failed."""
-    found = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    found = Problem(type=kind, title=HTTPStatus(status).phrase, status=status, detail=detail)
     return JSONResponse(found.model_dump(), status, headers, MEDIA_TYPE)
 
 
@@ -121,7 +127,8 @@ async def answer_to(request: Request, error: Exception) -> Response:
         case TooManyRequestsError():
             return problem(429, str(error), {"Retry-After": str(error.seconds), **error.headers})
         case NotFoundError():
-            return problem(404, str(error))
+            unknown = isinstance(error, UnknownDocumentError)
+            return problem(404, str(error), kind=ProblemType.UNKNOWN_DOCUMENT if unknown else ProblemType.PLAIN)
         case KeyInUseError():
             return problem(409, str(error), {"Retry-After": "1"})
         case KeyReusedError():
@@ -143,17 +150,23 @@ async def answer_to(request: Request, error: Exception) -> Response:
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))
-            return problem(400, without_sent(str(error), sent))
+            ambiguous = isinstance(error, AmbiguousDocumentError)
+            kind = ProblemType.AMBIGUOUS_DOCUMENT if ambiguous else ProblemType.PLAIN
+            return problem(400, without_sent(str(error), sent), kind=kind)
         case UnknownDocumentError():
-            return problem(404, "there is no such document")
+            return problem(404, "there is no such document", kind=ProblemType.UNKNOWN_DOCUMENT)
         case DatabaseError(is_temporary=True):
-            return problem(503, error.detail, {"Retry-After": str(_RETRY_SECONDS)})
+            busy = isinstance(error, DatabaseBusyError)
+            kind = ProblemType.DATABASE_BUSY if busy else ProblemType.DATABASE_UNAVAILABLE
+            return problem(503, error.detail, {"Retry-After": str(_RETRY_SECONDS)}, kind)
         case DatabaseError():
             _log.error("a request failed: %s", error)
             return problem(503, "the database cannot be used; the server's log says why")
         case ModelError() | MissingDependencyError():
             _log.error("a request failed: %s", error)
-            return problem(503, "a model or a package is missing on the server; its log says which")
+            return problem(
+                503, "a model or a package is missing on the server; its log says which", kind=ProblemType.MODEL
+            )
     _log.error("a request failed", exc_info=error)
     return problem(500, "something unexpected went wrong; the server's log says what")
 
@@ -165,7 +178,7 @@ async def _on_invalid_request(_: Request, error: Exception) -> Response:
     return problem(400 if any(each["type"] == "json_invalid" for each in error.errors()) else 422, "; ".join(said[:10]))
 
 
-async def _on_http_error(_: Request, error: Exception) -> Response:
+async def _on_http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     details = {
@@ -174,7 +187,19 @@ async def _on_http_error(_: Request, error: Exception) -> Response:
         413: "the body is too large",
     }
     headers = dict(error.headers) if error.headers else None
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers = {"Allow": ", ".join(_allowed_methods(request))}
     return problem(error.status_code, details.get(error.status_code, HTTPStatus(error.status_code).phrase), headers)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """Return the methods that an address takes: the routes that share it name one each."""
+    routes = request.app.router.routes
+    return [
+        method
+        for method in _METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
 
 
 def without_sent(message: str, sent: Any) -> str:

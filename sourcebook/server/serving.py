@@ -5,6 +5,7 @@ import signal
 import socket
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -14,6 +15,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
 from sourcebook.server.rate_limits import DEFAULT_LIMIT, RateLimits
 from sourcebook.server.version import installed_version
+from sourcebook.server.work_events import WorkEvents
 
 DEFAULT_PORT = 8320
 _SECONDS_TO_END = 5
@@ -75,7 +77,20 @@ def serve(
         named = f"[{address}]" if ":" in str(address) else address
         started(f"http://{named}:{taken}", requires_key)
         with _told_to_end():
-            uvicorn.Server(config).run(sockets=[listening])
+            _Server(config, app.state.work_events).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its streams when it is told to end: they would go on for as long as it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, events: WorkEvents) -> None:
+        super().__init__(config)
+        self._events = events
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Handle SIGINT and SIGTERM."""
+        self._events.end()
+        super().handle_exit(sig, frame)
 
 
 @contextmanager

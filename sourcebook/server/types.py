@@ -51,8 +51,10 @@ class RerankingSettings(_Sent):
     model: str
     top: Whole = Field(default=50, ge=1, le=MOST_RERANKED, description="Candidates that are reranked.")
     batch_size: Whole = Field(default=16, ge=1, le=MOST_RERANKED)
-    timeout: Number | None = Field(default=2.0, gt=0, le=60, description="Seconds; null for no limit.")
-    max_length: Whole | None = Field(default=None, ge=8)
+    timeout: Annotated[Number, Field(gt=0, le=60)] | None = Field(
+        default=2.0, description="Seconds; null for no limit."
+    )
+    max_length: Annotated[int, Field(strict=True, ge=8), BeforeValidator(_whole)] | None = None
 
 
 class SearchQuery(_Sent):
@@ -83,7 +85,9 @@ class SearchQuery(_Sent):
     explain: StrictBool = False
     generation: Whole | list[Whole] | None = None
     facets: StrictBool = False
-    min_relevance: Number | None = Field(default=None, ge=0, le=1, description="Relevance of a result, at least.")
+    min_relevance: Annotated[Number, Field(ge=0, le=1)] | None = Field(
+        default=None, description="Relevance of a result, at least."
+    )
     snippets: Literal["words", "meaning"] = "words"
     log: StrictBool = True
 

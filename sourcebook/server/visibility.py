@@ -26,6 +26,10 @@ class NotFoundError(SourcebookError):
     """A collection, document or generation does not exist, or does not exist for this caller."""
 
 
+class NoDocumentError(NotFoundError, UnknownDocumentError):
+    """A document does not exist, or does not exist for this caller."""
+
+
 def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | None) -> list[str] | None:
     """Return the collections that a request is about; None: every collection of the knowledge base.
 
@@ -131,19 +135,20 @@ def existing_document(
         collection: name of its collection, where several have it.
 
     Raises:
-        NotFoundError: it does not.
-        AmbiguousDocumentError: several documents end with the path.
-        QueryError: several collections of the caller have it, and none is named.
+        NoDocumentError: it does not.
+        NotFoundError: the collection does not.
+        AmbiguousDocumentError: several documents end with the path, or several collections of the caller have it and
+            none is named.
     """
     collections = seen_collections(knowledge, grant, [collection] if collection is not None else None)
     if re.fullmatch(r"-?\d+", str(document)) and abs(int(document)) >= _IDS:
-        raise NotFoundError(_NO_DOCUMENT)
+        raise NoDocumentError(_NO_DOCUMENT)
     if collections is None:
         return knowledge.show(document)
     if isinstance(document, int):  # it is one document, wherever it is
         shown = knowledge.show(document)
         if shown.item.collection not in collections:
-            raise NotFoundError(_NO_DOCUMENT)
+            raise NoDocumentError(_NO_DOCUMENT)
         return shown
     found = []
     for name in collections:
@@ -154,9 +159,9 @@ def existing_document(
         except UnknownDocumentError:
             continue
     if len(found) > 1:
-        raise QueryError("several collections have this document: name one of them as `collection`")
+        raise AmbiguousDocumentError("several collections have this document: name one of them as `collection`")
     if not found:
-        raise NotFoundError(_NO_DOCUMENT)
+        raise NoDocumentError(_NO_DOCUMENT)
     return found[0]
 
 

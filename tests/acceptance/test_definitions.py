@@ -54,6 +54,7 @@ GRAPH = {
         "collections": {"seconds": 15, "status": "RUNNING"},
         "due_pages": {"seconds": 30, "status": "RUNNING"},
         "moved_repositories": {"seconds": 30, "status": "RUNNING"},
+        "requested_work": {"seconds": 5, "status": "RUNNING"},
     },
     "schedules": {
         "nightly": {"cron": "0 2 * * *", "job": "ingest", "status": "RUNNING"},

@@ -219,6 +219,14 @@ def test_errors_are_problems_that_repeat_nothing(base: Stages, knowledge: Knowle
             assert b"canary" not in answer.content
 
 
+def test_an_address_names_its_methods(base: Stages, knowledge: KnowledgeBase) -> None:
+    with serving(knowledge, requires_key=False) as client:
+        for path, methods in client.get("/openapi.json").json["paths"].items():
+            refused = client.request("TRACE", re.sub(r"{\w+}", "1", path))
+            assert refused.status == 405
+            assert {method.upper() for method in methods} <= set(refused.headers["allow"].split(", "))
+
+
 def test_odd_characters_are_searched_for_and_break_nothing(base: Stages, knowledge: KnowledgeBase) -> None:
     with serving(knowledge, requires_key=False) as client:
         assert client.post("/v1/search", {"query": "batteries \ud800"}).status == 422

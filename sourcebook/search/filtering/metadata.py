@@ -29,16 +29,18 @@ def metadata_conditions(value: object) -> Iterator[DocumentCondition | AnyOf]:
     """Yield the conditions of a filter on metadata.
 
     Args:
-        value: wanted values by key; a key is a text, or a tuple of texts for a key within another key's mapping.
+        value: wanted values by key; a key is a text, or a tuple of texts for a key within another key's mapping. A list
+            of pairs of a key and its wanted value says the same in JSON, whose keys are texts.
 
     Raises:
         QueryError: a key or a value is not allowed, or a range is empty.
     """
-    if not isinstance(value, Mapping) or not value:
+    pairs = list(value.items()) if isinstance(value, Mapping) else value
+    if not isinstance(pairs, list) or not pairs or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
         raise QueryError(f"the filter metadata is {shown(value)}; it must be a mapping such as {{'year': 2020}}")
-    if len(value) > MOST_KEYS:
-        raise QueryError(f"the filter metadata has {len(value):,} keys; at most {MOST_KEYS} are allowed")
-    for given, wanted in value.items():
+    if len(pairs) > MOST_KEYS:
+        raise QueryError(f"the filter metadata has {len(pairs):,} keys; at most {MOST_KEYS} are allowed")
+    for given, wanted in pairs:
         path = _path(given)
         key = f"metadata.{'.'.join(path)}"
         if isinstance(wanted, Mapping):
@@ -50,7 +52,7 @@ def metadata_conditions(value: object) -> Iterator[DocumentCondition | AnyOf]:
 
 
 def _path(key: object) -> Path:
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = tuple(key) if isinstance(key, tuple | list) else (key,)
     if not 1 <= len(parts) <= _DEEPEST:
         raise QueryError(f"a metadata key of a filter has {len(parts)} parts; it must have 1 to {_DEEPEST}")
     return tuple(

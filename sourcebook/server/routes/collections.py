@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel
 
 from sourcebook.admin.status import CollectionStatus
@@ -14,6 +14,8 @@ from sourcebook.server.visibility import NotFoundError, seen_collections, shown_
 
 router = APIRouter(tags=["collections"])
 Named = Annotated[list[str] | None, Query(alias="collection", description="Names; every collection by default.")]
+
+Name = Annotated[str, Path(description="Name of the collection.", examples=["handbook"])]
 
 
 class CollectionList(BaseModel):
@@ -41,7 +43,7 @@ def list_collections(knowledge: Knowledge, grant: Reader) -> CollectionList:
 
 
 @router.get("/collections/{name}", operation_id="get_collection")
-def get_collection(name: str, knowledge: Knowledge, grant: Reader) -> CollectionSummary:
+def get_collection(name: Name, knowledge: Knowledge, grant: Reader) -> CollectionSummary:
     """Return what one collection holds."""
     found = next((each for each in knowledge.collections() if each.name == name and grant.sees(name)), None)
     if found is None:

@@ -3,10 +3,11 @@
 import hashlib
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
 from sourcebook.admin.items import Document
+from sourcebook.errors import FailureClass
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
@@ -14,8 +15,11 @@ from sourcebook.server.visibility import seen_collections, shown_items, visible_
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
+MOST_BEFORE = 1_000_000
+"""Items before a page, at most."""
 State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
-Kind = Literal["file", "page", "recording"]
+Kind = Literal["file", "page", "recording", "source"]
+Number = Annotated[int, Path(description="Id of the document.", examples=[1])]
 
 
 @router.get("", operation_id="list_documents")
@@ -28,7 +32,22 @@ def list_documents(
     text: Annotated[
         str | None, Query(max_length=1_000, description="Only items with this text in their title or URI, in any case.")
     ] = None,
+    failed: Annotated[
+        bool, Query(description="Only failed and skipped items, with the sources that cannot be listed.")
+    ] = False,
+    removed: Annotated[bool, Query(description="Removed documents as well.")] = False,
+    failure: Annotated[FailureClass | None, Query(description="Only items that failed in this way.")] = None,
+    processing: Annotated[bool, Query(description="Only items that a process works on now.")] = False,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+    offset: Annotated[
+        int,
+        Query(
+            ge=0,
+            le=MOST_BEFORE,
+            description="Items before the first one: the way on where `failed`, `failure`, `processing` or the kind "
+            "`source` limits the list, which has no cursor then.",
+        ),
+    ] = 0,
     cursor: Annotated[
         str | None,
         Query(
@@ -42,19 +61,30 @@ def list_documents(
         states=state or (),
         kinds=kind or (),
         text=_storable(text),
+        failed=failed,
+        removed=removed,
+        failure=failure,
+        processing=processing,
         limit=limit + 1,
+        offset=offset,
         after=None if cursor is None else place_of(cursor),
     )
-    last = found[limit - 1] if len(found) > limit else None
+    is_ordered = not (failed or failure or processing or "source" in (kind or ()))  # these come behind the others
+    last = found[limit - 1] if is_ordered and len(found) > limit else None
     return DocumentPage(
         documents=shown_items(grant, found[:limit]),
         next_cursor=None if last is None else cursor_of(last.collection, last.uri),
     )
 
 
-@router.get("/{document}", response_model=DocumentAnswer, operation_id="get_document")
+@router.get(
+    "/{document}",
+    response_model=DocumentAnswer,
+    operation_id="get_document",
+    responses={304: {"description": "Nothing has changed since the answer with the `ETag` that was sent."}},
+)
 def get_document(
-    document: int,
+    document: Number,
     knowledge: Knowledge,
     grant: Reader,
     if_none_match: Annotated[str | None, Header(description="The `ETag` of an earlier answer.")] = None,
@@ -67,7 +97,7 @@ def get_document(
 
 
 @router.get("/{document}/chunks", operation_id="get_chunks")
-def get_chunks(document: int, knowledge: Knowledge, grant: Reader) -> ChunkList:
+def get_chunks(document: Number, knowledge: Knowledge, grant: Reader) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
     return ChunkList(chunks=list(visible_document(knowledge, grant, document).passages))
 

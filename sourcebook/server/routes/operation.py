@@ -2,14 +2,15 @@
 
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Security
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from pydantic import BaseModel
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.server.access import Administrator, Knowledge
+from sourcebook.server.access import KEY_SCHEME, Administrator, Knowledge
+from sourcebook.server.problems import failures
 
 router = APIRouter(tags=["operation"])
 
@@ -26,7 +27,7 @@ async def health() -> State:
     return State()
 
 
-@router.get("/ready", operation_id="ready")
+@router.get("/ready", operation_id="ready", responses=failures(503))
 def ready(knowledge: Knowledge) -> State:
     """Answer where the database does, too; 503 otherwise."""
     with knowledge.database.connection() as connection:
@@ -34,7 +35,13 @@ def ready(knowledge: Knowledge) -> State:
     return State()
 
 
-@router.get("/metrics", operation_id="metrics", response_class=Response)
+@router.get(
+    "/metrics",
+    operation_id="metrics",
+    response_class=PlainTextResponse,
+    dependencies=[Security(KEY_SCHEME)],
+    responses=failures(401, 403, 503),
+)
 def metrics(request: Request, _: Administrator) -> Response:
     """Return the Prometheus metrics of the searches of this process."""
     registry: CollectorRegistry = request.app.state.registry

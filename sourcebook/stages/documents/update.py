@@ -81,7 +81,7 @@ def update_documents(
         if containers:
             for number in maker.make(containers, returned=returned):
                 done += number
-                progress(done, len(stale))
+                progress(done, len(stale), report.failed)
             again, changed = _settle(connection, collection, report, identities, selection)
             returned |= again
             read = {item.uri for item in containers}
@@ -89,7 +89,7 @@ def update_documents(
             stale = [item for item in found if item.uri not in read]
         for number in maker.make(stale, returned=returned):
             done += number
-            progress(done, len(containers) + len(stale))
+            progress(done, len(containers) + len(stale), report.failed)
     if changed.uris is None:
         connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
     if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):

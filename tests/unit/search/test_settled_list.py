@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from sourcebook.search.fusion import Candidate
 from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.relevant_page import HeldWords
-from sourcebook.search.settled_list import compared_places
+from sourcebook.search.settled_list import FIRST, _looked_at, compared_places
 
 
 def term(token: str, weight: float, *, stands_for: str | None = None, known: bool = True) -> QueryTerm:
@@ -37,3 +38,30 @@ def test_each_language_has_its_lexeme_of_a_word() -> None:
     """A passage in English holds `leav` alone, and says the query as fully."""
     several = [*TERMS, term("leave", 2.0), term("sickly", 1.0, stands_for="sicky"), term("sicky", 9.0, known=False)]
     assert compared_places(several, held((1, "sick leav"), (1, "sick leav"))) == [0, 1]
+
+
+def candidate(number: int, rank: int | None, score: float | None, depth: int = 100) -> Candidate:
+    return Candidate(number, 1.0, depth, keyword_rank=rank, keyword_score=score)
+
+
+def test_passages_behind_the_first_are_looked_at_for_their_words() -> None:
+    """The best ones by words, with a fair share of the best one's score; and the same ones for every later page."""
+    first = [candidate(number, number + 1, 10.0 - number / 2) for number in range(FIRST)]
+    behind = [
+        candidate(20, 11, 4.5),
+        candidate(21, None, None),
+        candidate(22, 12, 3.9),
+        candidate(23, 20, 4.0),
+        candidate(24, 21, 4.0),
+    ]
+    expected = [*range(FIRST), FIRST, FIRST + 3]
+    assert _looked_at([*first, *behind]) == expected
+    assert _looked_at([*first, *behind, candidate(25, 13, 9.0, depth=200)]) == expected
+    assert _looked_at(first[:3]) == [0, 1, 2]
+    assert _looked_at([]) == []
+
+
+def test_a_passage_behind_the_first_takes_a_place_of_its_document_alone() -> None:
+    """Document 1 is among the first ten and gets its section; document 3 is not."""
+    passages = [*held((1, "sick leav"), *[(2, "sick")] * (FIRST - 1)), *held((1, "sick leav"), *[(3, "sick leav")] * 2)]
+    assert compared_places(TERMS, passages) == [0, FIRST]

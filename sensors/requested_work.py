@@ -1,0 +1,105 @@
+"""The sensor `requested_work`: runs for requests that wait, and the end of those whose run has ended."""
+
+import time
+from typing import Final
+
+import dagster as dg
+from psycopg import Connection
+
+from orchestration.partitions import COLLECTIONS
+from resources.knowledge import Knowledge
+from resources.requested_run import WORK_REQUEST
+from sensors.abandoned_runs import UNFINISHED, active_runs, collections_with_unfinished_runs
+from sensors.run_failures import failure_of
+from sourcebook.admin.claimed_work import DAGSTER, MOST_ATTEMPTS, recover_work, selection_of
+from sourcebook.admin.work_requests import claim_work, end_work
+from sourcebook.database.queries import queries
+
+_SECONDS_FOR_THE_WATCH: Final = 3
+"""Seconds that a request waits for the watch of `sourcebook up`, which does small ones at once."""
+_SECONDS_TO_GET_A_RUN: Final = 120.0
+"""Seconds after which a claimed request without a run is claimed again: the daemon was killed in between."""
+_SECONDS_FOR_DAGSTER: Final = 20.0
+"""Seconds that Dagster's daemon gets to create a run, or to retry a killed one."""
+
+
+@dg.sensor(
+    name="requested_work",
+    job_name="ingest",
+    minimum_interval_seconds=5,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Requests a run for work that was asked for over the API, by an agent or with `ingest --ask`.",
+)
+def requested_work_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
+    """Request one run per collection with waiting work and without a run."""
+    requests: list[dg.RunRequest] = []
+    reasons: list[str] = []
+    with knowledge.opened() as database, database.connection() as connection:
+        recover_work(connection)
+        _follow_runs(context.instance, connection)
+        known = set(context.instance.get_dynamic_partitions(COLLECTIONS))
+        values = {"seconds": _SECONDS_FOR_THE_WATCH}
+        waiting = [name for (name,) in connection.execute(queries["collections_with_waiting_work"], values)]
+        busy = collections_with_unfinished_runs(context.instance) if waiting else set()
+        for name in waiting:
+            if name not in known:
+                reasons.append(f"{name} has no partition yet")
+            elif name in busy and active_runs(context.instance, database, name):
+                reasons.append(f"{name} has a run in progress")
+            else:
+                requests += _claimed(connection, name)
+    reason = "; ".join(reasons) or "no request waits"
+    return dg.SensorResult(run_requests=requests, skip_reason=None if requests else reason)
+
+
+def _claimed(connection: Connection, collection: str) -> list[dg.RunRequest]:
+    """Claim the oldest request of a collection, and return a request for its run."""
+    request = claim_work(connection, worker=DAGSTER, collection=collection)
+    if request is None:  # another worker was faster
+        return []
+    selection = selection_of(connection, request)
+    if selection is None:
+        end_work(connection, request.id, "succeeded")
+        return []
+    chosen = {
+        "documents": list(selection.documents),
+        "sources": list(selection.sources),
+        "only_failed": selection.only_failed,
+        "force": selection.force,
+    }
+    return [
+        dg.RunRequest(
+            run_key=f"work:{request.id}:{request.attempts}",
+            partition_key=collection,
+            run_config={"resources": {"selection": {"config": chosen}}},
+            tags={WORK_REQUEST: str(request.id)},
+        )
+    ]
+
+
+def _follow_runs(instance: dg.DagsterInstance, connection: Connection) -> None:
+    """Cancel the runs whose request was cancelled, and end the requests whose run has ended."""
+    rows = connection.execute(queries["work_of_dagster"], {"worker": DAGSTER}).fetchall()
+    for number, attempt, is_cancelled, seconds in rows:
+        records = instance.get_run_records(dg.RunsFilter(tags={WORK_REQUEST: str(number)}), limit=1)
+        if not records:
+            if seconds > (_SECONDS_FOR_DAGSTER if is_cancelled else _SECONDS_TO_GET_A_RUN):
+                values = {"id": number, "most": MOST_ATTEMPTS}
+                connection.execute(queries["recover_dagster_work"], values)
+            continue
+        run = records[0].dagster_run
+        if run.status in UNFINISHED:
+            if is_cancelled and run.status != dg.DagsterRunStatus.CANCELING:
+                instance.run_coordinator.cancel_run(run.run_id)
+        elif run.status == dg.DagsterRunStatus.SUCCESS:
+            end_work(connection, number, "succeeded", attempt=attempt)
+        elif run.status == dg.DagsterRunStatus.CANCELED or is_cancelled:
+            end_work(connection, number, "cancelled", attempt=attempt)
+        elif not _may_be_retried(records[0]):
+            end_work(connection, number, "failed", failure_of(instance, run.run_id).reason, attempt=attempt)
+
+
+def _may_be_retried(record: dg.RunRecord) -> bool:
+    """Return whether Dagster is about to start a failed run again."""
+    will = record.dagster_run.tags.get("dagster/will_retry") == "true"
+    return will and time.time() - (record.end_time or 0) < _SECONDS_FOR_DAGSTER

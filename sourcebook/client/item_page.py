@@ -1,0 +1,13 @@
+"""A page of a list of documents, as a server answers it."""
+
+from dataclasses import dataclass
+
+from sourcebook.admin.items import Item
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """Documents, and where the next page begins."""
+
+    documents: list[Item]
+    next_cursor: str | None

@@ -1,0 +1,188 @@
+"""Requests to a server: one HTTP client, retries of what may be repeated, and answers that are checked."""
+
+import logging
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from sourcebook.client.problems import error_of, pause_before_retry
+from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, MissingDependencyError, SourcebookError
+from sourcebook.installation import install_command
+
+if TYPE_CHECKING:
+    import httpx2
+
+KEY_VARIABLE: Final = "SOURCEBOOK_KEY"
+"""Variable of the environment with the key of a server."""
+CONNECT_SECONDS: Final = 10.0
+ATTEMPTS: Final = 3
+"""Attempts of a request that may be repeated."""
+_FIRST_PAUSE: Final = 0.2
+_PATIENCE: Final = 30.0
+"""Seconds for all attempts of a request and the pauses between them, beyond which none begins."""
+_log = logging.getLogger("sourcebook.client")
+
+
+class ServerConnection:
+    """Sends requests to one server. Thread-safe; keeps connections open between requests."""
+
+    def __init__(self, url: str, key: str | None = None, *, timeout: float = 30.0) -> None:
+        """Prepare; nothing is sent.
+
+        Args:
+            url: the server, such as `http://127.0.0.1:8320`.
+            key: a key of the server; without it SOURCEBOOK_KEY, else none is sent.
+            timeout: seconds without a byte after which an attempt is given up.
+
+        Raises:
+            ConfigurationError: the URL, the key or the timeout is none.
+            MissingDependencyError: the extra `client` is not installed.
+        """
+        self.url = _checked_url(url)
+        if not _is_duration(timeout):
+            raise ConfigurationError(f"the timeout is {timeout!r}; it must be a number of seconds above 0")
+        try:
+            import httpx2
+            import stamina  # noqa: F401 - now, where its absence is told once
+        except ModuleNotFoundError as error:
+            message = f"this needs {error.name}, which is not installed: {install_command('client')}"
+            raise MissingDependencyError(message) from error
+        headers = {"Accept": "application/json"}
+        sent = _checked_key(os.environ.get(KEY_VARIABLE) if key is None else key)
+        if sent:
+            headers["Authorization"] = f"Bearer {sent}"
+        self._client = httpx2.Client(
+            base_url=self.url,
+            headers=headers,
+            timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+            follow_redirects=False,  # another server must not be sent the key
+        )
+
+    def get(self, path: str, parameters: Mapping[str, object] | None = None) -> bytes:
+        """Return the body that a path answers with.
+
+        Args:
+            path: path below the URL, such as `/v1/collections`.
+            parameters: of the query; None and empty lists are left out, lists are repeated.
+
+        Raises:
+            SourcebookError: see `problems.error_of`.
+        """
+        return self.request("GET", path, parameters=parameters, repeatable=True)
+
+    def post(self, path: str, body: Mapping[str, object]) -> bytes:
+        """Post JSON that asks and changes nothing; return the body of the answer.
+
+        Raises:
+            SourcebookError: see `problems.error_of`.
+        """
+        return self.request("POST", path, body=body, repeatable=True)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        body: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        repeatable: bool = False,
+    ) -> bytes:
+        """Send a request, again where it may be repeated and another attempt can succeed; return the answer's body.
+
+        Args:
+            method: such as `GET`.
+            path: path below the URL.
+            parameters: of the query.
+            body: sent as JSON.
+            headers: further headers.
+            repeatable: whether it may reach the server twice without harm.
+
+        Raises:
+            DatabaseUnavailableError: the server does not answer.
+            SourcebookError: it refuses; see `problems.error_of`.
+        """
+        import stamina
+
+        sent = {name: value for name, value in (parameters or {}).items() if value not in (None, [], ())}
+        for attempt in stamina.retry_context(
+            on=pause_before_retry,
+            attempts=ATTEMPTS if repeatable else 1,
+            timeout=_PATIENCE,
+            wait_initial=_FIRST_PAUSE,
+            wait_jitter=_FIRST_PAUSE,
+        ):
+            with attempt:
+                return self._attempt(method, path, sent, body, headers)
+        raise AssertionError("stamina ended without a result")
+
+    def close(self) -> None:
+        """Close the connections; may be called more than once."""
+        self._client.close()
+
+    def _attempt(
+        self,
+        method: str,
+        path: str,
+        parameters: Mapping[str, object],
+        body: Mapping[str, object] | None,
+        headers: Mapping[str, str] | None,
+    ) -> bytes:
+        import httpx2
+
+        try:
+            response = self._client.request(
+                method, path, params=_texts(parameters), json=body, headers=dict(headers or {})
+            )
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            what = "does not answer in time" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
+            _log.info("%s %s: %s", self.url, what, error)
+            raise DatabaseUnavailableError(
+                f"the server at {self.url} {what}", remedy="is sourcebook serve running there?"
+            ) from error
+        if not response.is_success:
+            raise self._error(response)
+        return response.content
+
+    def _error(self, response: "httpx2.Response") -> SourcebookError:
+        return error_of(self.url, response.status_code, response.headers, response.content)
+
+
+def _is_duration(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < float("inf")
+
+
+def _checked_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment:
+        raise ConfigurationError("the address of the server is none: give it as in http://127.0.0.1:8320")
+    if parts.username is not None or parts.password is not None:
+        raise ConfigurationError(f"the address of the server holds a password: give the key as key= or {KEY_VARIABLE}")
+    return url.rstrip("/")
+
+
+def _checked_key(key: str | None) -> str:
+    """Return a key without the white space that a file or a terminal leaves around it."""
+    bare = (key or "").strip()
+    if not (bare.isascii() and (not bare or bare.isprintable())) or " " in bare:
+        raise ConfigurationError("the key of the server is none: sourcebook key create  prints one, sb_…")
+    return bare
+
+
+def _texts(parameters: Mapping[str, object]) -> dict[str, Any]:
+    """Return parameters as a URL holds them; truth values are `true` and `false`, lone surrogates `?`."""
+    return {
+        name: [_text(each) for each in value] if isinstance(value, list | tuple) else _text(value)
+        for name, value in parameters.items()
+    }
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).encode("utf-8", "replace").decode()

@@ -1,0 +1,71 @@
+-- name: hold_work_request
+-- Hold the lock that says that this session's process works on a request; it ends with the session.
+SELECT pg_try_advisory_lock(hashtextextended('sourcebook work ' || %(id)s::text, 0));
+
+-- name: give_back_work_request
+-- Let a running request wait for another worker: its worker was told to end.
+UPDATE work_request
+SET state = 'waiting', worker = NULL, run_id = NULL, attempts = attempts - 1
+WHERE id = %(id)s AND state = 'running' AND attempts = %(attempt)s;
+
+-- name: recover_work_requests
+-- Let the requests wait again whose worker has died: no session holds their lock. The last attempt's fail.
+UPDATE work_request
+SET state = CASE WHEN cancel_asked THEN 'cancelled' WHEN attempts >= %(most)s THEN 'failed' ELSE 'waiting' END,
+    error = CASE WHEN NOT cancel_asked AND attempts >= %(most)s
+        THEN 'its worker ended ' || attempts || ' times before it was done: its machine may lack memory' END,
+    ended_at = CASE WHEN cancel_asked OR attempts >= %(most)s THEN now() END,
+    worker = NULL
+WHERE id IN (
+    SELECT id FROM work_request WHERE state = 'running' AND worker <> %(dagster)s
+    FOR UPDATE SKIP LOCKED
+) AND NOT EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND ((classid::bigint << 32) | objid::bigint) = hashtextextended('sourcebook work ' || work_request.id, 0))
+RETURNING id;
+
+-- name: begin_work_run
+-- Return whether a request that was claimed for Dagster still runs; the run that does it is recorded.
+UPDATE work_request
+SET run_id = %(run_id)s
+WHERE id = %(id)s AND state = 'running' AND worker = %(worker)s
+RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+          cancel_asked, revision, asked_at, started_at, changed_at, ended_at, attempts;
+
+-- name: work_of_dagster
+-- Return the running requests that were claimed for Dagster, with the seconds since.
+SELECT id, attempts, cancel_asked, extract(epoch FROM now() - started_at)::float8
+FROM work_request WHERE state = 'running' AND worker = %(worker)s ORDER BY id;
+
+-- name: collections_with_waiting_work
+-- Return the collections with requests that have waited for a while, the one with the oldest request first.
+SELECT collection FROM work_request
+WHERE state = 'waiting' AND asked_at <= now() - make_interval(secs => %(seconds)s)
+GROUP BY collection ORDER BY min(id);
+
+-- name: locations_of_kinds
+-- Return the locations of a collection's live sources of some kinds, among the given ones where there are some.
+SELECT location FROM source
+WHERE collection = %(collection)s AND removed_at IS NULL AND kind = ANY(%(kinds)s)
+  AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
+ORDER BY id;
+
+-- name: forget_work_requests
+-- Delete requests that ended a while ago.
+DELETE FROM work_request WHERE ended_at < now() - %(age)s::interval;
+
+-- name: listen_to_work
+-- Receive the ids of requests that change.
+LISTEN sourcebook_work;
+
+-- name: recover_dagster_work
+-- Let a request wait again for which Dagster was asked for a run that never came; cancelled and last attempts end.
+UPDATE work_request
+SET state = CASE WHEN cancel_asked THEN 'cancelled' WHEN attempts >= %(most)s THEN 'failed' ELSE 'waiting' END,
+    error = CASE WHEN NOT cancel_asked AND attempts >= %(most)s
+        THEN 'Dagster started no run for it, ' || attempts || ' times: its daemon may be down' END,
+    ended_at = CASE WHEN cancel_asked OR attempts >= %(most)s THEN now() END,
+    worker = NULL
+WHERE id = %(id)s AND state = 'running' AND worker = 'dagster' AND run_id IS NULL;

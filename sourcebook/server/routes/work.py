@@ -1,0 +1,134 @@
+"""Routes for work: asking for it, following it, cancelling it."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response
+
+from sourcebook.admin.work_requests import WorkRequest, WorkState
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.server.access import Knowledge, Reader, needing, present_grant
+from sourcebook.server.problems import NoAccessError
+from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.work_events import EventStream, WorkEvents, stream
+from sourcebook.server.work_types import SyncQuery, WorkPage
+
+router = APIRouter(tags=["work"])
+Writer = Annotated[Grant, needing("write")]
+_IDS: Final = 1 << 63
+"""Numbers from here on are no id that the database can be asked for."""
+
+
+@router.post("/collections/{name}/sync", status_code=202, operation_id="sync")
+def sync(
+    name: str,
+    knowledge: Knowledge,
+    grant: Writer,
+    response: Response,
+    body: SyncQuery | None = None,
+    idempotency_key: Annotated[
+        str | None,
+        Header(min_length=1, max_length=200, description="A name of your own: sent again, it starts nothing again."),
+    ] = None,
+) -> WorkRequest:
+    """Ask for a collection, or a part of it, to be brought up to date; `Location` is where to follow the work."""
+    seen_collections(knowledge, grant, [name])
+    asked = body or SyncQuery()
+    request = knowledge.request_work(name, **asked.model_dump(), idempotency_key=idempotency_key, actor=grant.actor)
+    response.headers["Location"] = f"/v1/work-requests/{request.id}"
+    return request
+
+
+@router.get("/work-requests", operation_id="list_work_requests")
+def list_work_requests(
+    knowledge: Knowledge,
+    grant: Reader,
+    collection: Annotated[list[str] | None, Query(description="Names; every collection by default.")] = None,
+    state: Annotated[list[WorkState] | None, Query(description="Only requests in one of these states.")] = None,
+    limit: Annotated[int, Query(ge=1, le=999)] = 50,
+    cursor: Annotated[
+        str | None, Query(pattern="^[1-9][0-9]{0,17}$", description="The `next_cursor` of the page before.")
+    ] = None,
+) -> WorkPage:
+    """Return requests for work, the newest first."""
+    found = knowledge.work_requests(
+        seen_collections(knowledge, grant, collection),
+        states=state or (),
+        before=None if cursor is None else int(cursor),
+        limit=limit + 1,
+    )
+    return WorkPage(requests=found[:limit], next_cursor=str(found[limit - 1].id) if len(found) > limit else None)
+
+
+@router.get("/work-requests/{number}", operation_id="get_work_request")
+def get_work_request(number: int, knowledge: Knowledge, grant: Reader) -> WorkRequest:
+    """Return a request for work as it is now."""
+    return visible_work(knowledge, grant, number)
+
+
+@router.post("/work-requests/{number}/cancel", operation_id="cancel_work_request")
+def cancel_work_request(number: int, knowledge: Knowledge, grant: Writer) -> WorkRequest:
+    """Cancel a request that waits, or ask the worker of a running one to stop after the batch that it works on."""
+    visible_work(knowledge, grant, number)
+    cancelled = knowledge.cancel_work(number, actor=grant.actor)
+    if cancelled is None:
+        raise _unknown()
+    return cancelled
+
+
+@router.get(
+    "/work-requests/{number}/events",
+    operation_id="follow_work_request",
+    response_class=EventStream,
+    responses={204: {"description": "The request has ended, and the client has its last event."}},
+)
+def follow_work_request(
+    number: int,
+    request: Request,
+    knowledge: Knowledge,
+    grant: Reader,
+    last_event_id: Annotated[str | None, Header(description="The `id` of the last event that the client has.")] = None,
+) -> Response:
+    """Return the changes of a request as server-sent events until it has ended, the present state first.
+
+    An event is named by the state of the request, has the request as its data, and its revision as its id.
+    """
+    found = visible_work(knowledge, grant, number)
+    known = last_event_id or ""
+    after = int(known) if known.isascii() and known.isdigit() and len(known) < 19 else 0
+    if found.has_ended and found.revision <= after:
+        return Response(status_code=204)  # a browser stops to ask
+
+    def look() -> WorkRequest | None:
+        try:
+            return visible_work(knowledge, present_grant(request), number)  # the key may have been revoked
+        except (NotFoundError, NoAccessError):
+            return None
+
+    return EventStream(
+        stream(events_of(request), number, look, after=after),
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+def visible_work(knowledge: KnowledgeBase, grant: Grant, number: int) -> WorkRequest:
+    """Return a request for work that exists for a caller.
+
+    Raises:
+        NotFoundError: it does not.
+    """
+    found = knowledge.work(number) if 0 < number < _IDS else None
+    if found is None or not grant.sees(found.collection):
+        raise _unknown()
+    return found
+
+
+def events_of(request: Request) -> WorkEvents:
+    """Return the notifications of the server, which all streams share."""
+    events: WorkEvents = request.app.state.work_events
+    return events
+
+
+def _unknown() -> NotFoundError:
+    return NotFoundError("there is no such request for work")

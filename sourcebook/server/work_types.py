@@ -1,0 +1,46 @@
+"""The types of requests and answers about work; the request for work itself is the library's."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StrictBool
+
+from sourcebook.admin.work_requests import WorkRequest
+
+_EXAMPLE: Final[dict[str, JsonValue]] = {"kinds": ["site"]}
+_MOST: Final = 1_000
+"""Documents and sources of one request, at most."""
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a NUL cannot be stored")
+    text.encode()  # a lone surrogate cannot be, and raises a ValueError
+    return text
+
+
+Name = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_storable)]
+
+
+class SyncQuery(BaseModel):
+    """The part of a collection to bring up to date; the whole of it by default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
+
+    documents: list[Name] = Field(default=[], max_length=_MOST, description="URIs; every document where empty.")
+    sources: list[Name] = Field(
+        default=[], max_length=_MOST, description="Locations of sources; every source where empty."
+    )
+    kinds: list[Literal["files", "site", "uploads"]] = Field(
+        default=[], max_length=3, description="Kinds of sources; every kind where empty."
+    )
+    only_failed: StrictBool = Field(
+        default=False, description="Only failed items, without waiting for their retry time."
+    )
+    force: StrictBool = Field(default=False, description="Process the items even where nothing changed.")
+
+
+class WorkPage(BaseModel):
+    """A page of work requests, the newest first."""
+
+    requests: list[WorkRequest]
+    next_cursor: str | None = Field(description="The `cursor` of the next page; null on the last one.")
