@@ -3,6 +3,7 @@
 from fastapi import FastAPI
 
 from sourcebook.server.page import (
+    collection_changes,
     collections,
     document,
     document_changes,
@@ -26,6 +27,7 @@ _PAGES = (
     document,
     documents,
     uploads,
+    collection_changes,
     collections,
     work,
     usage,
