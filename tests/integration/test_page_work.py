@@ -207,7 +207,13 @@ def test_a_form_of_elsewhere_changes_nothing(base: Stages, open_server: Client) 
         assert (answer.status, said in answer.content) == (403, True)
     assert Browser(open_server).send("/work", {"collection": "handbook"}).status == 403
     assert base.knowledge.work_requests() == []
-    assert browser.send("/work", {"collection": "handbook"}, headers={"Sec-Fetch-Site": "same-origin"}).status == 303
+    for odd in ({}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "none"}):
+        sent = {"Origin": "null", **odd}
+        assert browser.send("/work", {"collection": "handbook"}, headers=sent).status == 403
+    assert base.knowledge.work_requests() == []
+    for own in ({}, {"Origin": "null"}, {"Origin": f"http://127.0.0.1:{open_server.port}"}):
+        sent = {"Sec-Fetch-Site": "same-origin", **own}
+        assert browser.send("/work", {"collection": "handbook"}, headers=sent).status == 303
 
 
 def test_a_key_of_a_collection_that_is_gone_sees_no_work(base: Stages) -> None:
