@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from sourcebook.admin.collections import collection_names
 from sourcebook.admin.items import Document, Item
@@ -108,6 +108,19 @@ def shown_sources(grant: Grant, sources: Iterable[_Source]) -> tuple[_Source, ..
         replace(each, location=_UNSEEN) if each.kind == "collection" and not grant.sees(each.location) else each
         for each in sources
     )
+
+
+def shown_settings(grant: Grant, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of a collection without the names of giving collections that do not exist for the caller."""
+    rules = settings.get("from")
+    listed = [rules] if isinstance(rules, dict) else rules if isinstance(rules, list) else []
+    shown = [
+        {**rule, "collection": _UNSEEN}
+        if isinstance(rule, dict) and not grant.sees(str(rule.get("collection")))
+        else rule
+        for rule in listed
+    ]
+    return settings if shown == listed else {**settings, "from": shown}
 
 
 def own_document(knowledge: KnowledgeBase, grant: Grant, document: int) -> Document:

@@ -42,11 +42,14 @@ def test_no_answer_about_a_document_names_the_collection_that_gives_it(base: Sta
         listed = {each["collection"]: each["taken_from"] for each in both.get("/v1/documents").json["documents"]}
         assert listed == {GIVER: None, "all": GIVER}
 
+        assert GIVER in str(both.get("/v1/collections/all/settings").json)
+
         shown = other.get(path)
         changed = other.patch(path, {"tags": ["read"]}, If_Match=shown.headers["etag"])
         assert (shown.status, changed.status) == (200, 200)
         answers = [shown, changed, other.get("/v1/documents"), other.request("DELETE", path)]
         answers += [other.get(f"{path}/export"), other.get("/v1/sources"), other.get("/v1/status")]
+        answers.append(other.get("/v1/collections/all/settings"))
         browser = Browser(Client(anyone.port), keys["other"])
         answers += [browser.get(f"/documents/{taken.document_id}"), browser.get("/documents")]
         answers += [browser.get("/collections"), browser.get("/collections/all")]
