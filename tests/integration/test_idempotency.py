@@ -1,6 +1,5 @@
 """Requests with an `Idempotency-Key`: one that is sent again changes nothing twice."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +9,7 @@ from sourcebook.admin.idempotent_answers import delete_old_answers
 from tests.integration.http_server import Answer, Client, serving
 from tests.integration.stages import Stages
 from tests.integration.test_server import key
+from tests.waiting import wait_until
 
 JUDGMENT = {"query": "How long do the batteries last?", "document": "handbook/power.md"}
 URL = "/v1/judgments"
@@ -91,11 +91,10 @@ def test_a_repetition_of_a_running_request_waits_its_turn(base: Stages) -> None:
         with blocking.transaction():
             blocking.execute("LOCK TABLE judgment IN ACCESS EXCLUSIVE MODE")
             running = threads.submit(send, client, "one")
-            for _ in range(200):
-                with base.connection() as looking:
-                    if looking.execute("SELECT FROM idempotent_answer").fetchone() is not None:
-                        break
-                threading.Event().wait(0.02)
+            with base.connection() as looking:
+                wait_until(
+                    lambda: looking.execute("SELECT true FROM idempotent_answer").fetchone(), what="the key is kept"
+                )
             busy = send(client, "one")
             assert (busy.status, busy.headers["retry-after"]) == (409, "1")
         assert running.result().status == 204

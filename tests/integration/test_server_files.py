@@ -205,4 +205,4 @@ def test_a_client_that_leaves_in_the_middle_leaves_no_file_open(base: Stages, kn
                 assert leaving.recv(100).startswith(b"HTTP/1.1 200")
         assert len(client.get(f"/v1/documents/{document}/original").content) == 50_000_000
         assert client.get(f"/v1/documents/{document}/original", Range="bytes=60000000-").status == 416
-        wait_until(lambda: held() == 0, what="every file is closed", seconds=20)
+        wait_until(lambda: held() == 0, what="every file is closed")

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from sourcebook.admin.audit import account
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_duration, as_text, duration
 from sourcebook.cli.output import print_json, say
@@ -80,6 +79,7 @@ def key(
     - `sourcebook key revoke website`
     """
     from sourcebook.admin.access_keys import create_key, list_keys, revoke_key
+    from sourcebook.admin.audit import account
 
     action, name = _parse([as_text(word) for word in words or ()])
     if action != "create" and (scopes or collections or expires or limit):

@@ -29,8 +29,7 @@ WHERE collection = ANY(%(names)s) AND removed_at IS NULL
 ORDER BY collection, id;
 
 -- name: collection_growth
--- Return the changes of the numbers of documents and passages by day in UTC: documents that are here, by the day on which
--- they came, and removed ones that are kept, also by the day on which they went; passages by the day of their document.
+-- Return by how much documents and passages grew on each day in UTC, kept removed ones included.
 SELECT (change.happened_at AT TIME ZONE 'UTC')::date AS day, sum(change.documents)::bigint AS documents,
        sum(change.passages)::bigint AS passages
 FROM (

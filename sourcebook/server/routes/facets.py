@@ -1,6 +1,6 @@
 """The route for the facets of a search, without its results."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
@@ -32,7 +32,9 @@ class FacetQuery(BaseModel):
     literal: StrictBool | None = None
     typos: StrictBool = False
     generation: Whole | list[Whole] | None = None
-    min_relevance: Number | None = Field(default=None, ge=0, le=1, description="Relevance of a result, at least.")
+    min_relevance: Annotated[Number, Field(ge=0, le=1)] | None = Field(
+        default=None, description="Relevance of a result, at least."
+    )
 
 
 class FacetAnswer(BaseModel):
