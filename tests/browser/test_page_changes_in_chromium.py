@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from sourcebook.server.page.rendering import STATIC
 from tests.browser.page_tab import tab
@@ -71,7 +71,7 @@ def test_files_are_dropped_and_picked_with_their_progress(base: Stages, tmp_path
         assert {each.name for each in base.knowledge.uploads()} == {dropped.name, "large.md"}
 
         page.goto("/collections/handbook/upload")
-        page.locator("#files").set_input_files([{"name": "empty.md", "mimeType": "text/plain", "buffer": b""}])
+        page.locator("#files").set_input_files(FilePayload(name="empty.md", mimeType="text/plain", buffer=b""))
         with page.expect_response(lambda answer: answer.status == 422):
             page.get_by_role("button", name="Add").click()
         expect(page.get_by_role("alert")).to_contain_text("Nothing was added: file 1 has no bytes.")
@@ -93,7 +93,7 @@ def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(bas
         expect(page.locator(".standing")).to_contain_text("waiting")
         base.run()
         page.goto("/collections/handbook/upload")
-        page.locator("#files").set_input_files([{"name": "a.md", "mimeType": "text/plain", "buffer": b"# A"}])
+        page.locator("#files").set_input_files(FilePayload(name="a.md", mimeType="text/plain", buffer=b"# A"))
         page.get_by_role("button", name="Add").click()
         expect(page.locator(".standing")).to_contain_text("waiting")
     with serving(base.knowledge, requires_key=False) as client, tab(client) as page:
