@@ -170,10 +170,31 @@ def _of_proposals(folder: Path) -> list[_Made]:
 
 
 def _of_pdfs(shared: Path) -> list[_Made]:
+    return [
+        ("pdfs", path, path, "sentence", run, None, number, None)
+        for path, number, runs in _runs_of_pages(shared, Random(_SEED), tries=8)
+        for run in runs[:4]
+    ]
+
+
+def further_pages(shared: Path) -> list[PlaceQuestion]:
+    """Return more questions for pages of the same PDFs, none of them among the committed ones, all to be reported.
+
+    Thirty committed questions are too few to tell 99 percent from 97.
+    """
+    committed = {question.text for question in read_questions()}
+    return [
+        PlaceQuestion("pdfs", path, "sentence", run, None, number, None, "report")
+        for path, number, runs in _runs_of_pages(shared, Random(f"{_SEED} further"), tries=30)
+        for run in runs
+        if run not in committed
+    ]
+
+
+def _runs_of_pages(shared: Path, random: Random, tries: int) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield the path of a PDF, the number of a page from 1, and runs of words of it, in alphabetical order."""
     import pypdfium2  # type: ignore[import-untyped] # has no stubs
 
-    random = Random(_SEED)
-    made: list[_Made] = []
     for path in _PDFS:
         with pypdfium2.PdfDocument(shared / path) as document:
             texts = [page.get_textpage().get_text_bounded() for page in document]
@@ -181,9 +202,7 @@ def _of_pdfs(shared: Path) -> list[_Made]:
         for number, text in enumerate(texts, 1):
             middle = "\n".join(text.splitlines()[3:-3])  # heads and feet are on every page
             others = held[: number - 1] + held[number:]
-            runs = {run for _ in range(8) if (run := drawn_run(middle, random, others))}
-            made += [("pdfs", path, path, "sentence", run, None, number, None) for run in sorted(runs)[:4]]
-    return made
+            yield path, number, sorted({run for _ in range(tries) if (run := drawn_run(middle, random, others))})
 
 
 def _of_recordings(clips: Path) -> list[_Made]:

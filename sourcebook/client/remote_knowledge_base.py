@@ -223,6 +223,7 @@ def _plain_reranking(rerank: "Reranking | None") -> dict[str, Any] | None:
     if rerank is None:
         return None
     values = asdict(rerank)
-    if any(values.pop(name) is not None for name in ("provider", "base_url", "api_key_env")):
-        raise QueryError("a server reranks with its own models and providers alone: give the name of one of them")
+    given = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
+    if any(each is not None for each in given) or values.pop("device") != "auto":
+        raise QueryError("a server reranks with its own models, providers and devices alone: give the name of a model")
     return values

@@ -26,6 +26,7 @@ def _whole(value: Any) -> Any:
 
 Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True)]
 Number = Annotated[float, Field(strict=True)]
+Share = Annotated[Number, Field(ge=0, le=1)]
 
 
 class _Sent(BaseModel):
@@ -85,9 +86,7 @@ class SearchQuery(_Sent):
     explain: StrictBool = False
     generation: Whole | list[Whole] | None = None
     facets: StrictBool = False
-    min_relevance: Annotated[Number, Field(ge=0, le=1)] | None = Field(
-        default=None, description="Relevance of a result, at least."
-    )
+    min_relevance: Share | None = Field(default=None, description="Relevance of a result, at least.")
     snippets: Literal["words", "meaning"] = "words"
     log: StrictBool = True
 

@@ -70,7 +70,7 @@ def test_a_collection_that_leaves_the_file_within_a_run_stops_it_and_loses_nothi
     assert building is not None
     built.configure(OTHER)
     for stage in (built.embeddings, built.search_index):
-        with pytest.raises(ConfigurationError, match=r"no collection handbook: add it to sourcebook\.yaml"):
+        with pytest.raises(ConfigurationError, match=r"no longer: add it to sourcebook\.yaml"):
             stage()
     with pytest.raises(QueryError, match=f"no generation {building.id}"):
         activate_generation(built.database, building.id)

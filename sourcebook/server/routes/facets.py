@@ -1,6 +1,6 @@
 """The route for the facets of a search, without its results."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
@@ -9,7 +9,7 @@ from sourcebook.search.facets import Facets
 from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.searching import search_as_asked
-from sourcebook.server.types import FusionSettings, Number, SearchQuery, Whole
+from sourcebook.server.types import FusionSettings, SearchQuery, Share, Whole
 
 router = APIRouter(tags=["search"])
 
@@ -32,9 +32,7 @@ class FacetQuery(BaseModel):
     literal: StrictBool | None = None
     typos: StrictBool = False
     generation: Whole | list[Whole] | None = None
-    min_relevance: Annotated[Number, Field(ge=0, le=1)] | None = Field(
-        default=None, description="Relevance of a result, at least."
-    )
+    min_relevance: Share | None = Field(default=None, description="Relevance of a result, at least.")
 
 
 class FacetAnswer(BaseModel):

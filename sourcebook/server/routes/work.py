@@ -101,10 +101,12 @@ def follow_work_request(
         return Response(status_code=204)  # a browser stops to ask
 
     def look() -> WorkRequest | None:
+        present = knowledge.work(number)
         try:
-            return visible_work(knowledge, present_grant(request), number)  # the key may have been revoked
-        except (NotFoundError, NoAccessError):
+            caller = present_grant(request)  # after the row was read: a change behind a revocation is not told
+        except NoAccessError:
             return None
+        return present if present is not None and caller.sees(present.collection) else None
 
     return EventStream(
         stream(events_of(request), number, look, after=after),
