@@ -120,6 +120,8 @@ Operator = Annotated[Grant, Depends(_operator)]
 def _is_of_no_other_page(request: Request) -> bool:
     """Return whether no page of a foreign site sent a request; programs send neither header, and every browser does."""
     origin = request.headers.get("origin")
+    if origin == "null":  # so browsers name the server's own page in its forms, whose policy is to send no referrer
+        return request.headers.get("sec-fetch-site") == "same-origin"
     if origin is not None:
         return origin in request.app.state.origins or origin.partition("://")[2] == request.headers.get("host")
     return request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}

@@ -16,7 +16,7 @@ MOST_BYTES: Final = 1_000_000
 
 MOST_UPLOAD_BYTES: Final = 1 << 30
 """Bytes of a body that is an upload, where SOURCEBOOK_UPLOAD_LIMIT names no other number."""
-UPLOADS: Final = re.compile(r"POST /v1/documents/?|PUT /v1/uploads/.*", re.DOTALL)
+UPLOADS: Final = re.compile(r"POST /v1/documents/?|PUT /v1/uploads/.*|POST /collections/[^/]+/upload", re.DOTALL)
 """Methods and paths whose bodies are uploads."""
 
 

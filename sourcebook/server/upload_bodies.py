@@ -3,8 +3,9 @@
 Whatever goes wrong before a body is whole leaves nothing of it.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Final
 
 from python_multipart.exceptions import FormParserError
@@ -20,6 +21,8 @@ from sourcebook.files.upload_store import IncomingBytes, UploadStore
 _PIECE: Final = 1 << 20
 """Bytes that are written at once."""
 _MOST_FILES: Final = 1_000
+_LONGEST_FIELD: Final = 1_000
+"""Bytes of a field that comes before the files."""
 FIELD: Final = "file"
 """Name of the parts that are files."""
 
@@ -42,8 +45,9 @@ class UploadBody:
 
     def __init__(self, store: UploadStore, tags: Sequence[str] = ()) -> None:
         self.uploads: list[NewUpload] = []
+        self.tags = tuple(tags)
+        """Tags of those that begin from now on."""
         self._store = store
-        self._tags = tuple(tags)
         self._unstored = ExitStack()
 
     def begin(self, name: str) -> IncomingBytes:
@@ -53,12 +57,22 @@ class UploadBody:
             UploadError: the store cannot be written.
         """
         incoming = self._unstored.enter_context(self._store.begin())
-        self.uploads.append(NewUpload(name, incoming, self._tags))
+        self.uploads.append(NewUpload(name, incoming, self.tags))
         return incoming
 
     def close(self) -> None:
         """Delete what was not stored."""
         self._unstored.close()
+
+
+@dataclass(frozen=True, slots=True)
+class FormStart:
+    """The fields of a form that come before its files."""
+
+    names: frozenset[str]
+    """Names of the fields; a part of another name is refused."""
+    check: Callable[[dict[str, str]], None]
+    """Called with the fields before the first file is begun; what it raises ends the upload."""
 
 
 async def receive_bytes(request: Request, body: UploadBody, name: str) -> None:
@@ -76,8 +90,13 @@ async def receive_bytes(request: Request, body: UploadBody, name: str) -> None:
         raise RefusedBodyError(422, "the body has no bytes")
 
 
-async def receive_files(request: Request, body: UploadBody) -> None:
+async def receive_files(request: Request, body: UploadBody, form: FormStart | None = None) -> None:
     """Write the files of a multipart body to the store.
+
+    Args:
+        request: the request.
+        body: the uploads of the body.
+        form: fields that come before the files; none where None.
 
     Raises:
         RefusedBodyError: the body is no multipart form, is not whole, or has a part that is no file.
@@ -88,7 +107,7 @@ async def receive_files(request: Request, body: UploadBody) -> None:
     if media_type != b"multipart/form-data":
         raise RefusedBodyError(415, "send the files as multipart/form-data; PUT takes one file as it is")
     try:
-        parts = _Parts(body, options.get(b"boundary", b""))
+        parts = _Parts(body, options.get(b"boundary", b""), form)
         async for piece in _pieces(request):
             await run_in_threadpool(parts.write, piece)
     except FormParserError:
@@ -99,7 +118,7 @@ async def receive_files(request: Request, body: UploadBody) -> None:
 class _Parts:
     """The parts of a multipart body, parsed as they arrive."""
 
-    def __init__(self, body: UploadBody, boundary: bytes) -> None:
+    def __init__(self, body: UploadBody, boundary: bytes, form: FormStart | None = None) -> None:
         if not boundary:
             raise RefusedBodyError(400, "the Content-Type of the body names no boundary")
         self._body = body
@@ -107,6 +126,9 @@ class _Parts:
         self._value = bytearray()
         self._headers: dict[bytes, bytes] = {}
         self._incoming: IncomingBytes | None = None
+        self._form = form
+        self._fields: dict[str, str] = {}
+        self._field: tuple[str, bytearray] | None = None
         self._is_whole = False
         self._parser = MultipartParser(
             boundary,
@@ -115,9 +137,9 @@ class _Parts:
                 "on_header_field": lambda data, start, end: self._header.extend(data[start:end]),
                 "on_header_value": lambda data, start, end: self._value.extend(data[start:end]),
                 "on_header_end": self._end_header,
-                "on_headers_finished": self._begin_file,
+                "on_headers_finished": self._begin_part,
                 "on_part_data": self._write,
-                "on_part_end": self._end_file,
+                "on_part_end": self._end_part,
                 "on_end": self._end,
             },
         )
@@ -136,11 +158,20 @@ class _Parts:
         self._header.clear()
         self._value.clear()
 
-    def _begin_file(self) -> None:
+    def _begin_part(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition"))
+        name = options.get(b"name", b"").decode("utf-8", "replace")
+        if self._form is not None and not self._body.uploads:
+            if name in self._form.names and b"filename" not in options:
+                self._field = (name, bytearray())
+                return
+            self._form.check(self._fields)
+        self._begin_file(options)
+
+    def _begin_file(self, options: dict[bytes, bytes]) -> None:
         number = len(self._body.uploads) + 1
         if number > _MOST_FILES:
             raise RefusedBodyError(422, f"the body has more than {_MOST_FILES:,} files")
-        _, options = parse_options_header(self._headers.get(b"content-disposition"))
         if options.get(b"name") != FIELD.encode() or b"filename" not in options:
             raise RefusedBodyError(422, f"part {number} is no file: the parts are named `{FIELD}` and have a filename")
         try:
@@ -152,11 +183,18 @@ class _Parts:
         self._incoming = self._body.begin(name)
 
     def _write(self, data: bytes, start: int, end: int) -> None:
-        if self._incoming is not None:
+        if self._field is not None:
+            self._field[1].extend(data[start:end])
+            if len(self._field[1]) > _LONGEST_FIELD:
+                raise RefusedBodyError(422, "a field of the form is too long")
+        elif self._incoming is not None:
             self._incoming.write(memoryview(data)[start:end])
 
-    def _end_file(self) -> None:
-        if self._incoming is not None:
+    def _end_part(self) -> None:
+        if self._field is not None:
+            self._fields[self._field[0]] = self._field[1].decode("utf-8", "replace")
+            self._field = None
+        elif self._incoming is not None:
             if not self._incoming.size:
                 raise RefusedBodyError(422, f"file {len(self._body.uploads)} has no bytes")
             self._incoming.finish()

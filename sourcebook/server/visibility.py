@@ -1,16 +1,23 @@
 """Visibility: the collections and documents that exist for a caller, the same in every face of the server."""
 
 import re
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.admin.items import Document
-from sourcebook.errors import AmbiguousDocumentError, SourcebookError, UnknownDocumentError
+from sourcebook.admin.items import Document, Item
+from sourcebook.admin.overview import KeptSource
+from sourcebook.admin.status import SourceStatus
+from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 
 _NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
+_UNSEEN: Final = "another collection"
+"""Words for a collection that does not exist for the caller and gives documents to one that does."""
+_Source = TypeVar("_Source", SourceStatus, KeptSource)
 _IDS: Final = 1 << 63
 """Numbers from here on are no id that the database can be asked for."""
 
@@ -68,7 +75,71 @@ def searched_collections(
 def visible_document(
     knowledge: KnowledgeBase, grant: Grant, document: str | int, collection: str | None = None
 ) -> Document:
-    """Return a document that exists for a caller.
+    """Return a document that exists for a caller, as the caller may see it.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller sees.
+        document: id, URI or end of the path.
+        collection: name of its collection, where several have it.
+
+    Raises:
+        NotFoundError: it does not.
+        AmbiguousDocumentError: several documents end with the path.
+        QueryError: several collections of the caller have it, and none is named.
+    """
+    return shown_document(grant, existing_document(knowledge, grant, document, collection))
+
+
+def shown_document(grant: Grant, document: Document) -> Document:
+    """Return a document without the name of a giving collection that does not exist for the caller."""
+    (item,) = shown_items(grant, [document.item])
+    return document if item is document.item else replace(document, item=item)
+
+
+def shown_items(grant: Grant, items: Iterable[Item]) -> list[Item]:
+    """Return items without the names of giving collections that do not exist for the caller."""
+    return [replace(item, taken_from=None) if _is_of_unseen(grant, item) else item for item in items]
+
+
+def shown_sources(grant: Grant, sources: Iterable[_Source]) -> tuple[_Source, ...]:
+    """Return sources without the names of giving collections that do not exist for the caller."""
+    return tuple(
+        replace(each, location=_UNSEEN) if each.kind == "collection" and not grant.sees(each.location) else each
+        for each in sources
+    )
+
+
+def shown_settings(grant: Grant, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of a collection without the names of giving collections that do not exist for the caller."""
+    rules = settings.get("from")
+    listed = [rules] if isinstance(rules, dict) else rules if isinstance(rules, list) else []
+    shown = [
+        {**rule, "collection": _UNSEEN}
+        if isinstance(rule, dict) and not grant.sees(str(rule.get("collection")))
+        else rule
+        for rule in listed
+    ]
+    return settings if shown == listed else {**settings, "from": shown}
+
+
+def own_document(knowledge: KnowledgeBase, grant: Grant, document: int) -> Document:
+    """Return a document that exists for a caller and is no other collection's, whose name it may not know.
+
+    Raises:
+        NotFoundError: it does not exist.
+        QueryError: it is another collection's.
+    """
+    found = existing_document(knowledge, grant, document)
+    if _is_of_unseen(grant, found.item):
+        raise QueryError("the document is taken from another collection and follows it")
+    return found
+
+
+def existing_document(
+    knowledge: KnowledgeBase, grant: Grant, document: str | int, collection: str | None = None
+) -> Document:
+    """Return a document that exists for a caller, whole: what is shown of it is `shown_document`.
 
     Args:
         knowledge: the knowledge base.
@@ -105,6 +176,11 @@ def visible_document(
     if not found:
         raise NoDocumentError(_NO_DOCUMENT)
     return found[0]
+
+
+def _is_of_unseen(grant: Grant, item: Item) -> bool:
+    """Return whether an item is taken from a collection that does not exist for the caller."""
+    return item.taken_from is not None and not grant.sees(item.taken_from)
 
 
 def _known(knowledge: KnowledgeBase) -> list[str]:

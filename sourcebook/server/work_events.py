@@ -122,19 +122,30 @@ class WorkEvents:
                     self._followers.discard(each)
 
 
+def as_json(request: WorkRequest) -> bytes:
+    """Return the event that a program reads: named by the state, with the request as JSON and its revision as id."""
+    told = _REQUEST.dump_json(request).decode()
+    return format_sse_event(data_str=told, event=request.state, id=str(request.revision))
+
+
 async def stream(
-    events: WorkEvents, number: int, look: Callable[[], WorkRequest | None], *, after: int
+    events: WorkEvents,
+    number: int,
+    look: Callable[[], WorkRequest | None],
+    *,
+    after: int,
+    show: Callable[[WorkRequest], bytes] = as_json,
 ) -> AsyncIterator[bytes]:
     """Yield the changes of a request as server-sent events, from its present state to its end.
 
-    Each event is named by the state and has the request as JSON; its id is the revision. Changes that come faster
-    than the client reads are told as one.
+    Changes that come faster than the client reads are told as one.
 
     Args:
         events: the notifications.
         number: id of the request.
         look: returns the request as it is now, or None where it no longer exists for the caller; called in a thread.
         after: revision that the client has; 0 for none.
+        show: returns the events that tell of a state of the request; called in a thread.
     """
     with events.followed(number) as changed:
         shown = time.monotonic()
@@ -150,9 +161,7 @@ async def stream(
                     return
                 if request.revision > after:
                     after, shown = request.revision, time.monotonic()
-                    yield format_sse_event(
-                        data_str=_REQUEST.dump_json(request).decode(), event=request.state, id=str(after)
-                    )
+                    yield await run_in_threadpool(show, request)
                 if request.has_ended:
                     return
             left = shown + SECONDS_BETWEEN_SIGNS - time.monotonic()

@@ -1,11 +1,14 @@
 """What a page would do in a browser: scripts, handlers, addresses."""
 
+import re
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 _STATIC = "/static/"
 _VOID_OR_ALLOWED_SOURCES = {"script", "img", "link"}
 _ACTING = {"style", "iframe", "object", "embed", "base", "svg", "math", "template", "video", "audio"}
+_DRAWN = {("svg", "plot"), ("svg", "marks")}
+_PICTURE = re.compile(r"/documents/\d+/pages/\d+\.png")
 
 
 class Page(HTMLParser):
@@ -40,9 +43,11 @@ class Page(HTMLParser):
         """Return what acts, or loads something, beyond the files and the htmx attributes of the page itself."""
         found = []
         for tag, held in self.tags:
-            if tag in _ACTING and (tag, held.get("class")) != ("svg", "plot"):
+            if tag in _ACTING and (tag, held.get("class")) not in _DRAWN:
                 found.append(tag)
-            if tag in _VOID_OR_ALLOWED_SOURCES and not held.get("src", held.get("href", "")).startswith(_STATIC):
+            loaded = held.get("src", held.get("href", ""))
+            is_own_picture = tag == "img" and _PICTURE.fullmatch(loaded) is not None
+            if tag in _VOID_OR_ALLOWED_SOURCES and not loaded.startswith(_STATIC) and not is_own_picture:
                 found.append(f"{tag} {held}")
             if tag == "form" and not held["action"].startswith("/"):
                 found.append(f"form {held}")

@@ -131,3 +131,17 @@ def test_only_administrators_see_keys_and_only_those_of_their_collections(base: 
     assert {name for name, state in states.items() if state == "revoked"} == {"seen"}
     assert "own" in states
     assert not {"all", "mine", "own2"} & set(states)
+
+
+def test_a_key_has_a_limit_of_its_own_or_that_of_the_server(base: Stages, open_server: Client) -> None:
+    browser = Browser(open_server)
+    browser.open("/keys")
+    assert browser.send("/keys", {"name": "slow", "scope": "read", "days": "", "limit": "1200"}).status == 200
+    assert browser.send("/keys", {"name": "usual", "scope": "read", "days": "", "limit": ""}).status == 200
+    for wrong in ("0", "-1", "1.5", "many", "1000001", "9" * 5_000, "²"):
+        answer = browser.send("/keys", {"name": "odd", "scope": "read", "days": "", "limit": wrong})
+        assert answer.status == 400, wrong
+        assert "requests a minute" in Page(answer.content).text
+    with base.connection() as connection:
+        assert {key.name: key.requests_a_minute for key in list_keys(connection)} == {"slow": 1_200, "usual": None}
+    assert "1,200 requests a minute" in browser.open("/keys").text

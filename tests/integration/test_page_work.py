@@ -1,14 +1,17 @@
 """Work on the page: asked for by a form, followed, cancelled; by whom it may be, and by whom not."""
 
 import re
+import time
 from collections.abc import Iterator
+from http.client import HTTPResponse
 
 import pytest
 
-from sourcebook.admin.access_keys import create_key
+from sourcebook.admin.access_keys import create_key, list_keys, revoke_key
 from sourcebook.admin.audit import audit_events
 from sourcebook.admin.work_requests import ask_for_work, claim_work, end_work, record_progress
 from sourcebook.model.access import Scope
+from tests.integration.event_stream import opened
 from tests.integration.http_server import Client, serving
 from tests.integration.inert_pages import Page
 from tests.integration.page_forms import Browser, fields_of
@@ -55,7 +58,7 @@ def test_a_collection_is_brought_up_to_date_by_one_form_sent_twice(base: Stages,
     assert "a worker takes it" in page.text.lower()
 
 
-def test_progress_is_shown_and_asked_for_again_until_it_ends(base: Stages, open_server: Client) -> None:
+def test_progress_is_shown_until_it_ends(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     work = base.knowledge.request_work("handbook", documents=["file:///a%20b.md"], only_failed=True, actor="key web")
     with base.connection() as connection:
@@ -67,17 +70,61 @@ def test_progress_is_shown_and_asked_for_again_until_it_ends(base: Stages, open_
     assert "http://dagster.example:3000/runs/0b6f" in page.links
     bar = next(held for tag, held in page.tags if tag == "progress")
     assert (bar["value"], bar["max"]) == ("1500", "6000")
-    assert page.with_id("work")[1]["hx-get"] == f"/work/{work.id}"
-    part = browser.get(f"/work/{work.id}", HX_Request="true")
-    assert b"<html" not in part.content
-    assert "reading documents" in Page(part.content).text
+    assert page.with_id("work")[1]["hx-sse:connect"] == f"/work/{work.id}/events"
     assert "1,500 of 6,000" in browser.open("/work").text
     with base.connection() as connection:
         end_work(connection, work.id, "failed", "<script>canary()</script> is away")
     over = browser.open(f"/work/{work.id}")
     assert "<script>canary()</script> is away" in over.text
-    assert "hx-get" not in over.with_id("work")[1]
+    assert "hx-sse:connect" not in over.with_id("work")[1]
     assert "hx-get" not in browser.open("/work").with_id("work")[1]
+
+
+def heard(answer: HTTPResponse) -> Iterator[tuple[str, Page]]:
+    """Yield the name and the page part of each event."""
+    name, data = "", ""
+    for line in answer:
+        field, _, value = line.decode().rstrip("\n").partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            data += value + "\n"
+        elif not field and data:
+            yield name, Page(data.encode())
+            name, data = "", ""
+
+
+def test_progress_comes_as_events_within_a_second(base: Stages, open_server: Client) -> None:
+    work = base.knowledge.request_work("handbook", actor="key web")
+    with opened(open_server, f"/work/{work.id}/events") as answer, base.connection() as connection:
+        assert answer.getheader("content-type", "").startswith("text/event-stream")
+        events = heard(answer)
+        assert "for a worker" in next(events)[1].text
+        claim_work(connection, worker="host:7")
+        assert "running" in next(events)[1].text
+        began = time.monotonic()
+        record_progress(connection, work.id, "documents", 3, 9, 0)
+        assert "reading documents, 3 of 9" in next(events)[1].text
+        assert time.monotonic() - began < 1
+        end_work(connection, work.id, "failed", "<script>canary()</script>\nis away")
+        name, part = next(events)
+        assert (name, part.acting()) == ("", [])
+        assert "<script>canary()</script>" in part.text
+        assert [name for name, _ in events] == ["ended"]
+
+
+def test_events_end_with_the_key(base: Stages) -> None:
+    key = made_key(base, "read", "handbook")
+    seen, hidden = (base.knowledge.request_work(name) for name in ("handbook", "personnel"))
+    with serving(base.knowledge, requires_key=True) as client:
+        cookie = "; ".join(f"{name}={value}" for name, value in Browser(client, key).cookies.items())
+        assert client.get(f"/work/{hidden.id}/events", Cookie=cookie).status == 404
+        with opened(client, f"/work/{seen.id}/events", Cookie=cookie) as answer, base.connection() as connection:
+            events = heard(answer)
+            assert next(events)[1].text
+            revoke_key(connection, list_keys(connection)[0].id, actor="test")
+            claim_work(connection, worker="host:7")
+            assert [name for name, _ in events] == ["ended"]
 
 
 def test_a_request_is_cancelled(base: Stages, open_server: Client) -> None:
@@ -156,10 +203,17 @@ def test_a_form_of_elsewhere_changes_nothing(base: Stages, open_server: Client) 
         (None, {"Sec-Fetch-Site": "same-site"}),
     ):
         answer = browser.send("/work", {"collection": "handbook"}, token=token, headers=headers)
-        assert (answer.status, b"came from elsewhere" in answer.content) == (403, True)
+        said = b"came from elsewhere" if headers is None else b"a page of another site sent this"
+        assert (answer.status, said in answer.content) == (403, True)
     assert Browser(open_server).send("/work", {"collection": "handbook"}).status == 403
     assert base.knowledge.work_requests() == []
-    assert browser.send("/work", {"collection": "handbook"}, headers={"Sec-Fetch-Site": "same-origin"}).status == 303
+    for odd in ({}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "none"}):
+        sent = {"Origin": "null", **odd}
+        assert browser.send("/work", {"collection": "handbook"}, headers=sent).status == 403
+    assert base.knowledge.work_requests() == []
+    for own in ({}, {"Origin": "null"}, {"Origin": f"http://127.0.0.1:{open_server.port}"}):
+        sent = {"Sec-Fetch-Site": "same-origin", **own}
+        assert browser.send("/work", {"collection": "handbook"}, headers=sent).status == 303
 
 
 def test_a_key_of_a_collection_that_is_gone_sees_no_work(base: Stages) -> None:

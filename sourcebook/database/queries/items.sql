@@ -62,6 +62,16 @@ JOIN collection ON collection.name = document.collection AND collection.active_g
 WHERE entry.document_id = %(document_id)s
 ORDER BY chunk.ordinal;
 
+-- name: document_history
+-- Return when a document came and was last changed in the ledger, and which version of it is searchable since when.
+SELECT document.created_at AS came_at, document.updated_at AS changed_at,
+       indexed.published_version AS searchable_version, indexed.published_at AS searchable_since
+FROM document
+JOIN collection ON collection.name = document.collection
+LEFT JOIN indexed_document indexed
+       ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
+WHERE document.id = %(document)s;
+
 -- name: unlisted_sources
 -- Return the sources that could not be listed, in the form of items.
 SELECT NULL::bigint AS document_id, source.collection, source.location AS uri, NULL AS title, 'source' AS kind,

@@ -1,5 +1,6 @@
 """The page of collections: what each holds, where it comes from, and what waits."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -7,12 +8,14 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.admin.overview import collection_growth, collection_overviews
+from sourcebook.admin.overview import CollectionOverview, collection_growth, collection_overviews
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import seen_collections, shown_sources
 
 router = APIRouter(include_in_schema=False)
 _DAYS: Final = 90
@@ -22,9 +25,35 @@ _DAYS: Final = 90
 @router.get("/collections")
 def show_collections(request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
     """Show every collection of the visitor by its kept counts."""
+    return shown_collections(request, knowledge, visitor)
+
+
+def shown_collections(
+    request: Request,
+    knowledge: KnowledgeBase,
+    visitor: Grant,
+    status: int = 200,
+    *,
+    problem: str | None = None,
+    name: str = "",
+    url: str = "",
+) -> Response:
+    """Return the page of all collections, with the form that makes one.
+
+    Args:
+        request: the request that it answers.
+        knowledge: the knowledge base.
+        visitor: whose collections are shown.
+        status: the HTTP status.
+        problem: reason why the collection in the form was not made.
+        name: what the form has as name.
+        url: what the form has as address of a site.
+    """
     with knowledge.database.connection() as connection:
         overviews = collection_overviews(connection, visitor.seen(collection_names(connection)))
-    return render(request, "collections.html", collections=overviews, is_linked=True)
+    values = {"problem": problem, "name": name, "url": url}
+    shown = [_as_seen(visitor, each) for each in overviews]
+    return render(request, "collections.html", status, collections=shown, is_linked=True, **values)
 
 
 @router.get("/collections/{name}")
@@ -44,7 +73,11 @@ def show_collection(name: str, request: Request, knowledge: Knowledge, visitor: 
     return render(
         request,
         "collection.html",
-        each=overview,
+        each=_as_seen(visitor, overview),
         is_linked=False,
         plots=[plot for plot in plots if plot.highest],
     )
+
+
+def _as_seen(visitor: Grant, overview: CollectionOverview) -> CollectionOverview:
+    return replace(overview, sources=shown_sources(visitor, overview.sources))

@@ -8,14 +8,17 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from sourcebook.admin.document_history import document_history, uploaded_versions
 from sourcebook.admin.items import Passage
 from sourcebook.model.place import place_words
 from sourcebook.server.access import Knowledge
 from sourcebook.server.cursors import cursor_of
+from sourcebook.server.downloads import is_shown
+from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
-from sourcebook.server.visibility import visible_document
+from sourcebook.server.visibility import existing_document, shown_document
 
 router = APIRouter(include_in_schema=False)
 VIEWS: Final = {"text": "Text", "plain": "Plain", "passages": "Passages"}
@@ -35,20 +38,34 @@ def show_document(
     part: Annotated[int, Query(ge=1, le=1 << 40)] = 1,
 ) -> Response:
     """Show one part of a document: the one asked for, or the one in which a passage begins."""
-    found = visible_document(knowledge, visitor, document)
+    known = existing_document(knowledge, visitor, document)
+    found = shown_document(visitor, known)
+    with knowledge.database.connection() as connection:
+        history = document_history(connection, found.item.document_id or 0)
+        uploads = uploaded_versions(connection, found.item)
     parts = parts_of(found.text, found.passages)
     holding = [n for n, each in enumerate(parts, 1) if any(held.ordinal == passage for held in each.passages)]
     number = holding[0] if holding else min(part, len(parts))
     shown = parts[number - 1]
     title = found.item.title or ""
     view = view if view in VIEWS else "text"
+    given = found.given_metadata
     return render(
         request,
         "document.html",
         item=found.item,
         box=cursor_of(found.item.collection, found.item.uri),
-        tags=found.tags,
-        metadata=list(_rows(found.metadata)),
+        own_tags=[tag for tag in found.tags if tag not in found.given_tags],
+        given_tags=found.given_tags,
+        metadata=list(_rows({name: value for name, value in found.metadata.items() if name not in given})),
+        given_metadata=list(_rows(given)),
+        history=history,
+        uploads=uploads,
+        follows=known.item.taken_from is not None,
+        has_pages=has_pages(found.item.media_type),
+        has_original=found.item.kind != "page" or has_pages(found.item.media_type),
+        is_shown=is_shown(found.item.media_type or ""),
+        page=next((each.page for each in found.passages if each.ordinal == passage and each.page), 1),
         view=view,
         views=VIEWS,
         passages=shown.passages,

@@ -18,6 +18,9 @@ _HEADINGS: Final = {
     400: "That cannot be asked",
     403: "Not allowed",
     404: "There is nothing here",
+    409: "That cannot be done now",
+    410: "No longer there",
+    413: "Too large",
     422: "That cannot be asked",
     503: "Not available right now",
 }

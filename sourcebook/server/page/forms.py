@@ -14,6 +14,8 @@ from sourcebook.server.problems import ForbiddenError
 _OWN: Final = (None, "same-origin")
 """Values of `Sec-Fetch-Site` with which a form of this server comes; an old browser, or one without TLS, sends none."""
 
+_ELSEWHERE: Final = "the form came from elsewhere, or had expired: open its page again"
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -58,16 +60,28 @@ def sent_with(scope: Scope) -> Any:
     """
 
     def check(request: Request, visitor: Annotated[Grant, Depends(needing_scope(scope))], fields: FieldLists) -> Form:
-        sent = {name: values[0] for name, values in fields.items()}
-        if request.headers.get("sec-fetch-site") not in _OWN or not repeats_token(request, sent):
-            raise ForbiddenError("the form came from elsewhere, or had expired: open its page again")
+        check_origin(request)
+        check_token(request, {name: values[0] for name, values in fields.items()})
         return Form(visitor, fields)
 
     return Depends(check)
 
 
+def check_origin(request: Request) -> None:
+    """Raise a ForbiddenError where another page than one of this server has sent a form."""
+    if request.headers.get("sec-fetch-site") not in _OWN:
+        raise ForbiddenError(_ELSEWHERE)
+
+
+def check_token(request: Request, fields: dict[str, str]) -> None:
+    """Raise a ForbiddenError where a form does not repeat the token of the browser."""
+    if not repeats_token(request, fields):
+        raise ForbiddenError(_ELSEWHERE)
+
+
 WriterForm = Annotated[Form, sent_with("write")]
 AdministratorForm = Annotated[Form, sent_with("admin")]
+Writing = Annotated[Grant, Depends(needing_scope("write"))]
 Administering = Annotated[Grant, Depends(needing_scope("admin"))]
 
 

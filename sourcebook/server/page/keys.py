@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sourcebook.admin.access_keys import AccessKey, create_key, list_keys, revoke_key
+from sourcebook.admin.access_keys import MOST_REQUESTS, AccessKey, create_key, list_keys, revoke_key
 from sourcebook.admin.collections import collection_names
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -20,6 +20,8 @@ router = APIRouter(include_in_schema=False)
 LIFETIMES: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "without end"}
 """Words for the days after which a key expires."""
 _USUAL: Final = "90"
+_DIGITS: Final = 12
+"""Digits of a limit that are read: fewer have every limit."""
 
 
 @router.get("/keys")
@@ -56,6 +58,9 @@ def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
         seen_collections(knowledge, form.visitor, names)
     elif form.visitor.collections is not None:
         raise QueryError("choose collections: your own key does not see all of them")
+    limit = form.one("limit").strip()
+    if limit and not (limit.isascii() and limit.isdigit()):
+        raise QueryError("the limit is a number of requests a minute, or nothing for that of the server")
     lifetime = form.one("days")
     if lifetime not in LIFETIMES:
         raise QueryError("choose how long the key lasts")
@@ -66,6 +71,7 @@ def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
             (cast("Scope", form.one("scope")),),
             names or None,
             lasts=timedelta(days=int(lifetime)) if lifetime else None,
+            limit=min(int(limit[:_DIGITS]), MOST_REQUESTS + 1) if limit else None,
             actor=form.visitor.actor,
         )
 
@@ -91,6 +97,7 @@ def _shown(
         "sees_all": visitor.collections is None,
         "scopes": SCOPES,
         "lifetimes": LIFETIMES,
+        "most": MOST_REQUESTS,
         "made": made,
         "text": text,
         "problem": problem,
@@ -98,6 +105,7 @@ def _shown(
             "name": filled.one("name") if filled else "",
             "scope": filled.one("scope") if filled else "read",
             "days": filled.one("days") if filled else _USUAL,
+            "limit": filled.one("limit") if filled else "",
             "collection": filled.many("collection") if filled else [],
         },
     }

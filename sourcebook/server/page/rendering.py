@@ -36,17 +36,27 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         status: the HTTP status.
         values: what the template shows.
     """
-    signed_in_as = getattr(request.state, "signed_in_as", None)
-    visitor: Grant | None = getattr(request.state, "visitor", None)
-    may = {scope: visitor is not None and visitor.allows(scope) for scope in SCOPES}
-    token = form_token(request) if signed_in_as is not None or may["write"] or template == "sign_in.html" else None
-    about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token}
-    text = _templates().get_template(template).render(**about, **values)
+    text, token = _written(request, template, values)
     # What is shown depends on the key: no cache keeps it, not even that of the browser after signing out.
     response = HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Cookie, HX-Request"})
     if token is not None and request.cookies.get(FORM_COOKIE) != token:
         keep(response, request, FORM_COOKIE, token)
     return response
+
+
+def part_of_page(request: Request, template: str, **values: Any) -> str:
+    """Return a part of a page, for the visitor whom a request comes from."""
+    return _written(request, template, values)[0]
+
+
+def _written(request: Request, template: str, values: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Return what a template writes, and the token of its forms; None where the visitor may send none."""
+    signed_in_as = getattr(request.state, "signed_in_as", None)
+    visitor: Grant | None = getattr(request.state, "visitor", None)
+    may = {scope: visitor is not None and visitor.allows(scope) for scope in SCOPES}
+    token = form_token(request) if signed_in_as is not None or may["write"] or template == "sign_in.html" else None
+    about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token}
+    return _templates().get_template(template).render(**about, **values), token
 
 
 def is_partial(request: Request) -> bool:

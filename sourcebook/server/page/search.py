@@ -14,6 +14,7 @@ from sourcebook.model.place import address_of, place_words
 from sourcebook.search.presentation import printable
 from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.server.access import Knowledge
+from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.rendering import address, is_partial, render, shown_uri, web_address
 from sourcebook.server.page.visitors import Visitor
 from sourcebook.server.visibility import seen_collections
@@ -52,6 +53,8 @@ class FoundOnPage:
     source: str | None
     """Address of the source at its page, second or anchor; None where it is no page of the web."""
     citation: str
+    page: int | None
+    """Page of a PDF that can be shown as it looks."""
 
 
 @router.get("/")
@@ -153,6 +156,7 @@ def _shown(hit: SearchResult) -> FoundOnPage:
         place=printable(" · ".join(words)),
         source=source,
         citation=printable(", ".join(said)),
+        page=hit.page if has_pages(hit.media_type) else None,
     )
 
 

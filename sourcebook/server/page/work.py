@@ -1,21 +1,22 @@
 """The pages of work: what was asked for, how far it is, and who asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
+from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
 from sourcebook.admin.work_requests import STATES, WorkRequest
 from sourcebook.errors import QueryError
-from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import WriterForm, led_to
-from sourcebook.server.page.rendering import is_partial, render, short_uri, web_address
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.rendering import is_partial, part_of_page, render, short_uri, web_address
+from sourcebook.server.page.visitors import SignInError, Visitor, visitor_of
+from sourcebook.server.routes.work import events_of, visible_work
 from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.work_events import EventStream, stream
 
 router = APIRouter(include_in_schema=False)
 _A_PAGE: Final = 30
@@ -74,10 +75,37 @@ def show_work(
 
 @router.get("/work/{number}")
 def show_request(number: int, request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
-    """Show one request; to a script that asks again, what changes of it alone."""
-    found = visible_request(knowledge, visitor, number)
-    template = "work_progress.html" if is_partial(request) else "work_request.html"
-    return render(request, template, work=found, **_words(request))
+    """Show one request."""
+    found = visible_work(knowledge, visitor, number)
+    return render(request, "work_request.html", work=found, **_words(request))
+
+
+@router.get("/work/{number}/events")
+def follow_request(number: int, request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
+    """Return what changes of a request as server-sent events, until it has ended or no longer exists for the visitor.
+
+    An event without a name is the part of the page that shows the request; the last one is named `ended`.
+    """
+    visible_work(knowledge, visitor, number)
+    events = events_of(request)
+
+    def look() -> WorkRequest | None:
+        try:
+            return visible_work(knowledge, visitor_of(request), number)  # the key may have been revoked
+        except (NotFoundError, SignInError):
+            return None
+
+    def show(work: WorkRequest) -> bytes:
+        part = part_of_page(request, "work_standing.html", work=work, **_words(request))
+        return format_sse_event(data_str=part, id=str(work.revision))
+
+    async def told() -> AsyncIterator[bytes]:
+        async for event in stream(events, number, look, after=0, show=show):
+            yield event
+        if not events.is_over:  # the page asks again where the server was told to end
+            yield format_sse_event(data_str=".", event="ended")
+
+    return EventStream(told(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
 
 @router.post("/work")
@@ -91,21 +119,9 @@ def ask_for_work(knowledge: Knowledge, form: WriterForm) -> Response:
 @router.post("/work/{number}/cancel")
 def cancel_request(number: int, knowledge: Knowledge, form: WriterForm) -> Response:
     """Cancel a request, and lead back to it."""
-    visible_request(knowledge, form.visitor, number)
+    visible_work(knowledge, form.visitor, number)
     knowledge.cancel_work(number, actor=form.visitor.actor)
     return led_to(f"/work/{number}")
-
-
-def visible_request(knowledge: KnowledgeBase, visitor: Grant, number: int) -> WorkRequest:
-    """Return a request of a collection that exists for the visitor.
-
-    Raises:
-        NotFoundError: there is none.
-    """
-    found = knowledge.work(number) if 0 < number < _IDS else None
-    if found is None or not visitor.sees(found.collection):
-        raise NotFoundError("there is no such work")
-    return found
 
 
 def part_words(work: WorkRequest) -> str:

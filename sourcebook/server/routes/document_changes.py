@@ -8,10 +8,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from sourcebook.admin.document_labels import change_labels, lock_document
-from sourcebook.admin.items import Document, find_document
+from sourcebook.admin.items import find_document
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Writer
 from sourcebook.server.document_types import (
     MOST_RETRIED,
@@ -25,7 +24,13 @@ from sourcebook.server.document_types import (
 from sourcebook.server.problems import PRECONDITION_FAILED, PreconditionError
 from sourcebook.server.routes.documents import document_answer, names_tag
 from sourcebook.server.types import DocumentAnswer
-from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
+from sourcebook.server.visibility import (
+    NotFoundError,
+    own_document,
+    seen_collections,
+    shown_document,
+    visible_document,
+)
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -89,11 +94,11 @@ def change_document(
     number = visible_document(knowledge, grant, document).item.document_id or 0
     with knowledge.database.connection() as connection, connection.transaction():
         lock_document(connection, number)
-        _, tag = document_answer(find_document(connection, number))
+        _, tag = document_answer(shown_document(grant, find_document(connection, number)))
         if if_match is not None and if_match.strip() != "*" and not names_tag(if_match, tag):
             raise PreconditionError("the document has changed: get it again")
         change_labels(connection, number, tags=asked.tags, metadata=asked.metadata, actor=grant.actor)
-        content, tag = document_answer(find_document(connection, number))
+        content, tag = document_answer(shown_document(grant, find_document(connection, number)))
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
@@ -104,7 +109,7 @@ def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Write
     It leaves the collections that take it by its tags, too. Its rows are kept, with the time of the removal, until a
     purge.
     """
-    found = _own_document(knowledge, grant, document)
+    found = own_document(knowledge, grant, document)
     removed = knowledge.remove_document(document, found.item.collection, actor=grant.actor)
     return RemovedDocuments(removed=[item for item in removed if grant.sees(item.collection)])
 
@@ -112,7 +117,7 @@ def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Write
 @router.post("/{document}/restore", status_code=202, operation_id="restore_document")
 def restore_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RestoredDocuments:
     """Undo a removal, and ask for the work that makes the document searchable again."""
-    found = _own_document(knowledge, grant, document)
+    found = own_document(knowledge, grant, document)
     restored = knowledge.restore_document(document, found.item.collection, actor=grant.actor)
     work = [knowledge.request_work(item.collection, documents=[item.uri], actor=grant.actor) for item in restored]
     return RestoredDocuments(restored=restored, work=work)
@@ -124,11 +129,3 @@ def _failed(knowledge: KnowledgeBase, asked: RetryRequest) -> list[str]:
         return []
     items = knowledge.documents(asked.collection, failed=True, failure=asked.failure, limit=MOST_RETRIED)
     return [item.uri for item in items if item.kind != "source"]
-
-
-def _own_document(knowledge: KnowledgeBase, grant: Grant, document: int) -> Document:
-    """Return a document that exists for a caller and is no other collection's, whose name it may not know."""
-    found = visible_document(knowledge, grant, document)
-    if found.item.taken_from is not None and not grant.sees(found.item.taken_from):
-        raise QueryError("the document is taken from another collection and follows it")
-    return found

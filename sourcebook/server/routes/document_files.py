@@ -15,7 +15,7 @@ from sourcebook.server.document_types import DocumentNumber, ExportRequest, Page
 from sourcebook.server.downloads import file_answer, file_headers, stream_answer
 from sourcebook.server.problems import failures
 from sourcebook.server.routes.documents import names_tag
-from sourcebook.server.visibility import visible_document
+from sourcebook.server.visibility import existing_document, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -136,7 +136,7 @@ def _exported(knowledge: KnowledgeBase, grant: Grant, document: int) -> tuple[st
     from sourcebook.transfer.file_names import safe_name  # not with the server: the others read sources
     from sourcebook.transfer.one_document import document_markdown
 
-    item = visible_document(knowledge, grant, document).item
+    item = existing_document(knowledge, grant, document).item
     is_own = item.taken_from is None or grant.sees(item.taken_from)
     with knowledge.database.connection() as connection:
         name, text = document_markdown(connection, item.document_id or 0, with_source=is_own)

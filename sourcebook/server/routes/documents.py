@@ -11,7 +11,7 @@ from sourcebook.errors import FailureClass
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
-from sourcebook.server.visibility import seen_collections, visible_document
+from sourcebook.server.visibility import seen_collections, shown_items, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -72,7 +72,8 @@ def list_documents(
     is_ordered = not (failed or failure or processing or "source" in (kind or ()))  # these come behind the others
     last = found[limit - 1] if is_ordered and len(found) > limit else None
     return DocumentPage(
-        documents=found[:limit], next_cursor=None if last is None else cursor_of(last.collection, last.uri)
+        documents=shown_items(grant, found[:limit]),
+        next_cursor=None if last is None else cursor_of(last.collection, last.uri),
     )
 
 

@@ -91,7 +91,7 @@ async def upload_documents(
     request: Request, knowledge: Knowledge, grant: Writer, collection: _Collection, tag: _Tags = None
 ) -> Response:
     """Store files, all of them or none, and ask for documents to be made of them; their file names are their names."""
-    return await _store(knowledge, grant, collection, tag or [], lambda body: receive_files(request, body))
+    return await store_uploads(knowledge, grant, collection, tag or [], lambda body: receive_files(request, body))
 
 
 @router.put(
@@ -107,7 +107,9 @@ async def put_upload(
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
     checked = upload_name(name)
-    return await _store(knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked))
+    return await store_uploads(
+        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked)
+    )
 
 
 @router.get("/uploads", operation_id="list_uploads")
@@ -161,14 +163,22 @@ def remove_upload(
     return _answer(knowledge, collection, [removed], grant.actor)
 
 
-async def _store(
+async def store_uploads(
     knowledge: KnowledgeBase,
     grant: Grant,
     collection: str,
     tags: list[str],
     receive: Callable[[UploadBody], Awaitable[None]],
 ) -> Response:
-    """Receive a body and store it; whatever is wrong before the body is read is said before it is."""
+    """Receive a body and store it; whatever is wrong before the body is read is said before it is.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller may do.
+        collection: name of the collection.
+        tags: tags of the documents; those of the version before where empty.
+        receive: writes the body to the store.
+    """
     await run_in_threadpool(seen_collections, knowledge, grant, [collection])
     checked = upload_tags(tags)
     try:

@@ -1,0 +1,41 @@
+"""The history of a document, as far as the ledger keeps it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from urllib.parse import unquote
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+from sourcebook.admin.items import Item
+from sourcebook.admin.uploads import Upload, list_versions
+from sourcebook.database.queries import queries
+
+_UPLOADS: Final = "upload://"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHistory:
+    """Times and versions of a document."""
+
+    came_at: datetime
+    changed_at: datetime
+    """Time of the last change of its content, its metadata or its state."""
+    searchable_version: int | None
+    """Version that searches find; None where it is not searchable."""
+    searchable_since: datetime | None
+
+
+def document_history(connection: Connection, document: int) -> DocumentHistory | None:
+    """Return the history of a document; None where there is no such document."""
+    with connection.cursor(row_factory=class_row(DocumentHistory)) as cursor:
+        return cursor.execute(queries["document_history"], {"document": document}).fetchone()
+
+
+def uploaded_versions(connection: Connection, item: Item) -> list[Upload]:
+    """Return the versions of the upload that a document is, the newest first; none where it is no upload."""
+    own = f"{_UPLOADS}{item.collection}/"
+    if not item.uri.startswith(own):
+        return []
+    return list_versions(connection, item.collection, unquote(item.uri.removeprefix(own)))

@@ -1,0 +1,65 @@
+"""The page that takes files into a collection."""
+
+import json
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from sourcebook.admin.collections import collection_names
+from sourcebook.files.upload_names import upload_tags
+from sourcebook.server.access import Knowledge
+from sourcebook.server.body_limit import upload_limit
+from sourcebook.server.page.forms import Writing, check_origin, check_token, led_to
+from sourcebook.server.page.rendering import render
+from sourcebook.server.problems import MEDIA_TYPE
+from sourcebook.server.routes.uploads import store_uploads
+from sourcebook.server.upload_bodies import FormStart, UploadBody, receive_files
+from sourcebook.server.visibility import seen_collections
+
+router = APIRouter(include_in_schema=False)
+_FIELDS = frozenset({"token", "tag"})
+"""Fields of the form that come before its files."""
+
+
+@router.get("/upload")
+def choose_collection(request: Request, knowledge: Knowledge, visitor: Writing) -> Response:
+    """Show the collections that files may be added to; the form itself where there is one."""
+    with knowledge.database.connection() as connection:
+        names = visitor.seen(collection_names(connection))
+    if len(names) == 1:
+        return led_to(f"/collections/{names[0]}/upload")
+    return render(request, "upload_to.html", collections=names)
+
+
+@router.get("/collections/{name}/upload")
+def show_form(name: str, request: Request, knowledge: Knowledge, visitor: Writing) -> Response:
+    """Show the form that takes files."""
+    seen_collections(knowledge, visitor, [name])
+    return _form(request, name)
+
+
+@router.post("/collections/{name}/upload")
+async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Writing) -> Response:
+    """Store the files, all of them or none, and lead to the work that makes documents of them."""
+    check_origin(request)  # before a byte is written
+
+    def check(body: UploadBody, fields: dict[str, str]) -> None:
+        check_token(request, fields)
+        tag = fields.get("tag", "").strip()
+        body.tags = upload_tags([tag] if tag else [])
+
+    async def receive_form(body: UploadBody) -> None:
+        await receive_files(request, body, FormStart(_FIELDS, lambda fields: check(body, fields)))
+
+    answer = await store_uploads(knowledge, visitor, name, [], receive_form)
+    told = json.loads(bytes(answer.body))
+    if "work" in told:
+        return led_to(f"/work/{told['work']['id']}")
+    if MEDIA_TYPE in request.headers.get("accept", ""):
+        return answer
+    return await run_in_threadpool(_form, request, name, answer.status_code, told["detail"])
+
+
+def _form(request: Request, name: str, status: int = 200, problem: str | None = None) -> Response:
+    return render(request, "upload.html", status, name=name, problem=problem, most=upload_limit())

@@ -1,0 +1,115 @@
+"""What changes something on the page, in a real Chromium: files dropped and picked, tags, pages with marks."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from sourcebook.server.page.rendering import STATIC
+from tests.browser.page_tab import tab
+from tests.checkout import EXAMPLES
+from tests.integration.http_server import serving
+from tests.integration.stages import Stages
+
+REPORT = (EXAMPLES / "library" / "reports" / "annual-review-2024.pdf").read_bytes()
+LARGE = 24 << 20
+"""Bytes of a file whose progress can be seen."""
+
+
+@pytest.fixture
+def base(stages: Stages) -> Stages:
+    stages.write("report.pdf", REPORT)
+    stages.configure("collections:\n  handbook: {files: [{root: ./docs}]}\n")
+    stages.collection = "handbook"
+    stages.run()
+    return stages
+
+
+def drop(page: Page, name: str, text: str) -> None:
+    """Drop a file on the form, as a person with a mouse does."""
+    dropped = page.evaluate_handle(
+        "([name, text]) => { const held = new DataTransfer(); held.items.add(new File([text], name)); return held; }",
+        [name, text],
+    )
+    for kind in ("dragenter", "dragover", "drop"):
+        page.locator(".drop").dispatch_event(kind, {"dataTransfer": dropped})
+
+
+def throttle(page: Page, bytes_a_second: int) -> None:
+    """Limit how fast the tab sends; not at all with -1."""
+    conditions = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": bytes_a_second}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", conditions)
+
+
+def test_files_are_dropped_and_picked_with_their_progress(base: Stages, tmp_path: Path) -> None:
+    large = tmp_path / "large.md"
+    large.write_bytes(b"# Large\n\n" + b"Marmalade. " * (LARGE // 11))
+    with serving(base.knowledge, requires_key=False) as client, tab(client, refused=422) as page:
+        page.goto("/collections/handbook/upload")
+        drop(page, "<img src=x onerror=alert(1)>.md", "# Dropped")
+        expect(page.locator(".chosen")).to_contain_text("<img src=x onerror=alert(1)>.md, 9 bytes")
+        page.get_by_label("Tag").fill("mine")
+        page.get_by_role("button", name="Add").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".standing")).to_contain_text("waiting")
+        (dropped,) = base.knowledge.uploads()
+        assert (dropped.name, dropped.tags) == ("<img src=x onerror=alert(1)>.md", ("mine",))
+
+        page.goto("/collections/handbook/upload")
+        throttle(page, 4 << 20)
+        page.locator("#files").set_input_files([str(large)])
+        page.get_by_role("button", name="Add").click()
+        expect(page.get_by_role("button", name="Add")).to_be_disabled()
+        expect(page.locator(".sending")).to_contain_text(re.compile(r"[1-9]\d? % sent"))
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_role("alert")).to_contain_text("Cancelled. Nothing was added.")
+        assert len(base.knowledge.uploads()) == 1
+        throttle(page, -1)
+        page.get_by_role("button", name="Add").click()
+        expect(page.locator(".standing")).to_contain_text("waiting")
+        assert {each.name for each in base.knowledge.uploads()} == {dropped.name, "large.md"}
+
+        page.goto("/collections/handbook/upload")
+        page.locator("#files").set_input_files(FilePayload(name="empty.md", mimeType="text/plain", buffer=b""))
+        with page.expect_response(lambda answer: answer.status == 422):
+            page.get_by_role("button", name="Add").click()
+        expect(page.get_by_role("alert")).to_contain_text("Nothing was added: file 1 has no bytes.")
+
+
+def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(base: Stages) -> None:
+    (item,) = base.knowledge.documents(text="report")
+    passage = next(each for each in base.knowledge.show(item.document_id or 0).passages if each.page == 2)
+    path = f"/documents/{item.document_id}"
+    with serving(base.knowledge, requires_key=False) as client, tab(client, scripts=False) as page:
+        page.goto(path)
+        page.get_by_label("A tag to give").fill("winter")
+        page.keyboard.press("Enter")
+        expect(page.locator(".given")).to_contain_text("winter")
+        page.get_by_role("button", name="Take back the tag winter").press("Enter")
+        expect(page.locator(".given")).to_have_count(0)
+        page.get_by_role("button", name="Remove", exact=True).click()
+        page.get_by_role("button", name="Restore").click()
+        expect(page.locator(".standing")).to_contain_text("waiting")
+        base.run()
+        page.goto("/collections/handbook/upload")
+        page.locator("#files").set_input_files(FilePayload(name="a.md", mimeType="text/plain", buffer=b"# A"))
+        page.get_by_role("button", name="Add").click()
+        expect(page.locator(".standing")).to_contain_text("waiting")
+    with serving(base.knowledge, requires_key=False) as client, tab(client) as page:
+        page.goto(f"{path}?view=passages")
+        page.locator(f"#passage-{passage.ordinal}").get_by_role("link", name="on the page").click()
+        picture, marks = page.locator(".sheet img"), page.locator(".marks rect")
+        expect(marks.first).to_be_attached()
+        assert picture.evaluate("each => each.complete || each.decode().then(() => true)")
+        assert picture.evaluate("each => each.naturalWidth") > 500
+        outer, inner = picture.bounding_box(), marks.first.bounding_box()
+        assert outer is not None
+        assert inner is not None
+        assert outer["x"] <= inner["x"] < inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+        assert outer["y"] <= inner["y"] < inner["y"] + inner["height"] <= outer["y"] + outer["height"]
+        assert inner["height"] < outer["height"] / 20  # a line of text
+
+
+def test_the_scripts_stay_small() -> None:
+    assert sum(each.stat().st_size for each in STATIC.glob("*.js")) <= 60_000
