@@ -12,6 +12,10 @@ class ConfigurationError(SourcebookError):
     """The configuration file is missing, malformed, or asks for something impossible."""
 
 
+class GoneCollectionError(ConfigurationError):
+    """A collection has not been applied, or was removed, also while somebody looked at it."""
+
+
 class ConflictError(SourcebookError):
     """A change contradicts what is there, such as a collection of the same name; the message says what to do."""
 

@@ -25,6 +25,7 @@ from sourcebook.errors import (
     ConflictError,
     DatabaseBusyError,
     DatabaseError,
+    GoneCollectionError,
     MissingDependencyError,
     ModelError,
     OriginalError,
@@ -37,7 +38,7 @@ from sourcebook.errors import (
     UnknownSourceError,
 )
 from sourcebook.model.problem_types import ProblemType
-from sourcebook.server.visibility import NotFoundError
+from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
 
 MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_SECONDS: Final = 2
@@ -133,7 +134,11 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(409, str(error), {"Retry-After": "1"})
         case KeyReusedError():
             return problem(422, str(error))
-        case UnknownCollectionError() | UnknownSourceError():
+        case (
+            UnknownCollectionError() | GoneCollectionError()
+        ):  # its own sentence names collections that the caller may not see
+            return problem(404, NO_COLLECTION)
+        case UnknownSourceError():
             return problem(404, str(error))
         case ChangedSettingsError():
             return problem(412, str(error))

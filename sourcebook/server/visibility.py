@@ -9,7 +9,7 @@ from sourcebook.errors import AmbiguousDocumentError, SourcebookError, UnknownDo
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 
-_NO_COLLECTION: Final = "there is no such collection"
+NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
 _IDS: Final = 1 << 63
 """Numbers from here on are no id that the database can be asked for."""
@@ -37,13 +37,13 @@ def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | 
     if names:
         known = set(_known(knowledge))
         if any(name not in known or not grant.sees(name) for name in names):
-            raise NotFoundError(_NO_COLLECTION)
+            raise NotFoundError(NO_COLLECTION)
         return names
     if grant.collections is None:
         return None
     seen = grant.seen(_known(knowledge))
     if not seen:
-        raise NotFoundError(_NO_COLLECTION)
+        raise NotFoundError(NO_COLLECTION)
     return seen
 
 
