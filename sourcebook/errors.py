@@ -182,6 +182,10 @@ class UnknownCollectionError(QueryError):
     """There is no collection of a name."""
 
 
+class TakenDocumentError(QueryError):
+    """A document follows the collection that it is taken from; the message names that one."""
+
+
 class UnknownSourceError(QueryError):
     """A collection has no source at a location."""
 

@@ -224,9 +224,8 @@ def _lock_source(connection: Connection, collection: str) -> str:
     most = FilesSource.model_fields["max_bytes"].default
     made = {"collection": collection, "location": f"{SCHEME}{collection}", "max_bytes": most}
     connection.execute(queries["make_uploads_source"], made)
-    row = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchone()
-    assert row is not None  # nobody deletes the collection meanwhile, nor its source
-    return str(row[0])
+    ((location,),) = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchall()
+    return str(location)
 
 
 def _add(connection: Connection, collection: str, location: str, new: NewUpload, actor: str) -> Upload:

@@ -33,6 +33,7 @@ from sourcebook.errors import (
     QueryError,
     SettingsError,
     SourcebookError,
+    TakenDocumentError,
     UnknownCollectionError,
     UnknownDocumentError,
     UnknownSourceError,
@@ -152,6 +153,8 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(410, str(error), {"Cache-Control": "no-store"})
         case OriginalError():
             return problem(503, str(error), {"Retry-After": str(_RETRY_SECONDS)})
+        case TakenDocumentError():  # its own sentence names the collection, which the caller may not see
+            return problem(400, "the document is taken from another collection and follows it: remove it there")
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))

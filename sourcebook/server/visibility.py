@@ -1,16 +1,23 @@
 """Visibility: the collections and documents that exist for a caller, the same in every face of the server."""
 
 import re
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
 
 from sourcebook.admin.collections import collection_names
 from sourcebook.admin.items import Document
+from sourcebook.admin.status import SourceStatus
 from sourcebook.errors import AmbiguousDocumentError, SourcebookError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 
 NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
+HIDDEN: Final = "…"
+"""Stands for the name of a collection that does not exist for the caller, where one of its own takes documents of it."""
+_TAKEN: Final = re.compile(r"((?:no longer )?taken from )(.+)")
+"""Detail of a planned item."""
 _IDS: Final = 1 << 63
 """Numbers from here on are no id that the database can be asked for."""
 
@@ -105,6 +112,32 @@ def visible_document(
     if not found:
         raise NoDocumentError(_NO_DOCUMENT)
     return found[0]
+
+
+def shown_sources(grant: Grant, sources: Iterable[SourceStatus]) -> tuple[SourceStatus, ...]:
+    """Return the sources of a collection without the names of collections that do not exist for the caller."""
+    return tuple(
+        replace(each, location=HIDDEN) if each.kind == "collection" and not grant.sees(each.location) else each
+        for each in sources
+    )
+
+
+def shown_settings(grant: Grant, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a collection without the names of collections that do not exist for the caller."""
+    rules = settings.get("from")
+    if not rules:
+        return settings
+    shown = [
+        each if grant.sees(str(each.get("collection"))) else {**each, "collection": HIDDEN}
+        for each in ([rules] if isinstance(rules, dict) else rules)
+    ]
+    return {**settings, "from": shown[0] if isinstance(rules, dict) else shown}
+
+
+def shown_detail(grant: Grant, detail: str) -> str:
+    """Return the detail of a planned item without the name of a collection that does not exist for the caller."""
+    taken = _TAKEN.fullmatch(detail)
+    return detail if taken is None or grant.sees(taken[2]) else f"{taken[1]}{HIDDEN}"
 
 
 def _known(knowledge: KnowledgeBase) -> list[str]:

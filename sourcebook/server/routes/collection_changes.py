@@ -1,6 +1,7 @@
 """Routes that make, change and delete collections, and their sources."""
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from sourcebook.server.access import Administrator, Knowledge, Reader, Writer
 from sourcebook.server.collection_types import NewCollection, NewSource
 from sourcebook.server.problems import ForbiddenError, failures
 from sourcebook.server.routes.documents import etag
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import seen_collections, shown_settings
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 _CONFLICT: Final = failures(409)
@@ -30,14 +31,14 @@ def create_collection(asked: NewCollection, knowledge: Knowledge, grant: Adminis
         raise ForbiddenError("the key is for other collections alone")
     _check_givers(grant, asked.settings)
     made = knowledge.create_collection(asked.name, asked.settings, actor=grant.actor)
-    return _answer(made, 201, Location=f"/v1/collections/{quote(made.name)}")
+    return _answer(grant, made, 201, Location=f"/v1/collections/{quote(made.name)}")
 
 
 @router.get("/{name}/settings", response_model=CollectionDeclaration, operation_id="get_collection_settings")
 def get_settings(name: str, knowledge: Knowledge, grant: Reader) -> Response:
     """Return the settings of a collection without secrets, and whether the file or the API declares it."""
     seen_collections(knowledge, grant, [name])
-    return _answer(knowledge.collection_settings(name))
+    return _answer(grant, knowledge.collection_settings(name))
 
 
 @router.patch("/{name}", response_model=CollectionDeclaration, responses=_CHANGED, operation_id="change_collection")
@@ -69,7 +70,8 @@ def change_collection(
         if _tag(present) not in {part.strip() for part in if_match.split(",")}:
             raise ChangedSettingsError("the settings have changed since they were read: read them again")
         expected = present.settings if present.declared_in == "api" else None
-    return _answer(knowledge.change_collection(name, patch, rebuild=rebuild, expected=expected, actor=grant.actor))
+    after = knowledge.change_collection(name, patch, rebuild=rebuild, expected=expected, actor=grant.actor)
+    return _answer(grant, after)
 
 
 @router.delete("/{name}", status_code=204, responses=_CONFLICT, operation_id="delete_collection")
@@ -92,7 +94,7 @@ def add_source(name: str, asked: NewSource, knowledge: Knowledge, grant: Writer)
     if asked.kind == "collection":
         _check_givers(grant, {"from": asked.source})
     after = knowledge.add_source(name, asked.kind, asked.source, actor=grant.actor)
-    return _answer(after, 201, Location=f"/v1/collections/{quote(name)}/settings")
+    return _answer(grant, after, 201, Location=f"/v1/collections/{quote(name)}/settings")
 
 
 @router.delete("/{name}/sources", status_code=204, responses=_CONFLICT, operation_id="remove_source")
@@ -122,8 +124,9 @@ def _check_givers(grant: Grant, settings: dict[str, Any]) -> None:
             raise SettingsError("from: there is no such collection")
 
 
-def _answer(found: CollectionDeclaration, status: int = 200, **headers: str) -> Response:
-    return JSONResponse(found.as_dict(), status, {"ETag": _tag(found), **headers})
+def _answer(grant: Grant, found: CollectionDeclaration, status: int = 200, **headers: str) -> Response:
+    shown = replace(found, settings=shown_settings(grant, found.settings))
+    return JSONResponse(shown.as_dict(), status, {"ETag": _tag(found), **headers})
 
 
 def _tag(found: CollectionDeclaration) -> str:

@@ -1,5 +1,6 @@
 """Routes for collections: what they hold, their state, their generations."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -9,7 +10,7 @@ from sourcebook.admin.status import CollectionStatus
 from sourcebook.admin.summaries import CollectionSummary
 from sourcebook.indexing.generation_states import GenerationState
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.visibility import NotFoundError, seen_collections, shown_sources
 
 router = APIRouter(tags=["collections"])
 Named = Annotated[list[str] | None, Query(alias="collection", description="Names; every collection by default.")]
@@ -56,7 +57,8 @@ def status(knowledge: Knowledge, grant: Reader, names: Named = None) -> StatusLi
 
     Folders are compared with the ledger by name, size and time.
     """
-    return StatusList(collections=knowledge.status(seen_collections(knowledge, grant, names)))
+    found = knowledge.status(seen_collections(knowledge, grant, names))
+    return StatusList(collections=[replace(each, sources=shown_sources(grant, each.sources)) for each in found])
 
 
 @router.get("/generations", operation_id="generations")

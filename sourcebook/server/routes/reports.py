@@ -1,6 +1,6 @@
 """Routes that say what a knowledge base holds, has used, and would do next."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
@@ -14,7 +14,7 @@ from sourcebook.admin.statistics import CollectionStatistics
 from sourcebook.admin.usage import Usage
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.routes.collections import Named
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import seen_collections, shown_detail, shown_sources
 
 router = APIRouter(tags=["collections"])
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -89,7 +89,8 @@ def statistics(knowledge: Knowledge, grant: Reader, names: Named = None) -> Stat
 @router.get("/sources", operation_id="sources")
 def sources(knowledge: Knowledge, grant: Reader, names: Named = None) -> SourcesList:
     """Return the folders, sites and other sources of each collection, as their last listing or crawl left them."""
-    return SourcesList(collections=knowledge.sources(seen_collections(knowledge, grant, names)))
+    found = knowledge.sources(seen_collections(knowledge, grant, names))
+    return SourcesList(collections=[replace(each, sources=shown_sources(grant, each.sources)) for each in found])
 
 
 @router.get("/plan", response_model=PlanList, operation_id="plan")
@@ -101,6 +102,8 @@ def plan(knowledge: Knowledge, grant: Reader, names: Named = None) -> Response:
     plans = [asdict(each) for each in knowledge.plan(seen_collections(knowledge, grant, names))]
     for each in plans:
         each["givers"] = grant.seen(each["givers"])
+        for item in each["items"]:
+            item["detail"] = shown_detail(grant, item["detail"])
     return Response(pydantic_core.to_json({"collections": plans}), media_type="application/json")
 
 

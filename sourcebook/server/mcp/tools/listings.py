@@ -10,7 +10,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import CollectionsArguments, ListArguments
 from sourcebook.server.mcp.budget import MOST_TOKENS, SENTENCE_TOKENS, clipped, fitting
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import seen_collections, shown_sources
 
 _LONGEST_ERROR = 300
 """Characters of the reason why a source cannot be read."""
@@ -103,7 +103,7 @@ def list_sources(knowledge: KnowledgeBase, grant: Grant, asked: CollectionsArgum
             commit=source.commit,
         )
         for each in knowledge.sources(seen_collections(knowledge, grant, asked.names))
-        for source in each.sources
+        for source in shown_sources(grant, each.sources)
     ]
     shown, rest = _page(entries, asked)
     return SourcesAnswer(sources=shown, **rest)
