@@ -15,7 +15,7 @@ from sourcebook.model.access import Grant
 NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
 HIDDEN: Final = "…"
-"""Stands for the name of a collection that does not exist for the caller, where one of its own takes documents of it."""
+"""Stands for the name of a collection that does not exist for the caller, but gives documents to one of its own."""
 _TAKEN: Final = re.compile(r"((?:no longer )?taken from )(.+)")
 """Detail of a planned item."""
 _IDS: Final = 1 << 63
@@ -141,5 +141,5 @@ def shown_detail(grant: Grant, detail: str) -> str:
 
 
 def _known(knowledge: KnowledgeBase) -> list[str]:
-    with knowledge.database.connection() as connection:
+    with knowledge.database.short_connection() as connection:
         return collection_names(connection)
