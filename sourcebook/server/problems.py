@@ -190,6 +190,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     details = {
+        400: "the body cannot be read: its JSON is nested too deep, or has a number that is too long",
         404: "there is nothing at this address",
         405: "this address does not take this method",
         413: "the body is too large",
