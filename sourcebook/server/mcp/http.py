@@ -140,8 +140,8 @@ def _is_message(request: Request, body: bytes) -> bool:
 
     That is JSON that cannot be read, and whatever comes by the protocol since 2026-07-28.
     """
-    from mcp_types import jsonrpc_message_adapter
-    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+    from mcp.types import jsonrpc_message_adapter
+    from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
     version = request.headers.get("mcp-protocol-version", "").strip()
     if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
