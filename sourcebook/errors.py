@@ -12,6 +12,10 @@ class ConfigurationError(SourcebookError):
     """The configuration file is missing, malformed, or asks for something impossible."""
 
 
+class GoneCollectionError(ConfigurationError):
+    """A collection has not been applied, or was removed, also while somebody looked at it."""
+
+
 class ConflictError(SourcebookError):
     """A change contradicts what is there, such as a collection of the same name; the message says what to do."""
 
@@ -180,6 +184,10 @@ class SettingsError(QueryError):
 
 class UnknownCollectionError(QueryError):
     """There is no collection of a name."""
+
+
+class TakenDocumentError(QueryError):
+    """A document follows the collection that it is taken from; the message names that one."""
 
 
 class UnknownSourceError(QueryError):

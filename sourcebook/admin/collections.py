@@ -16,7 +16,7 @@ from sourcebook.config.names import unknown_collections
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
-from sourcebook.errors import ConfigurationError, QueryError
+from sourcebook.errors import ConfigurationError, UnknownCollectionError
 from sourcebook.indexing.generations import differences, find_generations
 
 
@@ -115,12 +115,12 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
     """Check that collections exist.
 
     Raises:
-        QueryError: a collection does not exist.
+        UnknownCollectionError: a collection does not exist; the message names those that do.
     """
     known = collection_names(connection)
     missing = sorted(set(names) - set(known))
     if missing:
-        raise QueryError(unknown_collections(missing, known))
+        raise UnknownCollectionError(unknown_collections(missing, known))
 
 
 _LATER_LISTS: Final = ("taken", "repositories")

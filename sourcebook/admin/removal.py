@@ -16,7 +16,7 @@ from sourcebook.admin.uploads import delete_unreferenced_bytes
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
-from sourcebook.errors import QueryError, UnknownDocumentError
+from sourcebook.errors import QueryError, TakenDocumentError, UnknownDocumentError
 from sourcebook.indexing.generations import other_generations
 from sourcebook.stages.search_index import withdraw
 
@@ -192,7 +192,7 @@ def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str
 def _refuse_taken(connection: Connection, document: str, uris: Sequence[str], collection: str) -> None:
     row = connection.execute(queries["giver_of"], {"uris": list(uris), "collection": collection}).fetchone()
     if row is not None:
-        raise QueryError(
+        raise TakenDocumentError(
             f"{document} is taken from {row[0]} and follows it: name -c {row[0]}, or change `from` of {collection}"
         )
 

@@ -1,9 +1,10 @@
 """The state of each collection: counts, failures, sources and stale items."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
@@ -13,10 +14,14 @@ from sourcebook.admin.model_languages import unknown_languages
 from sourcebook.admin.processing import ProcessingItem, processing_items
 from sourcebook.admin.usage import SHOWN_DAYS, Usage, usage
 from sourcebook.database.queries import queries
+from sourcebook.errors import GoneCollectionError
 from sourcebook.indexing.damage import Finding
 from sourcebook.indexing.generation_states import GenerationState, generation_states
 from sourcebook.indexing.generations import find_generations
 from sourcebook.model.generation import Generation
+
+if TYPE_CHECKING:
+    from sourcebook.admin.pending import Pending
 
 _USED_BY = ("collection", "provider", "model", "operation")
 
@@ -134,33 +139,42 @@ def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> li
     marks = processing_items(connection, names)
     found = []
     for row in rows:
-        scope = {"collection": row["name"]}
-        uris = problem_uris(connection, row["name"])
-        with connection.cursor(row_factory=class_row(Problem)) as cursor:
-            problems = cursor.execute(queries["collection_problems"], {**scope, "uris": uris}).fetchall()
-        with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
-            sources = cursor.execute(queries["source_listings"], scope).fetchall()
-        pending = find_pending(connection, row["name"])
-        generations = find_generations(connection, row["name"])
-        found.append(
-            CollectionStatus(
-                **row,
-                failed=sum(problem.state == "failed" for problem in problems),
-                skipped=sum(problem.state == "skipped" for problem in problems),
-                stale=pending.items,
-                damaged=pending.damaged,
-                damage=pending.damage,
-                problems=tuple(problems),
-                sources=tuple(sources),
-                unlisted=pending.unlisted,
-                building=None if generations.building is None else _building(connection, generations.building),
-                generation_error=generations.error,
-                unknown_languages=unknown_languages(connection, row["name"]),
-                processing=tuple(mark for mark in marks if mark.collection == row["name"]),
-                usage=tuple(usage(connection, [row["name"]], since=SHOWN_DAYS, by=_USED_BY)),
-            )
-        )
+        with suppress(GoneCollectionError):  # it was deleted meanwhile
+            found.append(_status(connection, row, marks, find_pending))
     return found
+
+
+def _status(
+    connection: Connection,
+    row: dict[str, Any],
+    marks: Sequence[ProcessingItem],
+    find_pending: "Callable[[Connection, str], Pending]",
+) -> CollectionStatus:
+    """Return the state of one collection, whose counts are known."""
+    scope = {"collection": row["name"]}
+    uris = problem_uris(connection, row["name"])
+    with connection.cursor(row_factory=class_row(Problem)) as cursor:
+        problems = cursor.execute(queries["collection_problems"], {**scope, "uris": uris}).fetchall()
+    with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
+        sources = cursor.execute(queries["source_listings"], scope).fetchall()
+    pending = find_pending(connection, row["name"])
+    generations = find_generations(connection, row["name"])
+    return CollectionStatus(
+        **row,
+        failed=sum(problem.state == "failed" for problem in problems),
+        skipped=sum(problem.state == "skipped" for problem in problems),
+        stale=pending.items,
+        damaged=pending.damaged,
+        damage=pending.damage,
+        problems=tuple(problems),
+        sources=tuple(sources),
+        unlisted=pending.unlisted,
+        building=None if generations.building is None else _building(connection, generations.building),
+        generation_error=generations.error,
+        unknown_languages=unknown_languages(connection, row["name"]),
+        processing=tuple(mark for mark in marks if mark.collection == row["name"]),
+        usage=tuple(usage(connection, [row["name"]], since=SHOWN_DAYS, by=_USED_BY)),
+    )
 
 
 def _building(connection: Connection, generation: Generation) -> GenerationState:

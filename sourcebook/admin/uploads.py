@@ -18,7 +18,7 @@ from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.config.collection import FilesSource
 from sourcebook.database.queries import queries
-from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownUploadError
+from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownCollectionError, UnknownUploadError
 from sourcebook.files.upload_names import SCHEME, upload_name, upload_tags, upload_uri
 from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes, store_location
 
@@ -115,7 +115,6 @@ def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload
         connection.execute(queries["announce_upload_bytes"], announced)  # they may have been deleted in between
         for incoming in contents.values():
             incoming.publish()
-        check_collections(connection, [collection])
         location = _lock_source(connection, collection)
         return [_add(connection, collection, location, each, actor) for each in checked]
 
@@ -220,13 +219,13 @@ def delete_unreferenced_bytes(connection: Connection) -> int:
 
 def _lock_source(connection: Connection, collection: str) -> str:
     """Return the location of the source of uploads, made where there is none; it is locked until the end."""
+    if connection.execute(queries["hold_collection"], {"collection": collection}).fetchone() is None:
+        raise UnknownCollectionError("there is no such collection")
     most = FilesSource.model_fields["max_bytes"].default
     made = {"collection": collection, "location": f"{SCHEME}{collection}", "max_bytes": most}
     connection.execute(queries["make_uploads_source"], made)
-    row = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchone()
-    if row is None:
-        raise QueryError(f"collection {collection} has gone")
-    return str(row[0])
+    ((location,),) = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchall()
+    return str(location)
 
 
 def _add(connection: Connection, collection: str, location: str, new: NewUpload, actor: str) -> Upload:

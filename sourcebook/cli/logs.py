@@ -1,7 +1,8 @@
 """Log lines of a process on stderr: plain text, or JSON objects for a log collector, without secrets.
 
 The library logs through `logging.getLogger("sourcebook…")` and says nothing by itself. The `sourcebook` command and the
-processes of the pipeline show the lines where SOURCEBOOK_LOG_FORMAT or SOURCEBOOK_LOG_LEVEL is set.
+processes of the pipeline show the lines where SOURCEBOOK_LOG_FORMAT or SOURCEBOOK_LOG_LEVEL is set; `sourcebook serve`
+shows warnings and errors in any case, as its answers refer to them.
 """
 
 import logging
@@ -22,14 +23,18 @@ _LEVELS = ("debug", "info", "warning", "error")
 Event = MutableMapping[str, Any]
 
 
-def show_logs(environment: Mapping[str, str] = os.environ) -> None:
+def show_logs(environment: Mapping[str, str] = os.environ, *, default_level: str | None = None) -> None:
     """Show the log lines of the library on stderr, as the environment asks for; further calls do nothing.
+
+    Args:
+        environment: where the variables are.
+        default_level: the level of a process that shows lines without being asked to; None for one that shows none.
 
     Raises:
         ConfigurationError: a variable has a value that is not allowed.
     """
     wanted = _one_of(environment, FORMAT_VARIABLE, _FORMATS)
-    level = _one_of(environment, LEVEL_VARIABLE, _LEVELS)
+    level = _one_of(environment, LEVEL_VARIABLE, _LEVELS) or (default_level if wanted is None else None)
     logger = logging.getLogger("sourcebook")
     if (wanted is None and level is None) or any(isinstance(handler, _Handler) for handler in logger.handlers):
         return

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import psycopg
 from pgvector.psycopg import register_vector
@@ -16,6 +17,9 @@ from sourcebook.database.location import DAGSTER_DATABASE, LIBRARY_DATABASE, Dat
 from sourcebook.database.pool import ConnectionPool, HeldConnection, StatementLimits
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import ensure_schema
+
+_MOST_SHORT: Final = 8
+"""Most connections of `short_connection` that are lent at the same time."""
 
 
 class Database:
@@ -51,11 +55,26 @@ class Database:
             raise
         self.pool = self.new_pool(max_connections)
         """Connections without limits of time; see `new_pool`."""
+        self._short: ConnectionPool | None = None
+        self._lock = Lock()
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection in autocommit mode; open a transaction with `connection.transaction()`."""
         with self.pool.connection() as connection:
+            yield connection
+
+    @contextmanager
+    def short_connection(self) -> Iterator[Connection]:
+        """Lend a connection whose statements are limited like those of searches, for what is answered at once.
+
+        A server that is there and answers nothing is out of reach as soon as that limit has passed.
+        """
+        with self._lock:
+            if self._short is None:
+                self._short = self.new_pool(min(self.pool.max_size, _MOST_SHORT), StatementLimits.find())
+            pool = self._short
+        with pool.connection() as connection:
             yield connection
 
     def hold(self) -> HeldConnection:
@@ -108,6 +127,8 @@ class Database:
     def close(self) -> None:
         """Close every connection and release the embedded server."""
         self.pool.close()
+        if self._short is not None:
+            self._short.close()
         self._close_server()
 
     def _close_server(self) -> None:

@@ -16,7 +16,7 @@ from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.embedding.settled import settle_model
 from sourcebook.embedding.weights import BUNDLED_NAME
-from sourcebook.errors import ConfigurationError, ModelError
+from sourcebook.errors import GoneCollectionError, ModelError
 from sourcebook.indexing.judged_state import judged_state
 from sourcebook.indexing.model_choice import choose_model, leaves_choice, settled_model
 from sourcebook.model.generation import PARTITIONED, Generation, plain_settings
@@ -99,12 +99,12 @@ def find_generations(connection: Connection, collection: str) -> Generations:
     """Return the generations of a collection.
 
     Raises:
-        ConfigurationError: the collection has not been applied, or was removed.
+        GoneCollectionError: the collection has not been applied, or was removed.
     """
     with connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(queries["collection_generations"], {"collection": collection}).fetchone()
     if row is None:
-        raise ConfigurationError(
+        raise GoneCollectionError(
             f"there is no collection {collection}, or no longer: add it to sourcebook.yaml and run  sourcebook apply,"
             " or make it over the API"
         )

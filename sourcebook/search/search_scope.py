@@ -9,7 +9,7 @@ from psycopg import Connection, sql
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.config.names import unknown_collections
 from sourcebook.database.queries import queries
-from sourcebook.errors import QueryError
+from sourcebook.errors import QueryError, UnknownCollectionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def find_scope(
     missing = sorted(set(wanted or ()) - {row[0] for row in rows})
     if missing:
         known = [row[0] for row in connection.execute(queries["collections"])]
-        raise QueryError(unknown_collections(missing, known))
+        raise UnknownCollectionError(unknown_collections(missing, known))
     _check_chosen(generations, [(row[0], row[1]) for row in rows])
     return SearchScope(
         tuple(

@@ -82,7 +82,7 @@ def valid_key(knowledge: KnowledgeBase, text: str) -> AccessKey | None:
     """Return the key that a text is; None where it is none, has expired or was revoked."""
     if not text.startswith(PREFIX):
         return None
-    with knowledge.database.connection() as connection:
+    with knowledge.database.short_connection() as connection:
         return find_key(connection, text)
 
 

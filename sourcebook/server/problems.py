@@ -25,6 +25,7 @@ from sourcebook.errors import (
     ConflictError,
     DatabaseBusyError,
     DatabaseError,
+    GoneCollectionError,
     MissingDependencyError,
     ModelError,
     OriginalError,
@@ -32,13 +33,14 @@ from sourcebook.errors import (
     QueryError,
     SettingsError,
     SourcebookError,
+    TakenDocumentError,
     UnknownCollectionError,
     UnknownDocumentError,
     UnknownSourceError,
     WithheldError,
 )
 from sourcebook.model.problem_types import ProblemType
-from sourcebook.server.visibility import NotFoundError
+from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
 
 MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_SECONDS: Final = 2
@@ -134,7 +136,11 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(409, str(error), {"Retry-After": "1"})
         case KeyReusedError():
             return problem(422, str(error))
-        case UnknownCollectionError() | UnknownSourceError():
+        case (
+            UnknownCollectionError() | GoneCollectionError()
+        ):  # its own sentence names collections that the caller may not see
+            return problem(404, NO_COLLECTION)
+        case UnknownSourceError():
             return problem(404, str(error))
         case ChangedSettingsError():
             return problem(412, str(error))
@@ -150,6 +156,8 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(410, str(error), {"Cache-Control": "no-store"})
         case OriginalError():
             return problem(503, str(error), {"Retry-After": str(_RETRY_SECONDS)})
+        case TakenDocumentError():  # its own sentence names the collection, which the caller may not see
+            return problem(400, "the document is taken from another collection and follows it: remove it there")
         case QueryError() | AmbiguousDocumentError():
             sent = [*request.path_params.values(), *request.query_params.values()]
             sent.append(getattr(request.state, "sent", None))
@@ -185,6 +193,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     details = {
+        400: "the body cannot be read: its JSON is nested too deep, or has a number that is too long",
         404: "there is nothing at this address",
         405: "this address does not take this method",
         413: "the body is too large",

@@ -13,11 +13,13 @@ from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookErro
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 
-_NO_COLLECTION: Final = "there is no such collection"
+NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
 _UNSEEN: Final = "another collection"
 """Words for a collection that does not exist for the caller and gives documents to one that does."""
 _Source = TypeVar("_Source", SourceStatus, KeptSource)
+_TAKEN: Final = re.compile(r"((?:no longer )?taken from )(.+)")
+"""Detail of a planned item."""
 _IDS: Final = 1 << 63
 """Numbers from here on are no id that the database can be asked for."""
 
@@ -44,13 +46,13 @@ def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | 
     if names:
         known = set(_known(knowledge))
         if any(name not in known or not grant.sees(name) for name in names):
-            raise NotFoundError(_NO_COLLECTION)
+            raise NotFoundError(NO_COLLECTION)
         return names
     if grant.collections is None:
         return None
     seen = grant.seen(_known(knowledge))
     if not seen:
-        raise NotFoundError(_NO_COLLECTION)
+        raise NotFoundError(NO_COLLECTION)
     return seen
 
 
@@ -183,6 +185,12 @@ def _is_of_unseen(grant: Grant, item: Item) -> bool:
     return item.taken_from is not None and not grant.sees(item.taken_from)
 
 
+def shown_detail(grant: Grant, detail: str) -> str:
+    """Return the detail of a planned item without the name of a collection that does not exist for the caller."""
+    taken = _TAKEN.fullmatch(detail)
+    return detail if taken is None or grant.sees(taken[2]) else f"{taken[1]}{_UNSEEN}"
+
+
 def _known(knowledge: KnowledgeBase) -> list[str]:
-    with knowledge.database.connection() as connection:
+    with knowledge.database.short_connection() as connection:
         return collection_names(connection)

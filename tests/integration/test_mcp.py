@@ -214,3 +214,13 @@ def test_chatgpt_finds_its_two_tools_where_they_are_asked_for(base: Stages, know
 
     with serving(knowledge, requires_key=False, chatgpt=True) as client:
         over_http(client.port, work)
+
+
+@pytest.mark.parametrize("sent", [[], {"query": "hunter2"}, {"jsonrpc": "2.0", "id": "hunter2", "password": "hunter2"}])
+def test_what_is_no_message_is_refused_and_not_repeated(base: Stages, knowledge: KnowledgeBase, sent: Any) -> None:
+    headers = {"Accept": "application/json, text/event-stream"}
+    with serving(knowledge, requires_key=False) as client:
+        answer = client.post("/mcp", sent, **headers)
+        assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (400, -32602, None)
+        assert b"hunter2" not in answer.content
+        assert b"pydantic" not in answer.content

@@ -250,3 +250,11 @@ def test_the_server_says_so_where_the_database_is_away(base: Stages, knowledge: 
             with base.connection() as connection:
                 connection.execute("ALTER TABLE sourcebook.collection_away RENAME TO collection")
         assert client.get("/ready").status == 200
+
+
+@pytest.mark.parametrize("filters", ["[" * 100_000 + "]" * 100_000, "9" * 5_000])
+def test_json_that_no_parser_reads_is_said_to_be_so(base: Stages, knowledge: KnowledgeBase, filters: str) -> None:
+    with serving(knowledge, requires_key=False) as client:
+        answer = client.post("/v1/search", f'{{"query": "a", "filters": {filters}}}'.encode())
+        assert answer.status == 400
+        assert answer.json["detail"].startswith("the body cannot be read: its JSON is nested too deep")

@@ -1,6 +1,7 @@
 """The plan of the next ingest of a collection. Making it changes nothing."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sourcebook.admin.planning.known_contents import recognise_contents
 from sourcebook.config.loading import Configuration
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import stage_runs
+from sourcebook.errors import GoneCollectionError
 from sourcebook.indexing.generations import active_generation
 from sourcebook.model.generation import Generation
 from sourcebook.model.media_types import is_recording
@@ -97,9 +99,12 @@ def make_plans(
             record_look(connection, name, found)
         check_collections(connection, names)
         after = _settings(connection)
-        chosen = names or collection_names(connection)
+        chosen = names or [name for name in collection_names(connection) if name in after]
         past = stage_runs(connection)
-        pending = {name: find_pending(connection, name) for name in chosen}
+        pending: dict[str, Pending] = {}
+        for name in chosen:
+            with suppress(GoneCollectionError):  # it was deleted meanwhile
+                pending[name] = find_pending(connection, name)
         plans = [
             plan_collection(
                 connection,

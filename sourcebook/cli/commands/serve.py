@@ -6,6 +6,7 @@ import typer
 
 from sourcebook.cli.commands.mcp import ChatGpt
 from sourcebook.cli.context import CommandContext
+from sourcebook.cli.logs import show_logs
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
 
@@ -87,6 +88,7 @@ def serve(
         raise MissingDependencyError(message) from error
     from sourcebook.knowledge_base import KnowledgeBase
 
+    show_logs(default_level="warning")
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
         knowledge.folders = folder or None
         serve_until_told(

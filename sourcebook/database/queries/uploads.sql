@@ -23,6 +23,10 @@ SELECT pg_advisory_xact_lock_shared(%(lock)s);
 -- Let no bytes be stored until the transaction ends.
 SELECT pg_advisory_xact_lock(%(lock)s);
 
+-- name: hold_collection
+-- Return whether a collection is live; it is neither deleted nor changed until the transaction ends.
+SELECT true FROM collection WHERE name = %(collection)s AND removed_at IS NULL FOR SHARE;
+
 -- name: make_uploads_source
 -- Insert the source of the uploads of a collection, which no configuration names; one that was removed returns.
 INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)

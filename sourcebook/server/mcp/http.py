@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
+import pydantic_core
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
 PATH: Final = "/mcp"
 METHODS: Final = ["POST"]
 """Methods of HTTP; there is nothing to listen to with GET, and no session to end with DELETE."""
+_NO_MESSAGE: Final = {
+    "jsonrpc": "2.0",
+    "id": None,
+    "error": {"code": -32602, "message": "the body is no message of JSON-RPC 2.0: one object with jsonrpc and method"},
+}
+"""Answer to JSON that is none; the SDK's own repeats what was sent."""
 _PROGRESS_TOKEN: Final = b'"progressToken"'
 _GRANT: Final = "sourcebook.grant"
 
@@ -120,8 +128,33 @@ class McpEndpoint:
             body = await Request(scope, receive).body()
         except ClientDisconnect:
             return
+        if not _is_message(request, body):
+            await JSONResponse(_NO_MESSAGE, 400)(scope, receive, send)
+            return
         manager = self._streaming if _PROGRESS_TOKEN in body else self._plain
         await manager.handle_request(_with_bare_headers(scope), _once_more(body, receive), send)
+
+
+def _is_message(request: Request, body: bytes) -> bool:
+    """Return whether a body is a message, or one that the SDK refuses without repeating it.
+
+    That is JSON that cannot be read, and whatever comes by the protocol since 2026-07-28.
+    """
+    from mcp.types import jsonrpc_message_adapter
+    from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+    version = request.headers.get("mcp-protocol-version", "").strip()
+    if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return True
+    try:
+        message = pydantic_core.from_json(body)
+    except ValueError:
+        return True
+    try:
+        jsonrpc_message_adapter.validate_python(message, by_name=False)
+    except pydantic_core.ValidationError:
+        return False
+    return True
 
 
 def _once_more(body: bytes, receive: Receive) -> Receive:

@@ -11,12 +11,14 @@ from sourcebook.errors import (
     ConflictError,
     DatabaseError,
     EmptyUploadError,
+    GoneCollectionError,
     QueryError,
     SourcebookError,
+    UnknownCollectionError,
     UnknownDocumentError,
 )
 from sourcebook.server.mcp.catalogue import OfferedTool
-from sourcebook.server.visibility import NotFoundError
+from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
 
 _log = logging.getLogger(__name__)
 _MOST: Final = 10
@@ -48,6 +50,10 @@ def sentence(error: Exception, *, is_local: bool) -> str:
     """
     error = database_failure_in(error) or error
     match error:
+        case (
+            UnknownCollectionError() | GoneCollectionError()
+        ):  # its own sentence names collections that the caller may not see
+            return NO_COLLECTION
         case NotFoundError() | QueryError() | AmbiguousDocumentError() | ConflictError() | EmptyUploadError():
             return storable(str(error))
         case UnknownDocumentError():

@@ -30,7 +30,7 @@ async def health() -> State:
 @router.get("/ready", operation_id="ready", responses=failures(503))
 def ready(knowledge: Knowledge) -> State:
     """Answer where the database does, too; 503 otherwise."""
-    with knowledge.database.connection() as connection:
+    with knowledge.database.short_connection() as connection:
         collection_names(connection)
     return State()
 

@@ -14,7 +14,7 @@ from sourcebook.admin.statistics import CollectionStatistics
 from sourcebook.admin.usage import Usage
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.routes.collections import Named
-from sourcebook.server.visibility import seen_collections, shown_sources
+from sourcebook.server.visibility import seen_collections, shown_detail, shown_sources
 
 router = APIRouter(tags=["collections"])
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -102,6 +102,8 @@ def plan(knowledge: Knowledge, grant: Reader, names: Named = None) -> Response:
     plans = [asdict(each) for each in knowledge.plan(seen_collections(knowledge, grant, names))]
     for each in plans:
         each["givers"] = grant.seen(each["givers"])
+        for item in each["items"]:
+            item["detail"] = shown_detail(grant, item["detail"])
     return Response(pydantic_core.to_json({"collections": plans}), media_type="application/json")
 
 

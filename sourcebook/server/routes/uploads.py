@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final
+from urllib.parse import unquote_to_bytes
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
@@ -106,6 +107,8 @@ async def put_upload(
     request: Request, knowledge: Knowledge, grant: Writer, collection: str, name: str, tag: _Tags = None
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
+    if not _is_unicode(request.scope["raw_path"]):
+        raise UploadNameError("the name of an upload is encoded as UTF-8")
     checked = upload_name(name)
     return await store_uploads(
         knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked)
@@ -204,6 +207,15 @@ async def store_uploads(
         _log.error("an upload failed: %s", error)
         return problem(503, "uploads cannot be stored now; the server's log says why")
     return JSONResponse(found.model_dump(mode="json"), 202)
+
+
+def _is_unicode(raw_path: bytes) -> bool:
+    """Return whether a path is UTF-8: what is not arrives as U+FFFD, and two names would be one."""
+    try:
+        unquote_to_bytes(raw_path).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _keep(knowledge: KnowledgeBase, collection: str, body: UploadBody, actor: str) -> UploadAnswer:

@@ -88,3 +88,18 @@ def test_two_calls_show_each_line_once(capfd: pytest.CaptureFixture[str]) -> Non
 def test_a_value_that_is_not_allowed_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="SOURCEBOOK_LOG_FORMAT is 'xml'; it must be one of text, json"):
         show_logs({"SOURCEBOOK_LOG_FORMAT": "xml"})
+
+
+@pytest.mark.parametrize(
+    ("environment", "shown"),
+    [({}, ["WARNING", "ERROR"]), ({"SOURCEBOOK_LOG_LEVEL": "error"}, ["ERROR"])],
+)
+def test_a_server_shows_what_its_answers_refer_to(
+    capfd: pytest.CaptureFixture[str], environment: dict[str, str], shown: list[str]
+) -> None:
+    show_logs(environment, default_level="warning")
+    logger = logging.getLogger("sourcebook.server")
+    for level in ("INFO", "WARNING", "ERROR"):
+        logger.log(getattr(logging, level), "a request said %s", level)
+    said = capfd.readouterr().err
+    assert [level for level in ("INFO", "WARNING", "ERROR") if f"said {level}" in said] == shown
