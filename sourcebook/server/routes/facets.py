@@ -9,7 +9,7 @@ from sourcebook.search.facets import Facets
 from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.searching import search_as_asked
-from sourcebook.server.types import FusionSettings, Number, SearchQuery, Whole
+from sourcebook.server.types import FusionSettings, SearchQuery, Share, Whole
 
 router = APIRouter(tags=["search"])
 
@@ -32,7 +32,7 @@ class FacetQuery(BaseModel):
     literal: StrictBool | None = None
     typos: StrictBool = False
     generation: Whole | list[Whole] | None = None
-    min_relevance: Number | None = Field(default=None, ge=0, le=1, description="Relevance of a result, at least.")
+    min_relevance: Share | None = Field(default=None, description="Relevance of a result, at least.")
 
 
 class FacetAnswer(BaseModel):
