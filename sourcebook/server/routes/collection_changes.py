@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Body, Header, Query
+from fastapi import APIRouter, Body, Header, Path, Query
 from starlette.responses import JSONResponse, Response
 
 from sourcebook.admin.api_collections import CollectionDeclaration
@@ -18,6 +18,7 @@ from sourcebook.server.routes.documents import etag
 from sourcebook.server.visibility import seen_collections
 
 router = APIRouter(prefix="/collections", tags=["collections"])
+_Changed = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["website"])]
 _CONFLICT: Final = failures(409)
 _CHANGED: Final = failures(409, 412)
 
@@ -43,7 +44,7 @@ def get_settings(name: Name, knowledge: Knowledge, grant: Reader) -> Response:
 
 @router.patch("/{name}", response_model=CollectionDeclaration, responses=_CHANGED, operation_id="change_collection")
 def change_collection(
-    name: Name,
+    name: _Changed,
     patch: Annotated[
         dict[str, Any],
         Body(
@@ -74,7 +75,7 @@ def change_collection(
 
 
 @router.delete("/{name}", status_code=204, responses=_CONFLICT, operation_id="delete_collection")
-def delete_collection(name: Name, knowledge: Knowledge, grant: Administrator) -> None:
+def delete_collection(name: _Changed, knowledge: Knowledge, grant: Administrator) -> None:
     """Take a collection that the API has made out of search and ingest, at once; its rows are deleted at night."""
     seen_collections(knowledge, grant, [name])
     knowledge.delete_collection(name, actor=grant.actor)
@@ -87,7 +88,7 @@ def delete_collection(name: Name, knowledge: Knowledge, grant: Administrator) ->
     responses=_CONFLICT,
     operation_id="add_source",
 )
-def add_source(name: Name, asked: NewSource, knowledge: Knowledge, grant: Writer) -> Response:
+def add_source(name: _Changed, asked: NewSource, knowledge: Knowledge, grant: Writer) -> Response:
     """Add a source to a collection that the API has made; the next ingest reads it."""
     seen_collections(knowledge, grant, [name])
     if asked.kind == "collection":
@@ -98,14 +99,14 @@ def add_source(name: Name, asked: NewSource, knowledge: Knowledge, grant: Writer
 
 @router.delete("/{name}/sources", status_code=204, responses=_CONFLICT, operation_id="remove_source")
 def remove_source(
-    name: Name,
+    name: _Changed,
     location: Annotated[
         str,
         Query(
             min_length=1,
             max_length=4_096,
             description="The source, as the settings or the status show it.",
-            examples=["https://docs.example.com/"],
+            examples=["https://blog.example.com/"],
         ),
     ],
     knowledge: Knowledge,
