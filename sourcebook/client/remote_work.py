@@ -1,12 +1,13 @@
 """The part of the client that asks for work, follows it and cancels it."""
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.client.actors import check_actor
 from sourcebook.client.server_connection import segment
-from sourcebook.errors import QueryError
+from sourcebook.errors import DatabaseUnavailableError, QueryError
 
 if TYPE_CHECKING:
     from sourcebook.admin.work_requests import WorkRequest
@@ -16,6 +17,9 @@ _PAGE: Final = 500
 """Requests for work of one answer."""
 _MOST: Final = 1_000
 """Requests for work of a list, at most."""
+
+_PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
+"""Seconds before each further attempt to follow a request where the server is away."""
 
 
 class RemoteWork(ABC):
@@ -105,6 +109,39 @@ class RemoteWork(ABC):
                 break
             before = page[-1].id
         return found
+
+    def follow_work(self, number: int) -> "Iterator[WorkRequest]":
+        """Yield a request as it is now and after each change, until it has ended.
+
+        Changes that come faster than the caller takes them are told as one. Where the server is away meanwhile, the
+        next one is waited for a few seconds.
+
+        Raises:
+            QueryError: there is no such request for the key.
+            AccessError: the key is not valid, or no longer is.
+            DatabaseError: the server fails or is out of reach.
+        """
+        from sourcebook.admin.work_requests import WorkRequest
+        from sourcebook.client.answers import read
+
+        revision = 0
+        pauses = iter(_PAUSES)
+        while True:
+            try:
+                with self.server.events(f"/v1/work-requests/{number:d}/events", revision) as events:
+                    for event in events:
+                        found = read(WorkRequest, event.data.encode())
+                        revision, pauses = found.revision, iter(_PAUSES)
+                        yield found
+                        if found.has_ended:
+                            return
+                pause = next(pauses, _PAUSES[-1])  # the server ends
+            except DatabaseUnavailableError:
+                following = next(pauses, None)
+                if following is None:
+                    raise
+                pause = following
+            time.sleep(pause)
 
     def cancel_work(self, number: int, *, actor: str | None = None) -> "WorkRequest | None":
         """Cancel a waiting request, or ask the worker of a running one to stop; None where there is no such request.

@@ -20,8 +20,11 @@ KEY_VARIABLE: Final = "SOURCEBOOK_KEY"
 CONNECT_SECONDS: Final = 10.0
 MISSING: Final = 404
 """Status of the answer where there is nothing of this name."""
+NO_CONTENT: Final = 204
 ATTEMPTS: Final = 3
 """Attempts of a request that may be repeated."""
+_SILENCE: Final = 40.0
+"""Seconds without a byte after which a stream of events is broken: a server gives a sign of life every 15."""
 _FIRST_PAUSE: Final = 0.2
 _PATIENCE: Final = 30.0
 """Seconds for all attempts of a request and the pauses between them, beyond which none begins."""
@@ -46,6 +49,7 @@ class ServerConnection:
         self.url = _checked_url(url)
         if not _is_duration(timeout):
             raise ConfigurationError(f"the timeout is {timeout!r}; it must be a number of seconds above 0")
+        self._timeout = float(timeout)
         try:
             import httpx2
             import stamina  # noqa: F401 - now, where its absence is told once
@@ -183,6 +187,28 @@ class ServerConnection:
             if not response.is_success:
                 raise error_of(self.url, response.status_code, response.headers, response.read())
             yield response
+
+    @contextmanager
+    def events(self, path: str, after: int = 0) -> "Iterator[Iterable[httpx2.ServerSentEvent]]":
+        """Open the server-sent events of a path; none where there are no more.
+
+        Args:
+            path: path below the URL.
+            after: id of the last event that the caller has; 0 for none.
+
+        Raises:
+            DatabaseUnavailableError: the server does not answer, or stops in the middle.
+            SourcebookError: it refuses; see `problems.error_of`.
+        """
+        import httpx2
+
+        headers = {"Last-Event-ID": str(after)} if after else {}
+        timeout = httpx2.Timeout(max(self._timeout, _SILENCE), connect=min(CONNECT_SECONDS, self._timeout))
+        with self._named_failures(), self._client.sse(path, headers=headers, timeout=timeout) as source:
+            response = source.response
+            if not response.is_success:
+                raise error_of(self.url, response.status_code, response.headers, response.read())
+            yield source if response.status_code != NO_CONTENT else ()
 
     def close(self) -> None:
         """Close the connections; may be called more than once."""

@@ -10,16 +10,19 @@ import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.audit import audit_events
+from sourcebook.admin.work_requests import claim_work, end_work, record_progress
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.errors import (
     AccessError,
     ChangedSettingsError,
     ConflictError,
+    DatabaseUnavailableError,
     OriginalGoneError,
     QueryError,
     UnknownDocumentError,
 )
 from sourcebook.knowledge_base import KnowledgeBase
+from tests.checkout import EXAMPLES
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
 
@@ -110,6 +113,60 @@ def test_work_is_asked_for_followed_and_cancelled(knowledge: KnowledgeBase, remo
         remote.request_work("nothing")
     with pytest.raises(QueryError):
         remote.work_requests(limit=0)
+
+
+def test_work_is_followed_to_its_end(base: Stages, remote: RemoteKnowledgeBase) -> None:
+    number = remote.request_work("handbook").id
+    told = remote.follow_work(number)
+    assert next(told).state == "waiting"
+    with base.connection() as connection:
+        claim_work(connection, worker="host:1")
+        assert next(told) == remote.work(number)
+        record_progress(connection, number, "documents", 1, 2, 0)
+        running = next(told)
+        assert (running.stage, running.done, running.total) == ("documents", 1, 2)
+        end_work(connection, number, "failed", "the disk is full")
+    last = next(told)
+    assert (last.state, last.error) == ("failed", "the disk is full")
+    assert list(told) == []
+    assert [each.state for each in remote.follow_work(number)] == ["failed"]
+    with pytest.raises(QueryError, match="no such request"):
+        next(remote.follow_work(999_999))
+
+
+def test_work_is_followed_past_a_server_that_starts_again(
+    base: Stages, knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sourcebook.client.remote_work._PAUSES", (0.05, 0.05))
+    number = knowledge.request_work("handbook").id
+    with serving(knowledge, requires_key=False) as client:
+        remote = RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}")
+        told = remote.follow_work(number)
+        assert next(told).state == "waiting"
+    with serving(knowledge, requires_key=False, port=client.port):
+        knowledge.cancel_work(number)
+        assert [each.state for each in told] == ["cancelled"]
+    with remote, pytest.raises(DatabaseUnavailableError):
+        next(remote.follow_work(number))
+
+
+def test_a_page_is_the_picture_of_the_library(
+    base: Stages, knowledge: KnowledgeBase, remote: RemoteKnowledgeBase
+) -> None:
+    base.write("handbook/report.pdf", (EXAMPLES / "library" / "reports" / "annual-review-2024.pdf").read_bytes())
+    base.run()
+    passage = next(each for each in knowledge.show("report.pdf").passages if each.page == 2).ordinal
+    options: dict[str, Any]
+    for options in ({}, {"scale": 0.5, "passage": passage}, {"scale": None, "passage": passage}):
+        here = knowledge.page_image("report.pdf", 2, "handbook", **options)
+        assert remote.page_image("report.pdf", 2, "handbook", **options) == here
+    assert len(here.boxes) > 1
+    with pytest.raises(QueryError):
+        remote.page_image("report.pdf", 99)
+    with pytest.raises(QueryError):
+        remote.page_image("handbook/power.md", 1)
+    with pytest.raises(UnknownDocumentError):
+        remote.page_image("nothing.pdf", 1)
 
 
 def test_lists_of_work_come_in_pages(

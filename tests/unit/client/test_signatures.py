@@ -10,6 +10,8 @@ from sourcebook.knowledge_base import KnowledgeBase
 OF_THE_PROCESS = {"connect", "database", "release", "forget_queries", "embed"}
 """What a knowledge base in another process has no part in: how it is opened, its database, its caches; and `embed`,
 which the server offers to the clients of others at `/v1/embeddings`."""
+OF_THE_CLIENT = {"follow_work"}
+"""What the client has beside: events come from a server."""
 
 
 def methods(kind: type) -> dict[str, inspect.Signature]:
@@ -21,7 +23,7 @@ def methods(kind: type) -> dict[str, inspect.Signature]:
 
 
 def test_the_client_has_every_method() -> None:
-    assert set(methods(KnowledgeBase)) - OF_THE_PROCESS == set(methods(RemoteKnowledgeBase))
+    assert set(methods(KnowledgeBase)) - OF_THE_PROCESS == set(methods(RemoteKnowledgeBase)) - OF_THE_CLIENT
 
 
 @pytest.mark.parametrize("name", sorted(set(methods(KnowledgeBase)) - OF_THE_PROCESS))
