@@ -44,9 +44,9 @@ def knowledge(base: Stages) -> KnowledgeBase:
     return base.knowledge
 
 
-def key(stages: Stages, scope: str, only: list[str] | None = None) -> str:
+def key(stages: Stages, name: str, scope: str = "read", only: list[str] | None = None) -> str:
     with stages.connection() as connection:
-        return create_key(connection, f"key for {scope}", (scope,), only, actor="test")[1]  # type: ignore[arg-type]
+        return create_key(connection, name, (scope,), only, actor="test")[1]  # type: ignore[arg-type]
 
 
 def test_the_examples_of_the_description_are_answered(base: Stages, knowledge: KnowledgeBase) -> None:
@@ -138,9 +138,11 @@ def test_schemathesis_finds_nothing(
     base: Stages, knowledge: KnowledgeBase, tmp_path: Path, scope: str, only: list[str] | None
 ) -> None:
     """Examples, boundary values, random and stateful requests, with every check that it has."""
-    key(base, "read")  # number 1, which an example revokes
+    key(base, "first")  # number 1, which an example revokes
     with serving(knowledge, requires_key=True, limits=RateLimits(wrong_keys=None)) as client:
-        status, output = run_schemathesis(client.port, key(base, scope, only), tmp_path, examples=EXAMPLES, seed=1)
+        status, output = run_schemathesis(
+            client.port, key(base, "own", scope, only), tmp_path, examples=EXAMPLES, seed=1
+        )
         assert client.get("/ready").status == 200
     said = "\n".join(line[:500] for line in output.splitlines())
     assert status == 0, said[-12_000:]
