@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.made_up_requests import run_schemathesis, violations_in
 from benchmarks.harness.report import Row, say
-from sourcebook.admin.access_keys import create_key
+from sourcebook.admin.access_keys import create_key, find_key
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Scope as KeyScope
 from sourcebook.server.app import create_app
@@ -44,6 +44,8 @@ def run(bench: Bench) -> list[Row]:
             with knowledge.database.connection() as connection:
                 _, key = create_key(connection, f"{scope} {number}", (scope,), None, actor="benchmark")
             violations += _fuzz(port, key, bench.options.seed + number, folder)
+            with knowledge.database.connection() as connection:
+                violations += [] if find_key(connection, key) else [f"the key for {scope} was revoked in its own run"]
             say(f"  {answers.total():,} requests, the last ones with a key for {scope}")
     statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(answers.items()))
     errors = sum(number for status, number in answers.items() if status >= SERVER_ERROR)
