@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from sourcebook.admin.access_keys import AccessKey
+
 CONFIGURATION: Final = """\
 hooks = "hooks.py"
 max-stream-events = 1
@@ -33,26 +35,28 @@ def before_call(context, case, kwargs):
     for name, value in list((case.headers or {}).items()):
         if name.lower() == "idempotency-key" and re.fullmatch("[!-~]{1,200}", str(value)):
             case.headers[name] = uuid4().hex
+    if str((case.path_parameters or {}).get("key")) == "OWN":
+        case.path_parameters["key"] = 1  # a run that revokes its own key sees nothing but 401 from there on
 """
 TIMEOUT: Final = 400
 """Seconds of a run, at most."""
 
 
 def run_schemathesis(
-    port: int, key: str, folder: Path, *, examples: int, seed: int, seconds: int | None = None
+    port: int, key: tuple[AccessKey, str], folder: Path, *, examples: int, seed: int, seconds: int | None = None
 ) -> tuple[int, str]:
     """Run examples, boundary values, random and stateful requests; return the exit status and the output.
 
     Args:
         port: of the server, on this machine.
-        key: a key of the server.
+        key: a key of the server, and its text.
         folder: the working folder of the run.
         examples: random cases of an operation.
         seed: of the random cases.
         seconds: budget of the run; none where None.
     """
-    (folder / "schemathesis.toml").write_text(CONFIGURATION.format(key=key), encoding="utf-8")
-    (folder / "hooks.py").write_text(HOOKS, encoding="utf-8")
+    (folder / "schemathesis.toml").write_text(CONFIGURATION.format(key=key[1]), encoding="utf-8")
+    (folder / "hooks.py").write_text(HOOKS.replace("OWN", str(key[0].id)), encoding="utf-8")
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", "schemathesis.toml", "--no-color", "run"]
     command += [f"http://127.0.0.1:{port}/openapi.json", "--checks", "all", "--warnings", "off"]
     command += ["--max-examples", str(examples), "--seed", str(seed), "--generation-database", "none"]

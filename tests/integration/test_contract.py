@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from benchmarks.harness.made_up_requests import run_schemathesis
-from sourcebook.admin.access_keys import create_key
+from sourcebook.admin.access_keys import AccessKey, create_key
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Scope
 from sourcebook.server.rate_limits import RateLimits
 from tests.checkout import EXAMPLES as EXAMPLE_FILES
 from tests.integration.http_server import Answer, Client, serving
@@ -44,9 +45,9 @@ def knowledge(base: Stages) -> KnowledgeBase:
     return base.knowledge
 
 
-def key(stages: Stages, name: str, scope: str = "read", only: list[str] | None = None) -> str:
+def key(stages: Stages, name: str, scope: Scope = "read", only: list[str] | None = None) -> tuple[AccessKey, str]:
     with stages.connection() as connection:
-        return create_key(connection, name, (scope,), only, actor="test")[1]  # type: ignore[arg-type]
+        return create_key(connection, name, (scope,), only, actor="test")
 
 
 def test_the_examples_of_the_description_are_answered(base: Stages, knowledge: KnowledgeBase) -> None:
@@ -135,14 +136,14 @@ def test_bodies_that_end_early_and_clients_that_leave_harm_nothing(base: Stages,
 
 @pytest.mark.parametrize(("scope", "only"), [("read", ["handbook"]), ("write", None), ("admin", None)])
 def test_schemathesis_finds_nothing(
-    base: Stages, knowledge: KnowledgeBase, tmp_path: Path, scope: str, only: list[str] | None
+    base: Stages, knowledge: KnowledgeBase, tmp_path: Path, scope: Scope, only: list[str] | None
 ) -> None:
     """Examples, boundary values, random and stateful requests, with every check that it has."""
     key(base, "first")  # number 1, which an example revokes
     own = key(base, "own", scope, only)
     with serving(knowledge, requires_key=True, limits=RateLimits(wrong_keys=None)) as client:
         status, output = run_schemathesis(client.port, own, tmp_path, examples=EXAMPLES, seed=1)
-        assert Client(client.port, own).get("/v1/collections").status == 200  # it did not revoke its own key
+        assert Client(client.port, own[1]).get("/v1/collections").status == 200  # it did not revoke its own key
         assert client.get("/ready").status == 200
     said = "\n".join(line[:500] for line in output.splitlines())
     assert status == 0, said[-12_000:]
