@@ -7,14 +7,18 @@ from typing import Final
 from sourcebook.errors import (
     AccessError,
     AmbiguousDocumentError,
+    ChangedSettingsError,
+    ConflictError,
     DatabaseBusyError,
     DatabaseError,
     DatabaseUnavailableError,
     ModelError,
+    OriginalGoneError,
     QueryError,
     RateLimitError,
     SourcebookError,
     UnknownDocumentError,
+    UploadSpaceError,
 )
 from sourcebook.model.problem_types import ProblemType
 
@@ -34,10 +38,13 @@ _BY_STATUS: Final[Mapping[int, type[SourcebookError]]] = {
     401: AccessError,
     403: AccessError,
     404: QueryError,
-    409: QueryError,
+    409: ConflictError,
+    410: OriginalGoneError,
+    412: ChangedSettingsError,
     413: QueryError,
     415: QueryError,
     422: QueryError,
+    507: UploadSpaceError,
 }
 
 
@@ -52,13 +59,16 @@ def error_of(url: str, status: int, headers: Mapping[str, str], content: bytes) 
 
     Returns:
         `QueryError` for what the request asks wrongly, `UnknownDocumentError`, `AccessError` for a key that is missing,
-        invalid or not enough, `RateLimitError`, `ModelError`, and `DatabaseError` for everything else: temporary where
+        invalid or not enough, `RateLimitError`, `ModelError`, `ConflictError`, `OriginalGoneError`, and
+        `DatabaseError` for everything else: temporary where
         another attempt can succeed.
     """
     problem = _problem(content)
     detail = problem.get("detail") or f"the server at {url} answers with status {status}"
     if status == 429:
         return RateLimitError(detail, seconds_to_wait(headers))
+    if status == 409 and seconds_to_wait(headers) is not None:  # the first attempt still runs
+        return DatabaseBusyError(detail)
     kind = _BY_TYPE.get(problem.get("type", "")) or _BY_STATUS.get(status)
     if kind is not None:
         return kind(detail)

@@ -6,7 +6,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
+from sourcebook.client.remote_documents import RemoteDocuments
+from sourcebook.client.remote_reports import RemoteReports
+from sourcebook.client.remote_uploads import RemoteUploads
+from sourcebook.client.remote_work import RemoteWork
 from sourcebook.client.server_connection import ServerConnection
 from sourcebook.errors import QueryError
 
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
     from sourcebook.search.results import SearchResults
 
 
-class RemoteKnowledgeBase(RemoteContents):
+class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteCollections, RemoteDocuments, RemoteUploads):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
     Methods, results and errors are those of `KnowledgeBase`. A server that is away raises `DatabaseUnavailableError`,
@@ -223,7 +228,7 @@ def _plain_reranking(rerank: "Reranking | None") -> dict[str, Any] | None:
     if rerank is None:
         return None
     values = asdict(rerank)
-    given = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
-    if any(each is not None for each in given) or values.pop("device") != "auto":
-        raise QueryError("a server reranks with its own models, providers and devices alone: give the name of a model")
+    of_the_server = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
+    if values.pop("device") != "auto" or any(value is not None for value in of_the_server):
+        raise QueryError("a server chooses how its own models compute, and from whom it gets others: give a name alone")
     return values

@@ -2,12 +2,14 @@
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
 
 from sourcebook.client.problems import error_of, pause_before_retry
-from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, MissingDependencyError, SourcebookError
+from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, MissingDependencyError, QueryError
 from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
@@ -16,8 +18,13 @@ if TYPE_CHECKING:
 KEY_VARIABLE: Final = "SOURCEBOOK_KEY"
 """Variable of the environment with the key of a server."""
 CONNECT_SECONDS: Final = 10.0
+MISSING: Final = 404
+"""Status of the answer where there is nothing of this name."""
+NO_CONTENT: Final = 204
 ATTEMPTS: Final = 3
 """Attempts of a request that may be repeated."""
+_SILENCE: Final = 40.0
+"""Seconds without a byte after which a stream of events is broken: a server gives a sign of life every 15."""
 _FIRST_PAUSE: Final = 0.2
 _PATIENCE: Final = 30.0
 """Seconds for all attempts of a request and the pauses between them, beyond which none begins."""
@@ -42,6 +49,7 @@ class ServerConnection:
         self.url = _checked_url(url)
         if not _is_duration(timeout):
             raise ConfigurationError(f"the timeout is {timeout!r}; it must be a number of seconds above 0")
+        self._timeout = float(timeout)
         try:
             import httpx2
             import stamina  # noqa: F401 - now, where its absence is told once
@@ -69,7 +77,7 @@ class ServerConnection:
         Raises:
             SourcebookError: see `problems.error_of`.
         """
-        return self.request("GET", path, parameters=parameters, repeatable=True)
+        return self.exchange("GET", path, parameters=parameters, repeatable=True).content
 
     def post(self, path: str, body: Mapping[str, object]) -> bytes:
         """Post JSON that asks and changes nothing; return the body of the answer.
@@ -77,27 +85,74 @@ class ServerConnection:
         Raises:
             SourcebookError: see `problems.error_of`.
         """
-        return self.request("POST", path, body=body, repeatable=True)
+        return self.exchange("POST", path, body=body, repeatable=True).content
 
-    def request(
+    def find(self, path: str, parameters: Mapping[str, object] | None = None) -> bytes | None:
+        """Return the body that a path answers with; None where there is nothing of this name for the key.
+
+        Raises:
+            SourcebookError: see `problems.error_of`.
+        """
+        response = self.exchange("GET", path, parameters=parameters, repeatable=True, may_be_missing=True)
+        return None if response.status_code == MISSING else response.content
+
+    def change(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        may_be_missing: bool = False,
+    ) -> "httpx2.Response":
+        """Send a change, which the server makes once although it is sent again; return the answer.
+
+        Args:
+            method: such as `POST`.
+            path: path below the URL.
+            body: sent as JSON.
+            parameters: of the query.
+            headers: further headers; a key of the caller's own as `Idempotency-Key`.
+            may_be_missing: whether 404 is an answer.
+
+        Raises:
+            SourcebookError: see `problems.error_of`.
+        """
+        once = {"Idempotency-Key": uuid4().hex, **(headers or {})}
+        return self.exchange(
+            method,
+            path,
+            parameters=parameters,
+            body=body,
+            headers=once,
+            repeatable=True,
+            may_be_missing=may_be_missing,
+        )
+
+    def exchange(
         self,
         method: str,
         path: str,
         *,
         parameters: Mapping[str, object] | None = None,
         body: Mapping[str, object] | None = None,
+        content: "bytes | Iterable[bytes] | None" = None,
         headers: Mapping[str, str] | None = None,
         repeatable: bool = False,
-    ) -> bytes:
-        """Send a request, again where it may be repeated and another attempt can succeed; return the answer's body.
+        may_be_missing: bool = False,
+    ) -> "httpx2.Response":
+        """Send a request, again where it may be repeated and another attempt can succeed; return the answer.
 
         Args:
             method: such as `GET`.
             path: path below the URL.
             parameters: of the query.
             body: sent as JSON.
+            content: sent as it is, in place of a body.
             headers: further headers.
             repeatable: whether it may reach the server twice without harm.
+            may_be_missing: whether 404 is an answer.
 
         Raises:
             DatabaseUnavailableError: the server does not answer.
@@ -114,39 +169,79 @@ class ServerConnection:
             wait_jitter=_FIRST_PAUSE,
         ):
             with attempt:
-                return self._attempt(method, path, sent, body, headers)
+                response = self._attempt(method, path, params=_texts(sent), json=body, content=content, headers=headers)
+                if response.is_success or (may_be_missing and response.status_code == MISSING):
+                    return response
+                raise error_of(self.url, response.status_code, response.headers, response.content)
         raise AssertionError("stamina ended without a result")
+
+    @contextmanager
+    def download(self, path: str) -> "Iterator[httpx2.Response]":
+        """Open the answer of a path without its body, which the caller reads piece by piece.
+
+        Raises:
+            DatabaseUnavailableError: the server does not answer, or stops in the middle.
+            SourcebookError: it refuses; see `problems.error_of`.
+        """
+        with self._named_failures(), self._client.stream("GET", path) as response:
+            if not response.is_success:
+                raise error_of(self.url, response.status_code, response.headers, response.read())
+            yield response
+
+    @contextmanager
+    def events(self, path: str, after: int = 0) -> "Iterator[Iterable[httpx2.ServerSentEvent]]":
+        """Open the server-sent events of a path; none where there are no more.
+
+        Args:
+            path: path below the URL.
+            after: id of the last event that the caller has; 0 for none.
+
+        Raises:
+            DatabaseUnavailableError: the server does not answer, or stops in the middle.
+            SourcebookError: it refuses; see `problems.error_of`.
+        """
+        import httpx2
+
+        headers = {"Last-Event-ID": str(after)} if after else {}
+        timeout = httpx2.Timeout(max(self._timeout, _SILENCE), connect=min(CONNECT_SECONDS, self._timeout))
+        with self._named_failures(), self._client.sse(path, headers=headers, timeout=timeout) as source:
+            response = source.response
+            if not response.is_success:
+                raise error_of(self.url, response.status_code, response.headers, response.read())
+            yield source if response.status_code != NO_CONTENT else ()
 
     def close(self) -> None:
         """Close the connections; may be called more than once."""
         self._client.close()
 
-    def _attempt(
-        self,
-        method: str,
-        path: str,
-        parameters: Mapping[str, object],
-        body: Mapping[str, object] | None,
-        headers: Mapping[str, str] | None,
-    ) -> bytes:
+    def _attempt(self, method: str, path: str, **sent: Any) -> "httpx2.Response":
+        with self._named_failures():
+            return self._client.request(method, path, **sent)
+
+    @contextmanager
+    def _named_failures(self) -> Iterator[None]:
+        """Raise what keeps a request from its answer as `DatabaseUnavailableError`."""
         import httpx2
 
         try:
-            response = self._client.request(
-                method, path, params=_texts(parameters), json=body, headers=dict(headers or {})
-            )
+            yield
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             what = "does not answer in time" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
             _log.info("%s %s: %s", self.url, what, error)
             raise DatabaseUnavailableError(
                 f"the server at {self.url} {what}", remedy="is sourcebook serve running there?"
             ) from error
-        if not response.is_success:
-            raise self._error(response)
-        return response.content
 
-    def _error(self, response: "httpx2.Response") -> SourcebookError:
-        return error_of(self.url, response.status_code, response.headers, response.content)
+
+def segment(name: str) -> str:
+    """Return a name as a part of a path.
+
+    Raises:
+        QueryError: it is `.` or `..`, which lead elsewhere.
+    """
+    if name in {"", ".", ".."}:
+        raise QueryError(f"{name!r} is no name")
+    return quote(name, safe="", errors="replace")
 
 
 def _is_duration(value: object) -> bool:

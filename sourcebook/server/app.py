@@ -13,6 +13,7 @@ from sourcebook.metrics import register
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit, upload_limit
+from sourcebook.server.description import DescribedApp
 from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.page.assembly import add_page
@@ -96,7 +97,7 @@ def create_app(
         dagster_url: the address of Dagster's page, to which the pages link the runs of work.
     """
     agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version)
-    app = FastAPI(
+    app = DescribedApp(
         title="Sourcebook",
         version=version or "0",
         description=DESCRIPTION,
@@ -134,7 +135,7 @@ def create_app(
         api.include_router(module.router)
     app.include_router(api)
     app.include_router(operation.router)
-    app.include_router(dify.router, responses=_FAILURES)
+    app.include_router(dify.router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(Idempotency, knowledge=knowledge)
     app.add_middleware(BodyLimit, most_upload=upload_limit())

@@ -10,7 +10,7 @@ _NEW: Final[dict[str, JsonValue]] = {
     "name": "website",
     "settings": {"sites": [{"url": "https://docs.example.com/", "max_pages": 200}]},
 }
-_SOURCE: Final[dict[str, JsonValue]] = {"kind": "site", "source": {"url": "https://docs.example.com/"}}
+_SOURCE: Final[dict[str, JsonValue]] = {"kind": "site", "source": {"url": "https://blog.example.com/"}}
 
 
 class _Sent(BaseModel):

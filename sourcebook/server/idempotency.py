@@ -24,11 +24,11 @@ from sourcebook.server.access import grant_of
 from sourcebook.server.problems import answer_to, problem
 
 _METHODS: Final = frozenset({"POST", "PATCH", "DELETE"})
-_READING: Final = frozenset({"/v1/search", "/v1/similar", "/v1/facets", "/v1/embeddings"})
+_READING: Final = frozenset({"/v1/search", "/v1/similar", "/v1/facets", "/v1/embeddings", "/v1/documents/export"})
 """Routes that take a body and change nothing."""
 _SECRET: Final = frozenset({"/v1/keys"})
 """Routes whose answers are kept nowhere."""
-_LONGEST_KEY: Final = 200
+LONGEST_KEY: Final = 200
 _MOST_BYTES: Final = 1_000_000
 """Bytes of a request that is repeated, and of an answer that is kept, at most."""
 _KEPT_HEADERS: Final = frozenset({b"content-type", b"location", b"etag"})
@@ -56,8 +56,8 @@ class Idempotency:
             return
         request = Request(scope)
         try:
-            if not 1 <= len(key) <= _LONGEST_KEY or not all(33 <= byte <= 126 for byte in key):
-                answer = problem(400, f"an Idempotency-Key has 1 to {_LONGEST_KEY} visible ASCII characters")
+            if not 1 <= len(key) <= LONGEST_KEY or not all(33 <= byte <= 126 for byte in key):
+                answer = problem(400, f"an Idempotency-Key has 1 to {LONGEST_KEY} visible ASCII characters")
                 await answer(scope, receive, send)
                 return
             read = await _first_bytes(receive)
@@ -152,10 +152,14 @@ class _HeldAnswer:
         return KeptAnswer(status, headers, b"".join(message.get("body", b"") for message in bodies))
 
 
+def takes_key(method: str, path: str) -> bool:
+    """Return whether a key has an effect on the requests of a method to a path."""
+    return method in _METHODS and path.startswith("/v1/") and path not in _READING | _SECRET
+
+
 def _key_in(scope: Scope) -> bytes | None:
     """Return the key of a request that may need it; None for all others."""
-    path = scope["path"]
-    if scope["method"] not in _METHODS or not path.startswith("/v1/") or path in _READING | _SECRET:
+    if not takes_key(scope["method"], scope["path"]):
         return None
     headers = dict(scope["headers"])
     key: bytes | None = headers.get(b"idempotency-key")

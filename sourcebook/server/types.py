@@ -19,12 +19,12 @@ from sourcebook.search.results import SearchResult
 _EXAMPLE: dict[str, JsonValue] = {"query": "How long do the batteries last?", "limit": 3}
 
 
-def _whole(value: Any) -> Any:
+def as_whole(value: Any) -> Any:
     """Return 5.0, which JSON does not tell from 5, as a whole number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True)]
+Whole = Annotated[int, BeforeValidator(as_whole), Field(strict=True)]
 Number = Annotated[float, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 
@@ -55,7 +55,7 @@ class RerankingSettings(_Sent):
     timeout: Annotated[Number, Field(gt=0, le=60)] | None = Field(
         default=2.0, description="Seconds; null for no limit."
     )
-    max_length: Annotated[int, Field(strict=True, ge=8), BeforeValidator(_whole)] | None = None
+    max_length: Annotated[int, Field(strict=True, ge=8), BeforeValidator(as_whole)] | None = None
 
 
 class SearchQuery(_Sent):

@@ -12,13 +12,11 @@ _MOST: Final = 1_000
 
 
 def _storable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("a NUL cannot be stored")
     text.encode()  # a lone surrogate cannot be, and raises a ValueError
     return text
 
 
-Name = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_storable)]
+Name = Annotated[str, Field(min_length=1, max_length=8_000, pattern=r"^[^\x00]*$"), AfterValidator(_storable)]
 
 
 class SyncQuery(BaseModel):

@@ -70,8 +70,9 @@ def serving(
     limits: RateLimits | None = None,
     origins: Collection[str] = (),
     dagster_url: str | None = None,
+    port: int = 0,
 ) -> Iterator[Client]:
-    """Serve a knowledge base on a free port of the loopback address."""
+    """Serve a knowledge base on a free port of the loopback address, or on one that was free before."""
     app = create_app(
         knowledge,
         requires_key=requires_key,
@@ -80,7 +81,7 @@ def serving(
         origins=origins,
         dagster_url=dagster_url,
     )
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -89,5 +90,6 @@ def serving(
             thread.join(0.01)  # until it listens
         yield Client(server.servers[0].sockets[0].getsockname()[1])
     finally:
+        app.state.work_events.end()  # as `sourcebook serve` does
         server.should_exit = True
         thread.join()

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkout import DOCS
+from tests.checkout import DOCS, EXAMPLES
+from tests.integration.http_server import serving
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
 
+REPORT = (EXAMPLES / "library" / "reports" / "annual-review-2024.pdf").read_bytes()
 PAGES = ("searching.md", "filters.md", "python.md")
 
 
@@ -23,6 +25,7 @@ def test_the_examples_of_a_page_run(
 ) -> None:
     """On a knowledge base with a collection `handbook` each ends without an error, and prints what was found."""
     stages.write("power.md", "# Power\n\nThe batteries last thirty hours. Two directors may sign a contract.\n")
+    stages.write("reports/annual-review-2024.pdf", REPORT)
     stages.configure()
     stages.run()
     monkeypatch.chdir(tmp_path)
@@ -32,7 +35,9 @@ def test_the_examples_of_a_page_run(
     text = (DOCS / page).read_text(encoding="utf-8")
     examples = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert examples
-    for number, example in enumerate(examples):
-        exec(compile(example, f"{page}, example {number}", "exec"), {"__name__": "__main__"})  # noqa: S102 - the project's own text
-        if "print(" in example:
-            assert re.search("power|handbook", capsys.readouterr().out, re.IGNORECASE), example
+    with serving(stages.knowledge, requires_key=False) as client:
+        for number, example in enumerate(examples):
+            code = example.replace("http://127.0.0.1:8320", f"http://127.0.0.1:{client.port}")
+            exec(compile(code, f"{page}, example {number}", "exec"), {"__name__": "__main__"})  # noqa: S102 - the project's own text
+            if "print(" in example:
+                assert re.search("power|handbook|annual-review", capsys.readouterr().out, re.IGNORECASE), example

@@ -205,7 +205,7 @@ def test_errors_are_problems_that_repeat_nothing(base: Stages, knowledge: Knowle
             (422, client.post("/v1/search", b"\xff\xfe<script>canary", Content_Type="text/html")),
             (404, client.get("/v1/collections/%3Cscript%3Ecanary%3C%2Fscript%3E")),
             (404, client.get("/v1/documents/99999999999999999999999")),
-            (422, client.get("/v1/documents/%3Cscript%3Ecanary")),
+            (404, client.get("/v1/documents/%3Cscript%3Ecanary")),
             (422, client.get("/v1/documents?cursor=%3Cscript%3Ecanary")),
             (400, client.get("/v1/documents?cursor=canary")),
             (422, client.get("/v1/documents?state=%3Cscript%3Ecanary")),

@@ -142,7 +142,7 @@ def test_a_page_is_a_picture_with_a_passage_marked(base: Stages, knowledge: Know
             (422, "1.png?scale=nan"),
             (422, "1.png?scale=11"),
             (422, "1.png?passage=-1"),
-            (422, "x.png"),
+            (404, "x.png"),
         ]:
             assert client.get(f"{path}/{refused}").status == status, refused
         assert client.get(f"/v1/documents/{number(base, 'plain.txt')}/pages/1.png").status == 400

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pydantic_core
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from sourcebook.search.request import MOST_CHARACTERS
@@ -15,7 +15,7 @@ from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.adapters.dify_conditions import MetadataCondition, as_filter
 from sourcebook.server.problems import NoAccessError
 from sourcebook.server.searching import search_as_asked
-from sourcebook.server.types import SearchQuery
+from sourcebook.server.types import SearchQuery, Share, as_whole
 from sourcebook.server.visibility import NotFoundError
 
 _MOST = 100
@@ -27,8 +27,8 @@ class RetrievalSetting(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    top_k: Annotated[int, Field(ge=1, le=_MOST)] = 5
-    score_threshold: Annotated[float, Field(ge=0, le=1)] | None = 0.0
+    top_k: Annotated[int, Field(strict=True, ge=1, le=_MOST), BeforeValidator(as_whole)] = 5
+    score_threshold: Share | None = 0.0
 
 
 class RetrievalWanted(BaseModel):

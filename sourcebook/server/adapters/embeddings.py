@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 
 import pydantic_core
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
 from sourcebook.errors import QueryError
 from sourcebook.search.embed_texts import MOST_TEXTS, TextVectors
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.types import Whole
+from sourcebook.server.types import as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections
 
 router = APIRouter(tags=["adapters"])
@@ -32,7 +32,9 @@ class EmbeddingsWanted(BaseModel):
     )
     model: str = Field(description="Name of a model that a collection uses.")
     encoding_format: Literal["float", "base64"] = "float"
-    dimensions: Whole | None = Field(default=None, ge=1, description="Allowed where the model has as many.")
+    dimensions: Annotated[int, Field(strict=True, ge=1), BeforeValidator(as_whole)] | None = Field(
+        default=None, description="Allowed where the model has as many."
+    )
     user: str | None = Field(default=None, description="Has no effect.")
     input_type: Literal["passage", "query"] = Field(
         default="passage", description="An extension: some models embed queries in another way than passages."

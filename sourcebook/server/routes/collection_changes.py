@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Body, Header, Query
+from fastapi import APIRouter, Body, Header, Path, Query
 from starlette.responses import JSONResponse, Response
 
 from sourcebook.admin.api_collections import CollectionDeclaration
@@ -13,10 +13,12 @@ from sourcebook.model.access import Grant
 from sourcebook.server.access import Administrator, Knowledge, Reader, Writer
 from sourcebook.server.collection_types import NewCollection, NewSource
 from sourcebook.server.problems import ForbiddenError, failures
+from sourcebook.server.routes.collections import Name
 from sourcebook.server.routes.documents import etag
 from sourcebook.server.visibility import seen_collections, shown_settings
 
 router = APIRouter(prefix="/collections", tags=["collections"])
+_Changed = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["website"])]
 _CONFLICT: Final = failures(409)
 _CHANGED: Final = failures(409, 412)
 
@@ -34,7 +36,7 @@ def create_collection(asked: NewCollection, knowledge: Knowledge, grant: Adminis
 
 
 @router.get("/{name}/settings", response_model=CollectionDeclaration, operation_id="get_collection_settings")
-def get_settings(name: str, knowledge: Knowledge, grant: Reader) -> Response:
+def get_settings(name: Name, knowledge: Knowledge, grant: Reader) -> Response:
     """Return the settings of a collection without secrets, and whether the file or the API declares it."""
     seen_collections(knowledge, grant, [name])
     return _answer(knowledge.collection_settings(name), grant)
@@ -42,7 +44,7 @@ def get_settings(name: str, knowledge: Knowledge, grant: Reader) -> Response:
 
 @router.patch("/{name}", response_model=CollectionDeclaration, responses=_CHANGED, operation_id="change_collection")
 def change_collection(
-    name: str,
+    name: _Changed,
     patch: Annotated[
         dict[str, Any],
         Body(
@@ -74,7 +76,7 @@ def change_collection(
 
 
 @router.delete("/{name}", status_code=204, responses=_CONFLICT, operation_id="delete_collection")
-def delete_collection(name: str, knowledge: Knowledge, grant: Administrator) -> None:
+def delete_collection(name: _Changed, knowledge: Knowledge, grant: Administrator) -> None:
     """Take a collection that the API has made out of search and ingest, at once; its rows are deleted at night."""
     seen_collections(knowledge, grant, [name])
     knowledge.delete_collection(name, actor=grant.actor)
@@ -87,7 +89,7 @@ def delete_collection(name: str, knowledge: Knowledge, grant: Administrator) -> 
     responses=_CONFLICT,
     operation_id="add_source",
 )
-def add_source(name: str, asked: NewSource, knowledge: Knowledge, grant: Writer) -> Response:
+def add_source(name: _Changed, asked: NewSource, knowledge: Knowledge, grant: Writer) -> Response:
     """Add a source to a collection that the API has made; the next ingest reads it."""
     seen_collections(knowledge, grant, [name])
     if asked.kind == "collection":
@@ -98,9 +100,15 @@ def add_source(name: str, asked: NewSource, knowledge: Knowledge, grant: Writer)
 
 @router.delete("/{name}/sources", status_code=204, responses=_CONFLICT, operation_id="remove_source")
 def remove_source(
-    name: str,
+    name: _Changed,
     location: Annotated[
-        str, Query(min_length=1, max_length=4_096, description="The source, as the settings or the status show it.")
+        str,
+        Query(
+            min_length=1,
+            max_length=4_096,
+            description="The source, as the settings or the status show it.",
+            examples=["https://blog.example.com/"],
+        ),
     ],
     knowledge: Knowledge,
     grant: Writer,

@@ -4,7 +4,6 @@ from collections import defaultdict
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from sourcebook.admin.document_labels import change_labels, lock_document
@@ -67,15 +66,8 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
     return RetryAnswer(work=work)
 
 
-@router.api_route("/retry", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
-@router.api_route("/export", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
-def refuse_other_methods() -> None:
-    """Answer that these addresses take no other method; they would be taken for those of documents otherwise."""
-    raise HTTPException(405, headers={"Allow": "POST"})
-
-
 @router.patch(
-    "/{document}", response_model=DocumentAnswer, responses=PRECONDITION_FAILED, operation_id="change_document"
+    "/{document:number}", response_model=DocumentAnswer, responses=PRECONDITION_FAILED, operation_id="change_document"
 )
 def change_document(
     document: DocumentNumber,
@@ -102,7 +94,7 @@ def change_document(
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
-@router.delete("/{document}", operation_id="remove_document")
+@router.delete("/{document:number}", operation_id="remove_document")
 def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RemovedDocuments:
     """Remove a document although its source still has it; no ingest brings it back until it is restored.
 
@@ -114,7 +106,7 @@ def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Write
     return RemovedDocuments(removed=[item for item in removed if grant.sees(item.collection)])
 
 
-@router.post("/{document}/restore", status_code=202, operation_id="restore_document")
+@router.post("/{document:number}/restore", status_code=202, operation_id="restore_document")
 def restore_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RestoredDocuments:
     """Undo a removal, and ask for the work that makes the document searchable again."""
     found = own_document(knowledge, grant, document)

@@ -31,7 +31,7 @@ IfNoneMatch = Annotated[str | None, Header(description="The `ETag` of an earlier
 
 
 @router.get(
-    "/{document}/original",
+    "/{document:number}/original",
     operation_id="get_original",
     response_class=Response,
     responses={
@@ -65,7 +65,7 @@ def get_original(
 
 
 @router.get(
-    "/{document}/pages/{page}.png",
+    "/{document:number}/pages/{page:number}.png",
     operation_id="get_page_image",
     response_class=Response,
     responses={200: {"content": {"image/png": {}}, "description": "The picture."}, **_UNCHANGED, **_GONE},
@@ -89,7 +89,7 @@ def get_page_image(
     return Response(picture.png, media_type="image/png", headers=headers)
 
 
-@router.get("/{document}/pages/{page}", operation_id="get_page", responses=_GONE)
+@router.get("/{document:number}/pages/{page:number}", operation_id="get_page", responses=_GONE)
 def get_page(
     document: DocumentNumber, page: PageNumber, knowledge: Knowledge, grant: Reader, passage: MarkedPassage = None
 ) -> PagePlaces:
@@ -100,7 +100,7 @@ def get_page(
 
 
 @router.get(
-    "/{document}/export",
+    "/{document:number}/export",
     operation_id="export_document",
     response_class=Response,
     responses={200: {"content": {"text/markdown": {}}, "description": "Markdown with front matter."}},

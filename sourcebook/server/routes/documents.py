@@ -78,7 +78,7 @@ def list_documents(
 
 
 @router.get(
-    "/{document}",
+    "/{document:number}",
     response_model=DocumentAnswer,
     operation_id="get_document",
     responses={304: {"description": "Nothing has changed since the answer with the `ETag` that was sent."}},
@@ -96,7 +96,7 @@ def get_document(
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
-@router.get("/{document}/chunks", operation_id="get_chunks")
+@router.get("/{document:number}/chunks", operation_id="get_chunks")
 def get_chunks(document: Number, knowledge: Knowledge, grant: Reader) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
     return ChunkList(chunks=list(visible_document(knowledge, grant, document).passages))

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 
 from sourcebook.admin.judgments import HIGHEST_GRADE, RecordedJudgment
@@ -13,10 +13,12 @@ from sourcebook.model.access import Grant
 from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader, Writer
 from sourcebook.server.routes.collections import Named
-from sourcebook.server.types import Whole
+from sourcebook.server.types import Whole, as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
 
 router = APIRouter(prefix="/judgments", tags=["judgments"])
+
+_Grade = Annotated[int, Field(strict=True, ge=-HIGHEST_GRADE, le=HIGHEST_GRADE), BeforeValidator(as_whole)]
 
 
 class JudgmentSent(BaseModel):
@@ -30,10 +32,8 @@ class JudgmentSent(BaseModel):
 
     query: str = Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="As it was asked.")
     document: str | Whole = Field(description="Its id, its URI or the end of its path.")
-    grade: Whole | None = Field(
+    grade: _Grade | None = Field(
         default=1,
-        ge=-HIGHEST_GRADE,
-        le=HIGHEST_GRADE,
         description="0 where the document does not answer, above 0 the better it does; null deletes the judgment.",
     )
     collection: str | None = Field(default=None, description="Its collection, where several have it.")
@@ -62,8 +62,19 @@ def judge(sent: JudgmentSent, request: Request, knowledge: Knowledge, grant: Wri
 def forget_judgment(
     knowledge: Knowledge,
     grant: Writer,
-    query: Annotated[str, Query(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S")],
-    document: Annotated[str, Query(description="Its id, its URI or the end of its path.")],
+    query: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=MOST_CHARACTERS,
+            pattern=r"\S",
+            description="As it was asked.",
+            examples=["How long do the batteries last?"],
+        ),
+    ],
+    document: Annotated[
+        str, Query(description="Its id, its URI or the end of its path.", examples=["handbook/power.md"])
+    ],
     collection: Annotated[str | None, Query(description="Its collection, where several have it.")] = None,
 ) -> None:
     """Delete the judgment of a document for a query."""

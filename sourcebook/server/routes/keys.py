@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from sourcebook.admin.access_keys import MOST_REQUESTS, AccessKey, create_key, list_keys, revoke_key
 from sourcebook.admin.audit import AuditEvent, audit_events
 from sourcebook.errors import QueryError
 from sourcebook.model.access import Scope
 from sourcebook.server.access import Administrator, Knowledge, Operator
-from sourcebook.server.types import Whole
+from sourcebook.server.types import as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections
 
 router = APIRouter(tags=["keys"])
@@ -38,14 +38,14 @@ class KeyWanted(BaseModel):
 
     name: str = Field(min_length=1, max_length=80, description="What a person calls it; no other valid key has it.")
     scopes: list[Scope] = Field(default=["read"], min_length=1, description="Each includes those before it.")
-    collections: list[str] | None = Field(
-        default=None, min_length=1, description="The only collections that it sees; every collection by default."
+    collections: Annotated[list[str], Field(min_length=1)] | None = Field(
+        default=None, description="The only collections that it sees; every collection by default."
     )
-    expires_in: Whole | None = Field(
-        default=None, ge=1, le=3_200_000_000, description="Seconds until it expires; never by default."
+    expires_in: Annotated[int, Field(strict=True, ge=1, le=3_200_000_000), BeforeValidator(as_whole)] | None = Field(
+        default=None, description="Seconds until it expires; never by default."
     )
-    requests_a_minute: Whole | None = Field(
-        default=None, ge=1, le=MOST_REQUESTS, description="The limit of the server by default."
+    requests_a_minute: Annotated[int, Field(strict=True, ge=1, le=MOST_REQUESTS), BeforeValidator(as_whole)] | None = (
+        Field(default=None, description="The limit of the server by default.")
     )
 
 
@@ -94,8 +94,10 @@ def new_key(
     return CreatedKey(text=text, key=_shown(key))
 
 
-@router.delete("/keys/{key}", operation_id="revoke_key")
-def end_key(key: int, knowledge: Knowledge, grant: Administrator) -> ShownKey:
+@router.delete("/keys/{key:number}", operation_id="revoke_key")
+def end_key(
+    key: Annotated[int, Path(description="Id of the key.", examples=[1])], knowledge: Knowledge, grant: Administrator
+) -> ShownKey:
     """Revoke a key by its id: the next request with it is refused."""
     with knowledge.database.connection() as connection:
         found = [each for each in list_keys(connection) if each.id == key and grant.sees_all(each.collections)]

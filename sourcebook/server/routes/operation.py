@@ -21,13 +21,13 @@ class State(BaseModel):
     status: Literal["ok"] = "ok"
 
 
-@router.get("/health", operation_id="health")
+@router.get("/health", operation_id="health", responses=failures(429))
 async def health() -> State:
     """Answer as long as the process lives; the database is not asked."""
     return State()
 
 
-@router.get("/ready", operation_id="ready", responses=failures(503))
+@router.get("/ready", operation_id="ready", responses=failures(429, 503))
 def ready(knowledge: Knowledge) -> State:
     """Answer where the database does, too; 503 otherwise."""
     with knowledge.database.short_connection() as connection:
@@ -40,7 +40,7 @@ def ready(knowledge: Knowledge) -> State:
     operation_id="metrics",
     response_class=PlainTextResponse,
     dependencies=[Security(KEY_SCHEME)],
-    responses=failures(401, 403, 503),
+    responses=failures(401, 403, 429, 503),
 )
 def metrics(request: Request, _: Administrator) -> Response:
     """Return the Prometheus metrics of the searches of this process."""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final
 from urllib.parse import unquote_to_bytes
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -20,6 +20,7 @@ from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader, Writer
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.problems import MEDIA_TYPE, Problem, problem
+from sourcebook.server.routes.collections import Name
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
 from sourcebook.server.visibility import NotFoundError, seen_collections
 
@@ -28,6 +29,7 @@ router = APIRouter(tags=["uploads"])
 _log = logging.getLogger(__name__)
 _NO_UPLOAD: Final = "there is no such upload"
 _Collection = Annotated[str, Query(description="Name of the collection.", examples=["handbook"])]
+_UploadName = Annotated[str, Path(description="Name of the upload.", examples=["policies/leave.md"])]
 _Tags = Annotated[
     list[str] | None, Query(description="Tags of the documents; without any, those of the version before.")
 ]
@@ -45,8 +47,15 @@ _FORM: Final[dict[str, Any]] = {
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
+                    "additionalProperties": False,
                     "required": [FIELD],
-                    "properties": {FIELD: {"type": "array", "items": {"type": "string", "format": "binary"}}},
+                    "properties": {
+                        FIELD: {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "string", "format": "binary", "minLength": 1},
+                        }
+                    },
                 }
             }
         },
@@ -55,7 +64,7 @@ _FORM: Final[dict[str, Any]] = {
 _BYTES: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary", "minLength": 1}}},
     }
 }
 
@@ -104,7 +113,7 @@ async def upload_documents(
     operation_id="put_upload",
 )
 async def put_upload(
-    request: Request, knowledge: Knowledge, grant: Writer, collection: str, name: str, tag: _Tags = None
+    request: Request, knowledge: Knowledge, grant: Writer, collection: Name, name: _UploadName, tag: _Tags = None
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
     if not _is_unicode(request.scope["raw_path"]):
@@ -141,7 +150,7 @@ def list_uploads(
 
 
 @router.get("/uploads/{collection}/{name:path}", operation_id="get_upload")
-def get_upload(knowledge: Knowledge, grant: Reader, collection: str, name: str) -> UploadVersions:
+def get_upload(knowledge: Knowledge, grant: Reader, collection: Name, name: _UploadName) -> UploadVersions:
     """Return the versions of an upload that are kept, the newest first, removed ones included."""
     seen_collections(knowledge, grant, [collection])
     versions = knowledge.upload_versions(collection, name)

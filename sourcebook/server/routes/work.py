@@ -1,8 +1,8 @@
 """Routes for work: asking for it, following it, cancelling it."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, get_args
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 from starlette.responses import Response
 
 from sourcebook.admin.work_requests import WorkRequest, WorkState
@@ -10,19 +10,30 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader, needing, present_grant
 from sourcebook.server.problems import NoAccessError
+from sourcebook.server.routes.collections import Name
 from sourcebook.server.visibility import NotFoundError, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream
 from sourcebook.server.work_types import SyncQuery, WorkPage
 
 router = APIRouter(tags=["work"])
 Writer = Annotated[Grant, needing("write")]
+_Number = Annotated[int, Path(description="Id of the request.", examples=[1])]
+_EVENT: Final = {
+    "type": "object",
+    "required": ["event", "id", "data"],
+    "properties": {
+        "event": {"type": "string", "enum": list(get_args(WorkState))},
+        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "The revision of the request."},
+        "data": {"type": "string", "contentMediaType": "application/json", "description": "The request."},
+    },
+}
 _IDS: Final = 1 << 63
 """Numbers from here on are no id that the database can be asked for."""
 
 
 @router.post("/collections/{name}/sync", status_code=202, operation_id="sync")
 def sync(
-    name: str,
+    name: Name,
     knowledge: Knowledge,
     grant: Writer,
     response: Response,
@@ -61,14 +72,14 @@ def list_work_requests(
     return WorkPage(requests=found[:limit], next_cursor=str(found[limit - 1].id) if len(found) > limit else None)
 
 
-@router.get("/work-requests/{number}", operation_id="get_work_request")
-def get_work_request(number: int, knowledge: Knowledge, grant: Reader) -> WorkRequest:
+@router.get("/work-requests/{number:number}", operation_id="get_work_request")
+def get_work_request(number: _Number, knowledge: Knowledge, grant: Reader) -> WorkRequest:
     """Return a request for work as it is now."""
     return visible_work(knowledge, grant, number)
 
 
-@router.post("/work-requests/{number}/cancel", operation_id="cancel_work_request")
-def cancel_work_request(number: int, knowledge: Knowledge, grant: Writer) -> WorkRequest:
+@router.post("/work-requests/{number:number}/cancel", operation_id="cancel_work_request")
+def cancel_work_request(number: _Number, knowledge: Knowledge, grant: Writer) -> WorkRequest:
     """Cancel a request that waits, or ask the worker of a running one to stop after the batch that it works on."""
     visible_work(knowledge, grant, number)
     cancelled = knowledge.cancel_work(number, actor=grant.actor)
@@ -78,13 +89,16 @@ def cancel_work_request(number: int, knowledge: Knowledge, grant: Writer) -> Wor
 
 
 @router.get(
-    "/work-requests/{number}/events",
+    "/work-requests/{number:number}/events",
     operation_id="follow_work_request",
     response_class=EventStream,
-    responses={204: {"description": "The request has ended, and the client has its last event."}},
+    responses={
+        200: {"content": {EventStream.media_type: {"schema": _EVENT}}, "description": "The changes."},
+        204: {"description": "The request has ended, and the client has its last event."},
+    },
 )
 def follow_work_request(
-    number: int,
+    number: _Number,
     request: Request,
     knowledge: Knowledge,
     grant: Reader,

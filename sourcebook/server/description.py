@@ -1,0 +1,76 @@
+"""The description of the API (OpenAPI), with the headers that the middleware reads and writes."""
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from sourcebook.server.idempotency import LONGEST_KEY, takes_key
+
+_KEY: Final = "Idempotency-Key"
+_MULTIPART: Final = "multipart/form-data"
+_PARAMETER: Final[dict[str, Any]] = {
+    "name": _KEY,
+    "in": "header",
+    "required": False,
+    "description": "A name of your own: the same request sent again with it changes nothing again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]+$"},
+}
+_LIMITS: Final[dict[str, dict[str, Any]]] = {
+    "RateLimit-Limit": {"description": "Requests a minute.", "schema": {"type": "integer"}},
+    "RateLimit-Remaining": {"description": "Requests that are left.", "schema": {"type": "integer"}},
+    "RateLimit-Reset": {"description": "Seconds until all are back.", "schema": {"type": "integer"}},
+    "RateLimit": {"description": "As draft 10 of the IETF writes it.", "schema": {"type": "string"}},
+    "RateLimit-Policy": {"description": "As draft 10 of the IETF writes it.", "schema": {"type": "string"}},
+}
+"""Headers of the answers to callers with a limit."""
+_OTHERS: Final[dict[str, dict[str, Any]]] = {
+    "Retry-After": {"description": "Seconds until the next attempt.", "schema": {"type": "integer"}},
+    "Idempotency-Replayed": {
+        "description": "The answer is that of an earlier request with this key.",
+        "schema": {"type": "string", "const": "true"},
+    },
+}
+_WITH_PAUSE: Final = frozenset({"409", "429", "503"})
+"""Statuses of answers that may say when to try again."""
+
+
+class DescribedApp(FastAPI):
+    """An app whose description has what its middleware does: idempotency keys and limits."""
+
+    _described: dict[str, Any] | None = None
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the description."""
+        found = super().openapi()
+        if found is not self._described:
+            _add_headers(found)
+            self._described = found
+        return found
+
+
+def _add_headers(description: dict[str, Any]) -> None:
+    components = description.setdefault("components", {})
+    components.setdefault("headers", {}).update(_LIMITS | _OTHERS)
+    components.setdefault("parameters", {})[_KEY] = _PARAMETER
+    for path, operations in description["paths"].items():
+        for method, operation in operations.items():
+            if "security" not in operation:
+                continue
+            is_once = takes_key(method.upper(), path) and not _takes_files(operation)
+            if is_once:
+                others = [each for each in operation.get("parameters", []) if each["name"].lower() != _KEY.lower()]
+                operation["parameters"] = [*others, _reference("parameters", _KEY)]
+            for status, answer in operation["responses"].items():
+                names = [*_LIMITS]
+                names += ["Retry-After"] if status in _WITH_PAUSE else []
+                names += ["Idempotency-Replayed"] if is_once and status.startswith("2") else []
+                headers = answer.setdefault("headers", {})
+                headers.update({name: _reference("headers", name) for name in names})
+
+
+def _takes_files(operation: dict[str, Any]) -> bool:
+    return _MULTIPART in operation.get("requestBody", {}).get("content", {})
+
+
+def _reference(kind: str, name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/{kind}/{name}"}
