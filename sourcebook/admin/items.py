@@ -222,7 +222,8 @@ def find_document(
         raise AmbiguousDocumentError(f"{document} is in several collections ({names}): {remedy}")
     if found:
         shown = _document(connection, found[0])
-        return shown if unredacted else redact_shown(connection, shown)
+        redacted: Document = shown if unredacted else redact_shown(connection, shown)
+        return redacted
     if is_id:
         raise UnknownDocumentError(f"there is no document with the id {document}")
     raise UnknownDocumentError(_why_unknown(connection, document, collection))

@@ -9,7 +9,6 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
     from sourcebook.model.transcript import Segment
     from sourcebook.redaction.documents import DocumentRedaction
 
@@ -39,8 +38,8 @@ def document_redaction(connection: Connection, collection: str, text: str) -> "D
     return redact_document(redactor_of(settings), text)
 
 
-def redact_shown(connection: Connection, document: "Document") -> "Document":
-    """Return a document with its text, title, metadata and passages redacted where its collection asks for it."""
+def redact_shown(connection: Connection, document: Any) -> Any:
+    """Return a `Document` with its text, title, metadata and passages redacted where its collection asks for it."""
     redaction = document_redaction(connection, document.item.collection, document.text)
     if redaction is None:
         return document
