@@ -204,7 +204,13 @@ class _Parts:
 
 
 async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    """Yield a body in pieces that are worth a write."""
+    """Yield a body in pieces that are worth a write.
+
+    Raises:
+        RefusedBodyError: the body is packed: its bytes would be stored as they came.
+    """
+    if request.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
+        raise RefusedBodyError(415, "send the bytes of files as they are, without Content-Encoding")
     held = bytearray()
     async for arrived in request.stream():
         held += arrived

@@ -132,6 +132,7 @@ BAD_BODIES: list[tuple[bytes, dict[str, str], int]] = [
     (b"no form at all", {}, 400),
     (form(("a.md", TIDES)), {"Content-Type": "application/json"}, 415),
     (form(("a.md", TIDES)), {"Content-Type": "text/plain"}, 415),
+    (form(("a.md", TIDES)), {"Content-Encoding": "gzip"}, 415),
     (form(("a.md", TIDES)), {"Content-Type": "multipart/form-data"}, 400),
     (form(("a.md", TIDES)), {"Content-Type": f"multipart/form-data; boundary={'b' * 300}"}, 400),
     (form(("a.md", TIDES)), {"Content-Type": "multipart/form-data; boundary=other"}, 400),
