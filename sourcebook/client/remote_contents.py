@@ -74,12 +74,15 @@ class RemoteContents(ABC):
             options["cursor"] = cursor_of(*after)
         return list(self._items(options, limit, offset, kinds))
 
-    def show(self, document: str | int | Path, collection: str | None = None) -> "Document":
+    def show(
+        self, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    ) -> "Document":
         """Return one document with its text as Markdown, its metadata, its tags and its passages.
 
         Args:
             document: its id, its URI, or the end of its path.
             collection: name of its collection, where several have it.
+            unredacted: False.
 
         Raises:
             UnknownDocumentError: there is no such document for the key, or several collections have it and none is
@@ -90,6 +93,7 @@ class RemoteContents(ABC):
         from sourcebook.admin.items import Document
         from sourcebook.client.answers import read
 
+        as_redacted(unredacted)
         named = {"id": document} if isinstance(document, int) else {"name": str(document)}
         return read(Document, self.server.get("/v1/documents/lookup", {**named, "collection": collection}))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 from urllib.parse import unquote
 
-from sourcebook.client.actors import check_actor
+from sourcebook.client.of_the_server import check_actor
 from sourcebook.errors import OriginalError
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ class RemoteDocuments(ABC):
         """The connection to the server."""
 
     @abstractmethod
-    def show(self, document: str | int | Path, collection: str | None = None) -> "Document":
+    def show(
+        self, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    ) -> "Document":
         """Return one document."""
 
     def remove_document(

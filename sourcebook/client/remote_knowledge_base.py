@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from sourcebook.client.of_the_server import as_redacted
 from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
 from sourcebook.client.remote_documents import RemoteDocuments
@@ -77,10 +78,11 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
         min_relevance: float | None = None,
         snippets: Literal["words", "meaning"] = "words",
         log: bool = True,
+        unredacted: bool = False,
     ) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments are `KnowledgeBase.search`'s.
 
-        `rerank` names one of the models that the server was started with.
+        `rerank` names one of the models that the server was started with; `unredacted` must stay False.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist for the key.
@@ -93,6 +95,7 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
         from sourcebook.client.filter_values import plain_filters
         from sourcebook.search.request import SearchRequest
 
+        as_redacted(unredacted)
         request = SearchRequest.checked(
             query,
             collections,
@@ -148,6 +151,7 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
         collections: Sequence[str] | str | None = None,
         limit: int = 5,
         filters: "Filters | Mapping[str, Any] | None" = None,
+        unredacted: bool = False,
     ) -> "SearchResults":
         """Return the documents most similar to one, or to one of its passages, best first.
 
@@ -158,6 +162,7 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
             collections: names of the collections to search, or one name; every collection where None.
             limit: number of documents, 1 to 1,000.
             filters: conditions on the documents found; see `search`.
+            unredacted: False.
 
         Raises:
             UnknownDocumentError: there is no such document for the key, or several collections have it and none is
@@ -169,6 +174,7 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
         from sourcebook.client.filter_values import plain_filters
         from sourcebook.search.request import SearchRequest
 
+        as_redacted(unredacted)
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
         body = {
             "document": document if isinstance(document, int) else _storable(str(document)),

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.client.actors import check_actor
+from sourcebook.client.of_the_server import check_actor
 from sourcebook.errors import MissingDependencyError, QueryError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Final
 from urllib.parse import quote
 
-from sourcebook.client.actors import check_actor
+from sourcebook.client.of_the_server import check_actor
 from sourcebook.client.server_connection import segment
 from sourcebook.errors import QueryError
 

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.client.actors import check_actor
+from sourcebook.client.of_the_server import check_actor
 from sourcebook.client.server_connection import segment
 from sourcebook.errors import DatabaseUnavailableError, QueryError
 

@@ -24,6 +24,7 @@ from sourcebook.config.field_types import Settings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -62,6 +63,7 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     GenerationSettings: frozenset({"activate", "gate", "keep"}),
     ParsingSettings: frozenset({"parser", "ocr", "html", "timeout", "longest"}),
     SpeechSettings: frozenset({"engine", "model", "language", "max_hours", "max_bytes"}),
+    RedactionSettings: frozenset({"at", "categories", "region"}),
     RetentionSettings: frozenset({"removed", "queries"}),
     RetrySettings: frozenset({"attempts"}),
     UsageSettings: frozenset({"prices"}),

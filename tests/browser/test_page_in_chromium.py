@@ -196,7 +196,7 @@ def test_work_is_asked_for_followed_live_and_cancelled_by_keyboard(base: Stages)
 
 def _come_late(route: Route) -> None:
     """Let a script come after those that are before it in the page have run."""
-    time.sleep(0.5)
+    time.sleep(0.5)  # the delay is what is tested
     route.continue_()
 
 

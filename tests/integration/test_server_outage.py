@@ -10,6 +10,7 @@ import pytest
 from sourcebook.admin.access_keys import create_key
 from tests.integration.http_server import Client, serving
 from tests.integration.test_outage import Outage, published_server
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -35,6 +36,5 @@ def test_a_stopped_database_is_503_within_five_seconds(outage: Outage) -> None:
         finally:
             outage.signal(signal.SIGCONT)
         back = time.monotonic()
-        while client.get("/v1/collections").status != 200:
-            assert time.monotonic() - back < 2
-            time.sleep(0.05)
+        wait_until(lambda: client.get("/v1/collections").status == 200)
+        assert time.monotonic() - back < 2
