@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sourcebook.client.of_the_server import as_redacted
+
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.status import CollectionStatus
