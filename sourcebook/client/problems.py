@@ -17,6 +17,7 @@ from sourcebook.errors import (
     QueryError,
     RateLimitError,
     SourcebookError,
+    UnknownCollectionError,
     UnknownDocumentError,
     UploadSpaceError,
 )
@@ -28,6 +29,7 @@ _LONGEST_DETAIL: Final = 500
 """Characters of a server's sentence, at most."""
 _BY_TYPE: Final[Mapping[str, type[SourcebookError]]] = {
     ProblemType.UNKNOWN_DOCUMENT: UnknownDocumentError,
+    ProblemType.UNKNOWN_COLLECTION: UnknownCollectionError,
     ProblemType.AMBIGUOUS_DOCUMENT: AmbiguousDocumentError,
     ProblemType.DATABASE_UNAVAILABLE: DatabaseUnavailableError,
     ProblemType.DATABASE_BUSY: DatabaseBusyError,
@@ -58,10 +60,9 @@ def error_of(url: str, status: int, headers: Mapping[str, str], content: bytes) 
         content: its body: problem details (RFC 9457), or whatever a proxy in between says.
 
     Returns:
-        `QueryError` for what the request asks wrongly, `UnknownDocumentError`, `AccessError` for a key that is missing,
-        invalid or not enough, `RateLimitError`, `ModelError`, `ConflictError`, `OriginalGoneError`, and
-        `DatabaseError` for everything else: temporary where
-        another attempt can succeed.
+        `QueryError` for what the request asks wrongly, `UnknownCollectionError`, `UnknownDocumentError`, `AccessError`
+        for a key that is missing, invalid or not enough, `RateLimitError`, `ModelError`, `ConflictError`,
+        `OriginalGoneError`, and `DatabaseError` for everything else: temporary where another attempt can succeed.
     """
     problem = _problem(content)
     detail = problem.get("detail") or f"the server at {url} answers with status {status}"

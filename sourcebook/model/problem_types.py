@@ -8,6 +8,7 @@ class ProblemType(StrEnum):
 
     PLAIN = "about:blank"
     UNKNOWN_DOCUMENT = "urn:sourcebook:problem:unknown-document"
+    UNKNOWN_COLLECTION = "urn:sourcebook:problem:unknown-collection"
     AMBIGUOUS_DOCUMENT = "urn:sourcebook:problem:ambiguous-document"
     DATABASE_UNAVAILABLE = "urn:sourcebook:problem:database-unavailable"
     DATABASE_BUSY = "urn:sourcebook:problem:database-busy"

@@ -130,8 +130,7 @@ async def answer_to(request: Request, error: Exception) -> Response:
         case TooManyRequestsError():
             return problem(429, str(error), {"Retry-After": str(error.seconds), **error.headers})
         case NotFoundError():
-            unknown = isinstance(error, UnknownDocumentError)
-            return problem(404, str(error), kind=ProblemType.UNKNOWN_DOCUMENT if unknown else ProblemType.PLAIN)
+            return problem(404, str(error), kind=_kind_of_missing(error))
         case KeyInUseError():
             return problem(409, str(error), {"Retry-After": "1"})
         case KeyReusedError():
@@ -139,7 +138,7 @@ async def answer_to(request: Request, error: Exception) -> Response:
         case (
             UnknownCollectionError() | GoneCollectionError()
         ):  # its own sentence names collections that the caller may not see
-            return problem(404, NO_COLLECTION)
+            return problem(404, NO_COLLECTION, kind=ProblemType.UNKNOWN_COLLECTION)
         case UnknownSourceError():
             return problem(404, str(error))
         case ChangedSettingsError():
@@ -180,6 +179,13 @@ async def answer_to(request: Request, error: Exception) -> Response:
             )
     _log.error("a request failed", exc_info=error)
     return problem(500, "something unexpected went wrong; the server's log says what")
+
+
+def _kind_of_missing(error: Exception) -> ProblemType:
+    """Return the type of the problem for what does not exist, or not for the caller."""
+    if isinstance(error, UnknownDocumentError):
+        return ProblemType.UNKNOWN_DOCUMENT
+    return ProblemType.UNKNOWN_COLLECTION if str(error) == NO_COLLECTION else ProblemType.PLAIN
 
 
 async def _on_invalid_request(_: Request, error: Exception) -> Response:
