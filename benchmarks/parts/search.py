@@ -65,7 +65,7 @@ def _latency_rows(knowledge: KnowledgeBase, library: Library, collection: str, q
             after=knowledge.forget_queries,
         )
         say(f"  {mode}: {asked}")
-        median, most = (15.0, 30.0) if mode == "hybrid" else (None, None)
+        median, most = (12.0, 18.0) if mode == "hybrid" else (None, None)
         yield Row(f"whole {mode} search, p50", asked.p50, "ms", median, " ".join(notes) if mode == "hybrid" else "")
         yield Row(f"whole {mode} search, p95", asked.p95, "ms", most, f"{len(asked.times)} questions")
     for part, asked in _parts(knowledge, library, collection, questions):

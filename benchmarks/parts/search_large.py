@@ -20,7 +20,7 @@ from sourcebook.search.vector_leg import nearest
 _DEPTH = 100
 _COMPARED = 60
 """Number of questions for slow peers."""
-_BARS = {"vector": 15.0, "keyword": 30.0, "hybrid": 40.0}
+_BARS = {"vector": 15.0, "keyword": 30.0, "hybrid": 28.0}
 
 
 def run(bench: Bench) -> list[Row]:
