@@ -71,3 +71,20 @@ def test_a_heading_stands_before_a_passage_that_repeats_its_words(stages: Stages
     for query, anchor in (("sick leave", "sick-leave"), ("sick leave of unheardof", "questions")):
         first, *_ = stages.search(query, mode="keyword")
         assert first.anchor == anchor, query
+
+
+def test_a_section_behind_the_first_ten_takes_the_place_of_its_document(stages: Stages) -> None:
+    """Its words stand there once, in a long passage; the contents of its page and twelve other pages repeat them."""
+    filler = " ".join(f"value{number} of the table is read from the left." for number in range(18))
+    contents = "\n".join(f"- [angular conversion {number}](#angular-conversion)" for number in range(6))
+    stages.write("math.md", f"# Mathematics\n\n{contents}\n\n## Angular conversion\n\n{filler}\n")
+    for number in range(12):
+        stages.write(f"other-{number}.md", f"# Page {number}\n\nAngular units and their conversion. " * 4)
+    stages.configure()
+    stages.run()
+    found = stages.search("angular conversion", mode="keyword", limit=20, min_relevance=0)
+    first, *others = [hit for hit in found if hit.uri.endswith("/math.md")]
+    assert (first.anchor, first.heading_path[-1]) == ("angular-conversion", "Angular conversion")
+    assert first.keyword_rank is not None
+    assert first.keyword_rank > 10 > found.results.index(first)
+    assert others
