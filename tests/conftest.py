@@ -1,5 +1,6 @@
 """What more than one layer of tests shares."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -23,6 +24,7 @@ from sourcebook.embedding.onnx.record import Export
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.parsing.parser_pool import ParserPool
+from tests import durations
 from tests.exported import exported_home
 from tests.integration.stages import Stages
 from tests.memory_folder import memory_folder
@@ -31,20 +33,6 @@ from tests.remembering_embedder import RememberingEmbedder
 os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers a terminal's width; commands print into a pipe here
 
 TEMPLATE = "sourcebook_template"
-LONGEST = (
-    "tests/unit/speech/",
-    "tests/unit/embedding/",
-    "tests/integration/transcripts/",
-    *(f"tests/integration/test_{name}.py" for name in ("two_models", "proof", "kill_drills", "mutated_documents")),
-    "tests/integration/cli/",
-    *(f"tests/integration/test_{name}.py" for name in ("watch", "site_neighbours", "embedded_server")),
-    *(f"tests/acceptance/test_{name}.py" for name in ("up_kills", "kills", "demo", "transcribe", "lifecycle")),
-    *(f"tests/browser/test_{name}.py" for name in ("dagster_page", "crawl_with_scripts")),
-    *(f"tests/acceptance/test_{name}.py" for name in ("topology", "crawl_command", "small_change", "watch")),
-    "tests/browser/test_browser_lifecycle.py",
-    *(f"tests/acceptance/test_{name}.py" for name in ("wheel", "up_served", "dagster_dev", "database_gone")),
-)
-"""Files, or folders of files, that take most of a minute or more, in each layer the longest first."""
 _FIRST_CHANGE = 1_700_000_000
 _NUMBERS = count(1)
 CreateDatabase = Callable[[str], str]
@@ -58,9 +46,28 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the longest files begin, so that processes side by side end at about the same time."""
-    items.sort(
-        key=lambda item: next((rank for rank, of in enumerate(LONGEST) if item.nodeid.startswith(of)), len(LONGEST))
-    )
+    seconds = durations.recorded()
+    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], 0))
+
+
+def pytest_collection_finish() -> None:
+    """Spare Python's garbage collector what the tests have imported, a million objects that stay."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def environment_of_one_test() -> Iterator[None]:
+    """Give the next test the environment that this one found.
+
+    Commands set variables for the processes that they start, as the one with Dagster's database: here they run in the
+    tests' own process, and that database goes with its test.
+    """
+    before = dict(os.environ)
+    yield
+    if os.environ != before:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @contextmanager
@@ -125,7 +132,8 @@ def database(create_database: CreateDatabase, tmp_path: Path, monkeypatch: pytes
     """An empty knowledge base of this test's own, which is also the one that the environment names."""
     url = create_database(TEMPLATE)
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", url)
-    monkeypatch.delenv("SOURCEBOOK_CONFIG", raising=False)
+    for name in ("SOURCEBOOK_CONFIG", "SOURCEBOOK_DAGSTER_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     with Database(DatabaseLocation(tmp_path / "home", url)) as database:
         yield database
 

@@ -19,12 +19,15 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from sourcebook.processes.cores import THREADS_VARIABLE, usable_cores
+from tests import durations
 from tests.checkout import CHECKOUT
 from tests.exported import FOLDER_VARIABLE
 from tests.memory_folder import memory_folder
 
 CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
-"""Processes that run unit tests side by side, which compute; each has a model and parsers of its own."""
+"""Cores that the tests may use; each process has a model and parsers of its own."""
+HALF_AS_MANY_AGAIN = CORES + CORES // 2
+"""Processes that run unit tests side by side: each waits a third of its time for processes that it started."""
 TWICE_THE_CORES = CORES * 2
 """Processes that run the other tests side by side, which wait for databases, processes, sensors and browsers."""
 ALONE = "alone"
@@ -65,7 +68,7 @@ def main(arguments: list[str]) -> int:
         str(path) for path in (CHECKOUT / "tests").rglob("test_*.py") if "mark.alone" in path.read_text("utf-8")
     )
     layers = {
-        "unit": ["tests/unit", *side_by_side(CORES)],
+        "unit": ["tests/unit", *side_by_side(HALF_AS_MANY_AGAIN)],
         "integration": ["tests/integration", *side_by_side(TWICE_THE_CORES)],
         "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(TWICE_THE_CORES)],
         ALONE: [*alone, "-m", "alone"],
@@ -119,6 +122,8 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
         code = subprocess.run(command, cwd=CHECKOUT, env=environment, check=False).returncode
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
+        if report.exists() and durations.are_wanted():
+            durations.record(report)
         suites = list(ET.parse(report).iter("testsuite")) if report.exists() else []  # noqa: S314 - pytest's own
     count = {
         name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")

@@ -20,8 +20,16 @@ from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
 from tests.git_repository import GitRepository
+from tests.integration.cli.command import end_started
 from tests.integration.git_stages import GitStages
 from tests.integration.stages import Stages
+
+
+@pytest.fixture(autouse=True)
+def no_command_outlives_its_test() -> Iterator[None]:
+    """End the commands that a test has started, where it failed before their end."""
+    yield
+    end_started()
 
 
 @pytest.fixture

@@ -178,28 +178,23 @@ def searched(outage: Outage, interrupt: Callable[[Outage], None]) -> tuple[Searc
 
 
 @pytest.mark.alone
-def test_a_stopped_server(outage: Outage) -> None:
-    """SIGSTOP for seven seconds: the kernel accepts connections, and nobody answers."""
-    searchers, back = searched(outage, stop)
-    searchers.check(back)
+def test_a_server_that_ends_and_starts_again_and_one_that_stops(public_folder: Path) -> None:
+    """Killed, shut down fast or at once, or stopped: errors meanwhile, and searches as soon as it runs.
 
-
-@pytest.mark.alone
-def test_a_server_that_ends_and_starts_again(public_folder: Path) -> None:
-    """Killed, or shut down fast or at once: errors meanwhile, and searches as soon as it runs.
-
-    Each happens to a server of its own, all at the same time.
+    Each happens to a server of its own, all at the same time. Of a stopped one the kernel accepts connections, and
+    nobody answers.
     """
-    numbers = (signal.SIGKILL, signal.SIGINT, signal.SIGQUIT)
-    with ExitStack() as servers, ThreadPoolExecutor(len(numbers)) as threads:
+    interrupts = {number: partial(end, number=number) for number in (signal.SIGKILL, signal.SIGINT, signal.SIGQUIT)}
+    interrupts[signal.SIGSTOP] = stop
+    with ExitStack() as servers, ThreadPoolExecutor(len(interrupts)) as threads:
         outages = {}
-        for number in numbers:
+        for number in interrupts:
             place = public_folder / number.name
             place.mkdir()
             place.chmod(0o755)
             outages[number] = servers.enter_context(published_server(place))
-        done = [threads.submit(searched, outages[number], partial(end, number=number)) for number in numbers]
-        for number, (searchers, back) in zip(numbers, [each.result() for each in done], strict=True):
+        done = [threads.submit(searched, outages[number], interrupt) for number, interrupt in interrupts.items()]
+        for number, (searchers, back) in zip(interrupts, [each.result() for each in done], strict=True):
             print(number.name)
             searchers.check(back)
 

@@ -16,6 +16,7 @@ from tests.checkout import CHECKOUT
 
 Ingest = Callable[[Path], int]
 PROGRAM = [sys.executable, "-c", "from sourcebook.cli import main; main()"]
+_started: "list[subprocess.Popen[str]]" = []
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,27 @@ def run(*arguments: str, stdin: str = "") -> Ran:
 
 
 def start(*arguments: str) -> "subprocess.Popen[str]":
-    """Start the command as a process of its own."""
+    """Start the command as a process of its own, which ends with its test at the latest."""
     here = str(CHECKOUT)
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*PROGRAM, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": here},
     )
+    _started.append(process)
+    return process
+
+
+def end_started() -> None:
+    """End what was started and still runs, as where a test has failed, and close its pipes."""
+    while _started:
+        process = _started.pop()
+        if process.poll() is None:
+            process.kill()
+        with process:
+            pass
 
 
 def configure(folder: Path, *collections: str) -> Path:

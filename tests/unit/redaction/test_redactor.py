@@ -10,7 +10,7 @@ from sourcebook.redaction.categories import CATEGORIES
 from sourcebook.redaction.finds import Find, Span, clipped, without_overlaps
 from sourcebook.redaction.redactor import RedactionMemory, Redactor, replaced
 
-MEGABYTE = 1_000_000
+EIGHTH_OF_A_MEGABYTE = 125_000
 
 
 def test_the_same_value_has_the_same_placeholder() -> None:
@@ -94,18 +94,16 @@ def test_a_mistake_in_the_file_of_patterns_is_named(tmp_path: Path, content: str
         Redactor(patterns=path)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+b", "a[^b]*b|a", "(.*)(.*)(.*)(.*)z"])
 def test_a_pattern_that_backtracks_elsewhere_takes_linear_time(tmp_path: Path, pattern: str) -> None:
     path = tmp_path / "patterns.yaml"
     path.write_text(f"OWN: '{pattern}'\n")
     redactor = Redactor([], patterns=path)
-    started = time.perf_counter()
-    redactor.spans("a" * MEGABYTE)
-    assert time.perf_counter() - started < 20
+    started = time.process_time()
+    redactor.spans("a" * EIGHTH_OF_A_MEGABYTE)
+    assert time.process_time() - started < 8
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(
     "unit",
     [
@@ -126,9 +124,9 @@ def test_a_pattern_that_backtracks_elsewhere_takes_linear_time(tmp_path: Path, p
     ],
 )
 def test_ten_megabytes_of_one_thing_take_linear_time(unit: str) -> None:
-    """A tenth of them here: a quadratic rule would take minutes."""
-    text = unit * (MEGABYTE // len(unit))
+    """An eightieth of them here: a quadratic rule would take a minute."""
+    text = unit * (EIGHTH_OF_A_MEGABYTE // len(unit))
     redactor = Redactor(CATEGORIES)
-    started = time.perf_counter()
+    started = time.process_time()
     redactor.spans(text)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 4
