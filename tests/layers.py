@@ -18,6 +18,8 @@ from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import psutil
+
 from sourcebook.processes.cores import THREADS_VARIABLE, usable_cores
 from tests import durations
 from tests.checkout import CHECKOUT
@@ -26,10 +28,14 @@ from tests.memory_folder import memory_folder
 
 CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
 """Cores that the tests may use; each process has a model and parsers of its own."""
-HALF_AS_MANY_AGAIN = CORES + CORES // 2
-"""Processes that run unit tests side by side: each waits a third of its time for processes that it started."""
-TWICE_THE_CORES = CORES * 2
-"""Processes that run the other tests side by side, which wait for databases, processes, sensors and browsers."""
+MEMORY_OF_A_PROCESS = 2_500_000_000
+"""Bytes for a process that runs tests, and for what it starts: a model, parsers, a browser, a database, a daemon."""
+ROOM = max(CORES, psutil.virtual_memory().available // MEMORY_OF_A_PROCESS)
+"""Processes for which the memory suffices."""
+FOR_UNIT_TESTS = min(CORES + CORES // 2, ROOM)
+"""Processes that run unit tests side by side: each waits a third of its time for children that it started."""
+FOR_THE_OTHERS = min(CORES * 3, ROOM)
+"""Processes that run the other tests side by side: they wait for databases, daemons, sensors and browsers."""
 ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
@@ -68,9 +74,9 @@ def main(arguments: list[str]) -> int:
         str(path) for path in (CHECKOUT / "tests").rglob("test_*.py") if "mark.alone" in path.read_text("utf-8")
     )
     layers = {
-        "unit": ["tests/unit", *side_by_side(HALF_AS_MANY_AGAIN)],
-        "integration": ["tests/integration", *side_by_side(TWICE_THE_CORES)],
-        "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(TWICE_THE_CORES)],
+        "unit": ["tests/unit", *side_by_side(FOR_UNIT_TESTS)],
+        "integration": ["tests/integration", *side_by_side(FOR_THE_OTHERS)],
+        "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(FOR_THE_OTHERS)],
         ALONE: [*alone, "-m", "alone"],
     }
     results: list[Result] = []
