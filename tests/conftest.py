@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -45,8 +46,21 @@ def pytest_configure(config: pytest.Config) -> None:
     Until the tests are collected, Python looks for no garbage: a quarter of that time went into it, for none.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    _heed_signals()
     if not config.getoption("numprocesses", None):  # where there are other processes, they collect
         gc.disable()
+
+
+def _heed_signals() -> None:
+    """Let programs that tests start end by Ctrl-C and with their terminal, as a person's do.
+
+    A shell lets its background jobs ignore SIGINT, and nohup SIGHUP; what is ignored stays so in a child, while a
+    handler does not.
+    """
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: lambda *_: None}
+    for number, handler in handlers.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
