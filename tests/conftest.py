@@ -157,6 +157,13 @@ def database(create_database: CreateDatabase, tmp_path: Path, monkeypatch: pytes
         yield database
 
 
+@pytest.fixture
+def untried_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare a doctor whose other findings are the matter the models and parsers, each of which it would try."""
+    for check in ("check_models", "check_parsing"):
+        monkeypatch.setattr(f"sourcebook.admin.doctor.{check}", lambda _: [])
+
+
 @pytest.fixture(scope="session")
 def exported_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A state folder with the default model's export, made once for all processes that run tests; not to be changed."""

@@ -66,6 +66,7 @@ class TestWithoutKnowledgeBase:
         assert (ran.code, ran.out) == (2, "")
         assert "There is no configuration at" in ran.err
 
+    @pytest.mark.usefixtures("untried_parts")
     def test_unreachable_database_keeps_the_password(self, empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A database out of reach ends with 1 and a reason, without the password, even when debugging."""
         for url in ("postgresql://u:hidden-word@127.0.0.1:1/x", "postgres//u:hidden-word@127.0.0.1/x"):
@@ -187,6 +188,7 @@ class TestDoctor:
         assert checks["database"]["detail"].startswith("PostgreSQL 18")
         assert checks["model all-MiniLM-L6-v2"]["state"] == "ok"
 
+    @pytest.mark.usefixtures("untried_parts")
     def test_what_is_wrong_has_a_remedy(self, empty: Path) -> None:
         """A broken configuration fails with what to do, and looking makes nothing."""
         (empty / "sourcebook.yaml").write_text("collections: 7\n")

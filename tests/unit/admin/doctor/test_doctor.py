@@ -75,6 +75,7 @@ def test_little_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         assert machine.check_disk(tmp_path / "not" / "made").state == state
 
 
+@pytest.mark.usefixtures("untried_parts")
 def test_an_empty_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without configuration and database the doctor still says everything it can, and makes nothing."""
     for name in ("SOURCEBOOK_CONFIG", "SOURCEBOOK_HOME", "SOURCEBOOK_DATABASE_URL"):
