@@ -33,6 +33,8 @@ class HeldWords:
     words: Sequence[str]
     """Their lexemes."""
     document_id: int
+    ordinal: int | None = None
+    """Number of the passage in its document; None where it was not read."""
 
 
 def relevant_page(
