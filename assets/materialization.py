@@ -78,6 +78,8 @@ def describe_usage(connection: Connection, collection: str) -> dict[str, Any]:
                 "tokens": "unknown" if each.tokens is None else each.tokens,
                 "seconds": each.seconds,
                 "cost": "unknown" if each.cost is None else each.cost,
+                "seconds of sound": each.sound_seconds,
+                "processor seconds": "unknown" if each.processor_seconds is None else each.processor_seconds,
             }
         )
         for each in found

@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.definition import collection_asset
-from assets.materialization import materialization
+from assets.materialization import describe_usage, materialization
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
@@ -18,6 +18,7 @@ from sourcebook.stages.transcripts.update import update_transcripts
     counts={
         "reused": "recordings whose sound was transcribed before",
         "seconds_of_sound": "transcribed time",
+        "processor_seconds": "processor time that transcribing took, of all threads",
         "damaged": "recordings whose record or transcript somebody else had changed, made again",
     },
     deps=["raw_files"],
@@ -35,4 +36,5 @@ def transcripts(
             progress.reporter(context, "seconds of sound", pace="× real time"),
             home=knowledge.home,
         )
-    return materialization(report)
+        used = describe_usage(connection, context.partition_key)
+    return materialization(report, **used)

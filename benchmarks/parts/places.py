@@ -1,4 +1,4 @@
-"""Exact places: whether results cite the section, page or second that answers, on 320 questions of known places."""
+"""Exact places: whether results cite the section, page or second that answers, on 720 questions of known places."""
 
 import shutil
 from collections import defaultdict
@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from benchmarks.corpora.debian_documentations import DOCUMENTATIONS, NoDocumentationError, package_files, unpack
-from benchmarks.corpora.place_questions import PlaceQuestion, further_pages, read_questions, reference
+from benchmarks.corpora.place_questions import PlaceQuestion, read_questions, reference
 from benchmarks.corpora.place_recordings import make_recordings
 from benchmarks.corpora.reference_page import ReferencePage
 from benchmarks.harness.bench import Bench
@@ -18,7 +18,7 @@ from benchmarks.parts.documentations import CACHE
 from sourcebook.search.results import SearchResult
 
 _LIMIT = 10
-_BARS = {"anchor": 0.97, "page": 0.99, "further page": 0.99, "second": 0.95}
+_BARS = {"anchor": 0.97, "page": 0.99, "second": 0.95}
 """Share of the questions."""
 _NEAR = 2.0
 """Seconds between the cited time and the known one, at most."""
@@ -36,7 +36,7 @@ def run(bench: Bench) -> list[Row]:
         unpack(list(package_files(DOCUMENTATIONS, given or CACHE / "packages", fetch=given is None).values()), packages)
     except NoDocumentationError as error:
         return [Row("exact places", None, note=str(error))]
-    questions, further = read_questions(), further_pages(_SHARED)
+    questions = read_questions()
     recordings = bench.folder / "recordings"
     for recording in make_recordings(_SHARED / "speech"):
         recording.write(recordings)
@@ -49,10 +49,10 @@ def run(bench: Bench) -> list[Row]:
     library.ingest()
     outcomes: dict[tuple[str, str], list[str]] = defaultdict(list)
     with library.knowledge() as knowledge:
-        for question in [*questions, *further]:
+        for question in questions:
             results = knowledge.search(question.text, COLLECTION, limit=_LIMIT, literal=True)
             outcome = _outcome(question, originals[question.source, question.path], results.results)
-            outcomes["further page" if question in further else _kind(question), question.part].append(outcome)
+            outcomes[_kind(question), question.part].append(outcome)
             if outcome != "right" and question.part == "work":
                 say(f"  {outcome}: {question}")
     bench.drop(library)

@@ -31,9 +31,9 @@ class Usage:
     """`local` for models that compute on this machine, else the name or the host of a service."""
     model: str | None
     operation: str | None
-    """`embed_passages`, `embed_query`, `embed_sentences` (for `snippets="meaning"`) or `rerank`."""
+    """`embed_passages`, `embed_query`, `embed_sentences` (for `snippets="meaning"`), `rerank` or `transcribe`."""
     texts: int
-    """Texts that were asked for; for `rerank` pairs of a query and a passage."""
+    """Texts that were asked for; for `rerank` pairs of a query and a passage, for `transcribe` recordings."""
     cached: int
     """Texts among them that the model did not see, as a cache had their result."""
     tokens: int | None
@@ -42,6 +42,10 @@ class Usage:
     """Seconds that the model took."""
     cost: float | None
     """US dollars; 0 for local models, None where the price or the number of tokens is unknown."""
+    sound_seconds: float = 0.0
+    """Seconds of sound that the model heard."""
+    processor_seconds: float | None = None
+    """Processor time that the model took, of all threads; None where nobody measured some of it."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values; the day as ISO 8601."""
@@ -99,4 +103,8 @@ def _sum(parts: Sequence[Usage], by: Sequence[str]) -> Usage:
         tokens=None if any(part.tokens is None for part in parts) else sum(part.tokens or 0 for part in parts),
         seconds=round(sum(part.seconds for part in parts), 3),
         cost=None if any(part.cost is None for part in parts) else sum(part.cost or 0.0 for part in parts),
+        sound_seconds=round(sum(part.sound_seconds for part in parts), 3),
+        processor_seconds=None
+        if any(part.processor_seconds is None for part in parts)
+        else round(sum(part.processor_seconds or 0.0 for part in parts), 3),
     )

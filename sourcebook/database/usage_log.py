@@ -20,13 +20,18 @@ class _Sum:
     cached: int = 0
     tokens: int | None = 0
     seconds: float = 0.0
+    sound_seconds: float = 0.0
+    processor_seconds: float | None = 0.0
 
     def add(self, other: "Use | _Sum") -> None:
-        """Add a use; tokens that one of the two does not know are unknown afterwards."""
+        """Add a use; tokens, and processor time, that one of the two does not know are unknown afterwards."""
         self.texts += other.texts
         self.cached += other.cached
         self.tokens = None if self.tokens is None or other.tokens is None else self.tokens + other.tokens
         self.seconds += other.seconds
+        self.sound_seconds += other.sound_seconds
+        known, more = self.processor_seconds, other.processor_seconds
+        self.processor_seconds = None if known is None or more is None else known + more
 
 
 class UsageLog:
@@ -90,5 +95,7 @@ def _write(connection: Connection, sums: dict[_Key, _Sum]) -> None:
             "cached": [sums[key].cached for key in keys],
             "tokens": [sums[key].tokens for key in keys],
             "seconds": [sums[key].seconds for key in keys],
+            "sound_seconds": [sums[key].sound_seconds for key in keys],
+            "processor_seconds": [sums[key].processor_seconds for key in keys],
         },
     )

@@ -65,6 +65,10 @@ class Window:
     """Language of the last speech up to here; None until the first speech."""
     segments: tuple[Segment, ...]
     """Segments in order of time; those of one channel do not overlap."""
+    seconds: float = 0.0
+    """Time that it took, with the loading of the engine before the first one."""
+    processor_seconds: float = 0.0
+    """Processor time that it took, of all threads."""
 
 
 @dataclass(frozen=True, slots=True)

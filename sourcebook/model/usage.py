@@ -13,6 +13,7 @@ EMBED_QUERY: Final = "embed_query"
 EMBED_SENTENCES: Final = "embed_sentences"
 """Operation that embeds the sentences of results, for `snippets="meaning"`."""
 RERANK: Final = "rerank"
+TRANSCRIBE: Final = "transcribe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +25,19 @@ class Use:
     """`local`, or the name or the host of a service."""
     model: str
     operation: str
-    """`embed_passages`, `embed_query`, `embed_sentences` or `rerank`."""
+    """`embed_passages`, `embed_query`, `embed_sentences`, `rerank` or `transcribe`."""
     texts: int
-    """Texts that were asked for; for `rerank` pairs of a query and a passage."""
+    """Texts that were asked for; for `rerank` pairs of a query and a passage, for `transcribe` recordings."""
     cached: int = 0
     """Texts among them whose result a cache had: the model did not see them."""
     tokens: int | None = 0
     """Tokens that the model read; None where nobody counted them."""
     seconds: float = 0.0
     """Seconds that the model took, its loading included where the operation waited for it."""
+    sound_seconds: float = 0.0
+    """Seconds of sound that the model heard."""
+    processor_seconds: float | None = None
+    """Processor time that the model took, of all threads; None where nobody measured it."""
 
 
 def model_label(name: str) -> str:

@@ -50,16 +50,28 @@ class PlacedPassage:
     heading_path: tuple[str, ...]
     sections: tuple[PassagePart, ...]
     highlights: Sequence[Highlight]
+    ordinal: int
+    """Number of the passage in its document."""
 
 
 def places_in_order(query: Query, passages: Sequence[PlacedPassage]) -> list[int]:
     """Return the order of passages, as places in the list: each document keeps the places that it has.
+
+    Two successive passages may say the query together: a run of words that begins at the end of one and goes on at the
+    beginning of the next one counts for the passage with more of it.
 
     Args:
         query: what is asked for.
         passages: best first.
     """
     agreements = [agreement(query, passage) for passage in passages]
+    places = {(passage.document_id, passage.ordinal): place for place, passage in enumerate(passages)}
+    for (document, ordinal), place in places.items():
+        following = places.get((document, ordinal + 1))
+        if following is not None:
+            share, is_earlier = _joined(query, passages[place], passages[following])
+            heavier = place if is_earlier else following
+            agreements[heavier] = max(agreements[heavier], share)
     order = list(range(len(passages)))
     for document in {passage.document_id for passage in passages}:
         held = [place for place in order if passages[place].document_id == document]
@@ -82,6 +94,22 @@ def agreement(query: Query, passage: PlacedPassage) -> float:
     if share < LEAST_AGREEMENT:
         return 0.0
     return round(share + max(_of_headings(query, passage), default=0.0), 3)
+
+
+def _joined(query: Query, earlier: PlacedPassage, later: PlacedPassage) -> tuple[float, bool]:
+    """Return the share of the query's weight that the border of two passages parts, and whether more is before it.
+
+    The share is 0 where it is little, or where one of them has nothing of it.
+    """
+    end, start = list(_runs(query, earlier))[-1:], list(_runs(query, later))[:1]
+    if not (query.weight and end and start):
+        return 0.0, False
+    (before,), (after,) = end, start
+    between = earlier.text[before[-1].end :] + "\n" + later.text[: after[0].start]
+    if not query.words.issuperset(_WORD.findall(between.casefold())):
+        return 0.0, False
+    share = _weight([*before, *after]) / query.weight
+    return (round(share, 3) if share >= LEAST_AGREEMENT else 0.0), _weight(before) > _weight(after)
 
 
 def _of_headings(query: Query, passage: PlacedPassage) -> Iterator[float]:

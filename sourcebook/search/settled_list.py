@@ -1,6 +1,6 @@
 """First candidates of a search, those of one document in the order of `place_order`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -63,7 +63,7 @@ def settle_places(
     looked_at = read_first(
         connection, scope.ids, [term.token for term in terms], chunks, [each.chunk_id for each in shown]
     )
-    held = {chunk: HeldWords(row["held_words"], row["document_id"]) for chunk, row in looked_at.items()}
+    held = {chunk: HeldWords(row["held_words"], row["document_id"], row["ordinal"]) for chunk, row in looked_at.items()}
     rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
     found = compared_places(terms, [held.get(chunk) for chunk in chunks])
     compared = [places[number] for number in found]
@@ -103,7 +103,8 @@ def _looked_at(candidates: Sequence[Candidate]) -> list[int]:
 def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]) -> list[int]:
     """Return the places of passages that may change them, in documents where a later one holds the query's words.
 
-    Documents have a place among the first ones.
+    Documents have a place among the first ones. Two successive passages may hold the words together: an end of one and
+    the beginning of the next.
 
     Nothing is read where no passage holds half of the query, as with most questions on meaning. A passage never holds
     all lexemes where several languages are searched: each of them has its own lexeme of a word.
@@ -121,9 +122,26 @@ def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]
     for first, *others in places.values():
         if first >= FIRST:
             continue
-        full = [place for place in others if weights[place] >= LEAST_AGREEMENT * heaviest]
-        compared += [first, *full] if full else []
+        full = {place for place in others if weights[place] >= LEAST_AGREEMENT * heaviest}
+        full.update(_together([(place, each) for place in (first, *others) if (each := held[place])], known, heaviest))
+        compared += [first, *(full - {first})] if full else []
     return sorted(compared)
+
+
+def _together(passages: Sequence[tuple[int, HeldWords]], known: Mapping[str, float], least: float) -> Iterator[int]:
+    """Yield the places of successive passages of a document that hold the query's words together, and neither alone.
+
+    Args:
+        passages: of the document, with their places.
+        known: weight of each word.
+        least: weight of what two of them hold, at least.
+    """
+    by_ordinal = {each.ordinal: (place, set(each.words)) for place, each in passages if each.ordinal is not None}
+    for ordinal, (place, words) in by_ordinal.items():
+        following, others = by_ordinal.get(ordinal + 1, (place, words))
+        both, *alone = (sum(known.get(word, 0.0) for word in each) for each in (words | others, words, others))
+        if both >= least and max(alone) < LEAST_AGREEMENT * both:
+            yield from (place, following)
 
 
 def _unknown_weight(terms: Sequence[QueryTerm]) -> float:
@@ -135,5 +153,10 @@ def _unknown_weight(terms: Sequence[QueryTerm]) -> float:
 def _placed(row: Mapping[str, Any], highlights: Mapping[int, list[Highlight]]) -> PlacedPassage:
     sections = parts_of(row["sections"] or ())
     return PlacedPassage(
-        row["document_id"], row["text"], tuple(row["heading_path"]), sections, highlights[row["chunk_id"]]
+        row["document_id"],
+        row["text"],
+        tuple(row["heading_path"]),
+        sections,
+        highlights[row["chunk_id"]],
+        row["ordinal"],
     )

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic, process_time
 from typing import NamedTuple
 
 from sourcebook.config.speech import SpeechSettings
@@ -22,6 +24,8 @@ _setup: _Setup
 _engine: Engine | None = None
 _windows: Iterator[Window] | None = None
 """Remaining windows of the recording in progress; None in a child that has begun none."""
+_since = (0.0, 0.0)
+"""Time, and processor time, at which the beginning of the recording, or the present window, was asked for."""
 
 
 def configure(settings: SpeechSettings, home: Path) -> None:
@@ -40,7 +44,8 @@ def probe(place: str) -> Recording:
 
 def begin(place: str, start: float, language: Language | None) -> None:
     """Begin to transcribe a recording; `next_window` returns its windows."""
-    global _windows
+    global _since, _windows
+    _since = (monotonic(), process_time())
     with _speech_errors():
         from sourcebook.speech.decoding import decode_channels
         from sourcebook.speech.transcriber import transcribe
@@ -54,11 +59,15 @@ def begin(place: str, start: float, language: Language | None) -> None:
 
 
 def next_window() -> Window | None:
-    """Return the next window of the recording; None after the last."""
+    """Return the next window of the recording, with the time that it took; None after the last."""
+    global _since
     with _speech_errors():
         if _windows is None:  # this child took the place of the one that began
             raise TemporaryRecordingError("the process that reads it ended between two windows", FailureClass.CRASH)
-        return next(_windows, None)
+        started, used = _since
+        window = next(_windows, None)
+        _since = (monotonic(), process_time())
+    return window and replace(window, seconds=_since[0] - started, processor_seconds=_since[1] - used)
 
 
 def _loaded_engine() -> Engine:

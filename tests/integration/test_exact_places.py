@@ -88,3 +88,18 @@ def test_a_section_behind_the_first_ten_takes_the_place_of_its_document(stages: 
     assert first.keyword_rank is not None
     assert first.keyword_rank > 10 > found.results.index(first)
     assert others
+
+
+def test_words_across_the_border_of_two_passages_are_cited_where_they_stand(stages: Stages) -> None:
+    """The end of one section and the beginning of the next one are asked for; another section has all words, apart."""
+    filler = "The ferry leaves at noon and the harbour is quiet in winter. " * 40
+    text = (
+        "# Guide\n\n## Words\n\nThe doctor met pilot Anchor; his lantern has no compass. Anchor knows compass, pilot, "
+        f"lantern, doctor. {filler}\n\n## Boats\n\n{filler} Ask for the pilot and the anchor.\n\n"
+        f"## Lantern\n\nThe compass of the doctor. {filler}\n"
+    )
+    stages.write("handbook.md", text)
+    stages.configure()
+    stages.run()
+    first, *_ = stages.search("pilot and the anchor. Lantern. The compass of the doctor", mode="keyword")
+    assert (first.anchor, first.keyword_rank) == ("lantern", 2)

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sourcebook.admin.access_keys import create_key
+from sourcebook.database.usage_log import store_uses
+from sourcebook.model.usage import LOCAL, TRANSCRIBE, Use
 from tests.integration.http_server import Client, serving
 from tests.integration.page_forms import Browser
 from tests.integration.stages import Stages
@@ -45,7 +47,7 @@ def open_server(base: Stages) -> Iterator[Client]:
         yield client
 
 
-def test_usage_is_shown_by_day_and_model_with_its_cost(open_server: Client) -> None:
+def test_usage_is_shown_by_day_and_model_with_its_cost(open_server: Client, base: Stages) -> None:
     browser = Browser(open_server)
     page = browser.open("/usage")
     assert "1,611" in page.text  # texts of the last 30 days
@@ -66,6 +68,12 @@ def test_usage_is_shown_by_day_and_model_with_its_cost(open_server: Client) -> N
     assert "No model was used" in browser.open("/usage?collection=personnel&days=1").text
     for path, status in (("/usage?days=0", 422), ("/usage?days=99999", 422), ("/usage?collection=nothing", 404)):
         assert browser.get(path).status == status
+    with base.connection() as connection:
+        store_uses(connection, [Use("handbook", LOCAL, "whisper", TRANSCRIBE, 2, 1, 0, 40.0, 120.0, 75.0)])
+    assert re.search(
+        r"whisper\s*local\s*transcribe\s*2\s*1\s*0\s*40 s\s*0\s*2 min\s*1 min 15 s",
+        re.sub("<[^>]+>", " ", browser.open("/usage").text),
+    )
 
 
 def test_a_key_sees_the_usage_of_its_collections(base: Stages) -> None:

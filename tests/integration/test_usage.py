@@ -21,7 +21,7 @@ from sourcebook.errors import ModelError, QueryError
 from sourcebook.indexing.generations import ensure_generation
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.report import StageReport
-from sourcebook.model.usage import EMBED_QUERY, Use
+from sourcebook.model.usage import EMBED_QUERY, LOCAL, TRANSCRIBE, Use
 from sourcebook.stages.embeddings import embed_missing
 from tests.integration.stages import Stages
 
@@ -209,6 +209,26 @@ def test_the_commands_show_usage_and_what_is_unknown(library: Stages, monkeypatc
     assert "6 texts (2 from the cache), 40 tokens, cost unknown" in runner.invoke(app, ["status"]).output
     status = json.loads(runner.invoke(app, ["status", "--json"]).output)
     assert {each["cost"] for each in status["collections"][0]["usage"]} == {0, None}
+
+
+def test_transcribing_has_its_seconds_of_sound_and_of_processors(
+    library: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two columns more where there is such use; of other operations nobody measures the processor time."""
+    spoken = Use(library.collection, LOCAL, "faster-whisper/base", TRANSCRIBE, 2, 1, 0, 40.0, 120.0, 70.5)
+    with library.database.connection() as connection:
+        store_uses(connection, [spoken, spoken])
+        (record,) = describe_usage(connection, library.collection)["usage_of_30_days"].records
+    assert (record.data["seconds of sound"], record.data["processor seconds"]) == (240.0, 141.0)
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", library.database.location.url or "")
+    shown = CliRunner().invoke(app, ["usage", "--by", "operation"]).output.splitlines()
+    assert [line.split("\t")[-2:] for line in shown] == [["s of sound", "processor s"], ["240.0", "141.0"]]
+    with library.database.connection() as connection:
+        store_uses(connection, [Use(library.collection, LOCAL, "m", EMBED_QUERY, 1)])
+    (total,) = library.knowledge.usage(by=[])
+    assert (total.texts, total.sound_seconds, total.processor_seconds) == (5, 240.0, None)
+    shown = CliRunner().invoke(app, ["usage", "--by", "operation"]).output.splitlines()
+    assert shown[2].split("\t")[-2:] == ["0.0", "?"]
 
 
 def test_dagster_has_the_numbers_of_a_run_and_a_table_of_the_usage(library: Stages) -> None:

@@ -31,6 +31,8 @@ NUMBERS: Final = (
     Column("seconds", "right", leaves=1),
     Column("cost in $", "right"),
 )
+OF_SOUND: Final = (Column("s of sound", "right"), Column("processor s", "right", leaves=3))
+"""Columns that are shown where recordings were transcribed."""
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +53,7 @@ def usage(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what embedding and reranking models were used for: texts, from the cache, tokens, seconds and cost.
+    """Show what models were used for: texts and recordings, from the cache, tokens, seconds and cost.
 
     Models of this machine have the provider `local` and cost nothing. Other costs go by the list of the package
     genai-prices, or by the prices that a collection sets (`usage.prices`, US dollars per million tokens). What nobody
@@ -83,11 +85,14 @@ def usage(
 
 
 def _show(found: "list[Usage]", total: "Usage", names: list[str]) -> None:
-    rows = [Row((*(str(getattr(each, name)) for name in names), *_numbers(each))) for each in found]
+    has_sound = any(each.sound_seconds for each in found)
+    columns = (*NUMBERS, *OF_SOUND) if has_sound else NUMBERS
+    rows = [Row((*(str(getattr(each, name)) for name in names), *_numbers(each)[: len(columns)])) for each in found]
     if len(found) > 1:
         labels = ["all", *("" for _ in names[1:])]
-        rows.append(Row((*labels, *_numbers(total)), dict.fromkeys(range(len(labels) + len(NUMBERS)), "bold")))
-    show_table((*(Column(name) for name in names), *NUMBERS), rows)
+        numbers = _numbers(total)[: len(columns)]
+        rows.append(Row((*labels, *numbers), dict.fromkeys(range(len(labels) + len(columns)), "bold")))
+    show_table((*(Column(name) for name in names), *columns), rows)
     if total.cost is None:
         from sourcebook.embedding.prices import has_list
         from sourcebook.installation import install_command
@@ -105,6 +110,8 @@ def _numbers(each: "Usage") -> tuple[str, ...]:
         "?" if each.tokens is None else f"{each.tokens:,}",
         f"{each.seconds:,.1f}",
         dollars(each.cost),
+        f"{each.sound_seconds:,.1f}",
+        "?" if each.processor_seconds is None else f"{each.processor_seconds:,.1f}",
     )
 
 

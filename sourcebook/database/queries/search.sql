@@ -78,12 +78,13 @@ JOIN passages_of(%(chunks)s) passage ON passage.chunk_id = entry.chunk_id
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
 -- name: first_passages
--- Return which words of the query each entry of a list holds, its document, and the passage of each that is shown.
+-- Return which words of the query each entry of a list holds, its place, and the passage of each that is shown.
 -- The other columns of an entry that is not shown are NULL.
-SELECT passage.*, entry.chunk_id, entry.document_id,
+SELECT passage.*, entry.chunk_id, entry.document_id, chunk.ordinal,
        ARRAY(SELECT token FROM unnest(%(tokens)s::text[]) AS token
              WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS held_words
 FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
 LEFT JOIN passages_of(%(shown)s) passage ON passage.chunk_id = entry.chunk_id
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from psycopg import Connection
@@ -12,9 +12,11 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.queries import queries
+from sourcebook.database.usage_log import store_uses
 from sourcebook.model import revisions
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window, most_spoken
+from sourcebook.model.usage import Use
 
 PROBE = f"probe/{revisions.PROBE}"
 """Count it up when `Recording` may say something else of the same file."""
@@ -112,8 +114,17 @@ def record_recording(connection: Connection, sha256: bytes, recording: Recording
 class TranscriptLedger:
     """One sound's transcript by one engine, written window by window."""
 
-    def __init__(self, connection: Connection, recording: Recording, engine: str) -> None:
+    def __init__(self, connection: Connection, recording: Recording, engine: str, use: Use | None = None) -> None:
+        """Make the ledger of a sound.
+
+        Args:
+            connection: in autocommit mode.
+            recording: which has the sound.
+            engine: identity of the engine.
+            use: whose collection and model the use of the engine is counted for; not counted where None.
+        """
         self._connection = connection
+        self._use = use
         self._key: dict[str, Any] = {"sound_sha256": recording.sound_sha256, "engine": engine}
         self.title = recording.title
 
@@ -145,6 +156,9 @@ class TranscriptLedger:
                     "segments": Jsonb([_row(segment) for segment in window.segments]),
                 },
             )
+            self._count(
+                sound_seconds=window.end - start, seconds=window.seconds, processor_seconds=window.processor_seconds
+            )
 
     def finish(self, language: Language | None) -> None:
         """Record that the last window is there, and the language that is spoken longest.
@@ -156,6 +170,11 @@ class TranscriptLedger:
         with self._connection.transaction():
             self._record_language(spoken)
             self._connection.execute(queries["finish_transcript"], self._key)
+            self._count(texts=1)
+
+    def reuse(self) -> None:
+        """Count a recording whose transcript was there."""
+        self._count(texts=1, cached=1)
 
     def segments(self) -> tuple[Segment, ...]:
         """Return everything that was said so far."""
@@ -165,6 +184,10 @@ class TranscriptLedger:
         """Return the identity of what a document is made of: sha256 over title, language and segments."""
         content = [self.title, self.state().language, [_row(segment) for segment in self.segments()]]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).digest()
+
+    def _count(self, **numbers: Any) -> None:
+        if self._use is not None:
+            store_uses(self._connection, [replace(self._use, **numbers)])
 
     def _record_language(self, language: Language | None) -> None:
         self._connection.execute(

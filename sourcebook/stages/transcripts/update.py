@@ -28,6 +28,7 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording
+from sourcebook.model.usage import LOCAL, TRANSCRIBE, Use, model_label
 from sourcebook.model.work import transcribing_work
 from sourcebook.speech.engine import engine_identity
 from sourcebook.speech.process import SpeechProcess
@@ -78,7 +79,9 @@ def update_transcripts(
         stale = stale_recordings(connection, collection, engine, selection)
         sources = {source.id: source for source in collection_sources(connection, collection)}
         with SpeechProcess(settings, home) as speech, processing(connection, collection, "transcripts") as marks:
-            _Stage(connection, engine, sources, speech, selection, report, progress, marks).run(stale)
+            model = f"{settings.engine}/{model_label(settings.model)}"
+            use = Use(collection, LOCAL, model, TRANSCRIBE, 0, processor_seconds=0.0)
+            _Stage(connection, engine, use, sources, speech, selection, report, progress, marks).run(stale)
     row = connection.execute(queries["count_transcribed"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
     refresh_statistics(connection, queries["analyze_transcripts"], report)
@@ -93,6 +96,7 @@ class _Stage:
         self,
         connection: Connection,
         engine: str,
+        use: Use,
         sources: Mapping[int, Source],
         speech: SpeechProcess,
         selection: Selection,
@@ -102,6 +106,7 @@ class _Stage:
     ) -> None:
         self._connection = connection
         self._engine = engine
+        self._use = use
         self._sources = sources
         self._speech = speech
         self._selection = selection
@@ -109,6 +114,7 @@ class _Stage:
         self._progress = progress
         self._marks = marks
         self._heard = 0.0
+        self._processor = 0.0
         self._total = 0.0
 
     def run(self, stale: list[StaleRecording]) -> None:
@@ -132,6 +138,8 @@ class _Stage:
                 continue
             done.add(recording.sound_sha256)
             self._record(file, recording, content_hash)
+        if self._processor:
+            self._report.count("processor_seconds", round(self._processor))
 
     def _probe(self, file: StaleRecording) -> Recording | None:
         try:
@@ -146,7 +154,7 @@ class _Stage:
 
     def _transcribe(self, file: StaleRecording, recording: Recording, *, is_first: bool) -> bytes:
         """Finish the transcript of a file's sound; return the content hash of its document."""
-        ledger = TranscriptLedger(self._connection, recording, self._engine)
+        ledger = TranscriptLedger(self._connection, recording, self._engine, self._use)
         if self._selection.force and is_first:
             ledger.forget()
         if ledger.state().damaged:
@@ -154,6 +162,7 @@ class _Stage:
         state = ledger.state()
         if state.finished:
             self._report.count("reused")
+            ledger.reuse()
             self._advance(recording.duration if is_first else 0.0)
             return ledger.content_hash()
         start = state.heard
@@ -166,6 +175,7 @@ class _Stage:
         with place_of(self._sources, file.source_id, file.uri) as place:
             for window in self._speech.transcribe(place, start=start, language=language):
                 ledger.add(start, window)
+                self._processor += window.processor_seconds
                 self._advance(window.end - start)
                 start, language = window.end, window.language
         try:

@@ -16,7 +16,7 @@ from sourcebook.processes.worker_pool import WorkerPool
 from sourcebook.speech.decoding import Samples
 from sourcebook.stages.transcripts.rows import TranscriptLedger, transcript_of
 from tests.integration.stages import Stages
-from tests.integration.transcripts.conftest import KeptProcess
+from tests.integration.transcripts.conftest import BRIEF_SECONDS, KeptProcess
 from tests.integration.transcripts.recordings import SETTINGS, configure, put
 from tests.sounds import NOTE_WORD, write_sound
 
@@ -50,6 +50,14 @@ def test_what_is_said_is_found_with_its_time(stages: Stages, brief: Path) -> Non
     assert stages.found(f"{NOTE_WORD}s") == {"note.m4a"}, "of one umbrella it speaks"
     stages.assert_sound()
     assert not stages.pending().work
+    (used,) = (each for each in stages.knowledge.usage() if each.operation == "transcribe")
+    assert (used.provider, used.model) == ("local", "faster-whisper/base")
+    assert (used.texts, used.cached, used.tokens, used.cost) == (1, 0, 0, 0.0)
+    assert used.sound_seconds == pytest.approx(BRIEF_SECONDS, abs=0.5)
+    assert 0 < used.seconds < 600
+    assert used.processor_seconds is not None
+    assert 0.2 < used.processor_seconds < 600
+    assert reports["transcripts"].extra["processor_seconds"] == round(used.processor_seconds)
 
 
 @pytest.mark.usefixtures("shared_speech")
@@ -73,6 +81,9 @@ def test_the_same_sound_is_transcribed_once(stages: Stages, brief_samples: Sampl
     report = stages.run()
     assert report["transcripts"].extra == {"reused": 1}
     assert stages.document("renamed.mp3")["title"] == "Another title"
+    (used,) = (each for each in stages.knowledge.usage() if each.operation == "transcribe")
+    assert (used.texts, used.cached) == (4, 3)
+    assert used.sound_seconds == pytest.approx(BRIEF_SECONDS, abs=0.5)
     assert len(stages.rows("SELECT FROM transcript")) == 1
 
     write_sound(stages.root / "other.mp3", brief_samples[: len(brief_samples) // 2], codec="libmp3lame")

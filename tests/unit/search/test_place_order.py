@@ -1,6 +1,7 @@
 """Passages of one document: the one that says the query word for word stands first."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -23,8 +24,10 @@ def query(text: str) -> Query:
     return Query.of(text, marked(text))
 
 
-def passage(text: str, *path: str, document: int = 1, sections: tuple[PassagePart, ...] = ()) -> PlacedPassage:
-    return PlacedPassage(document, text, path, sections, marked(text))
+def passage(
+    text: str, *path: str, document: int = 1, sections: tuple[PassagePart, ...] = (), ordinal: int = 0
+) -> PlacedPassage:
+    return PlacedPassage(document, text, path, sections, marked(text), ordinal)
 
 
 CONTENTS = passage("- [Sick leave](#sick-leave)\n- [Doctor](#doctor)\n", "Handbook")
@@ -89,3 +92,17 @@ def test_a_query_with_a_word_that_no_passage_holds_is_said_by_none() -> None:
     asked = Query.of("Where is the sick leave hidden?", marked("sick leave"), unknown=4.0)
     assert agreement(asked, SECTION) == 0
     assert places_in_order(asked, [CONTENTS, OTHER, SECTION]) == [0, 1, 2]
+
+
+def test_a_run_of_words_may_cross_the_border_of_two_passages() -> None:
+    """The passage with more of it stands before one that holds all of the words apart from one another."""
+    asked = query("leave of the sick. The doctor")
+    loose = passage("The doctor wrote. Nobody was sick on leave.", ordinal=7)
+    end = passage("Nobody knows the doctor of this leave of the sick.", ordinal=3)
+    start = passage("## The doctor\n\nHe has a certificate.", ordinal=4)
+    assert places_in_order(asked, [loose, start, end]) == [2, 0, 1]
+    assert places_in_order(asked, [loose, replace(start, ordinal=5), end]) == [0, 1, 2]
+    assert places_in_order(asked, [loose, replace(start, document_id=2), end]) == [0, 1, 2]
+    assert places_in_order(asked, [loose, passage("He wrote to the doctor.", ordinal=4), end]) == [0, 1, 2]
+    other_half = query("sick. The doctor writes a certificate")
+    assert places_in_order(other_half, [loose, end, passage("The doctor, the certificate.", ordinal=4)]) == [2, 0, 1]

@@ -65,3 +65,12 @@ def test_a_passage_behind_the_first_takes_a_place_of_its_document_alone() -> Non
     """Document 1 is among the first ten and gets its section; document 3 is not."""
     passages = [*held((1, "sick leav"), *[(2, "sick")] * (FIRST - 1)), *held((1, "sick leav"), *[(3, "sick leav")] * 2)]
     assert compared_places(TERMS, passages) == [0, FIRST]
+
+
+def test_successive_passages_that_hold_the_words_together_are_compared() -> None:
+    """Neither does alone: half of the words may stand at the end of one, and half at the beginning of the next one."""
+    fullest, end, start = HeldWords(["sick", "leav"], 1, 7), HeldWords(["sick"], 1, 3), HeldWords(["leav"], 1, 4)
+    assert compared_places(TERMS, [fullest, start, end]) == [0, 1, 2]
+    assert compared_places(TERMS, [fullest, HeldWords(["leav"], 1, 5), end]) == []
+    assert compared_places(TERMS, [fullest, HeldWords(["leav"], 2, 4), end]) == []
+    assert compared_places(TERMS, [fullest, HeldWords([], 1, 4), end]) == []
