@@ -1,6 +1,7 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from typing import Final
 
 from fastapi import APIRouter, FastAPI, Security
@@ -16,6 +17,7 @@ from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
 from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
+from sourcebook.server.outages import Outages
 from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.rate_limiting import RateLimiting
@@ -103,7 +105,7 @@ def create_app(
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        lifespan=lambda _: agents.running(),
+        lifespan=lambda _: _running(knowledge, agents),
     )
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
@@ -140,6 +142,7 @@ def create_app(
     app.add_middleware(Idempotency, knowledge=knowledge)
     app.add_middleware(BodyLimit, most_upload=upload_limit())
     app.add_middleware(RateLimiting, limits=app.state.limits)
+    app.add_middleware(Outages, knowledge=knowledge)
     add_problems(app)
     add_page(app)
     if origins:
@@ -151,3 +154,10 @@ def create_app(
             expose_headers=_READ_ACROSS,
         )
     return app
+
+
+@asynccontextmanager
+async def _running(knowledge: KnowledgeBase, agents: McpEndpoint) -> AsyncIterator[None]:
+    knowledge.database.answer_requests()
+    async with agents.running():
+        yield
