@@ -1,14 +1,18 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
+import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Final
 
+import anyio.to_thread
 from fastapi import APIRouter, FastAPI, Security
 from prometheus_client import CollectorRegistry
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
+from sourcebook.admin.uploads import open_store
+from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.server.access import KEY_SCHEME
@@ -47,6 +51,7 @@ Send a key as `Authorization: Bearer sb_…`; on its own machine a server that l
 may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
 """
 
+_log = logging.getLogger(__name__)
 _SENT_ACROSS: Final = (
     "Authorization",
     "Content-Type",
@@ -159,5 +164,14 @@ def create_app(
 @asynccontextmanager
 async def _running(knowledge: KnowledgeBase, agents: McpEndpoint) -> AsyncIterator[None]:
     knowledge.database.answer_requests()
+    await anyio.to_thread.run_sync(_remove_unfinished_uploads, knowledge)
     async with agents.running():
         yield
+
+
+def _remove_unfinished_uploads(knowledge: KnowledgeBase) -> None:
+    """Delete what a server that was killed has left of uploads."""
+    try:
+        open_store(knowledge.database.location.home).remove_unheld()
+    except (OSError, SourcebookError) as error:
+        _log.warning("unfinished uploads are still in the store: %s", error)

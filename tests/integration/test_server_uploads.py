@@ -268,7 +268,7 @@ def test_a_full_disk_is_named(base: Stages, monkeypatch: pytest.MonkeyPatch) -> 
     real = os.open
 
     def full(path: Any, flags: int, *more: Any, **named: Any) -> int:
-        return real("/dev/full", os.O_WRONLY) if "incoming" in str(path) else real(path, flags, *more, **named)
+        return real("/dev/full", os.O_WRONLY) if flags & os.O_CREAT else real(path, flags, *more, **named)
 
     with serving(base.knowledge, requires_key=False) as client:
         monkeypatch.setattr(os, "open", full)
