@@ -28,7 +28,7 @@ class DocumentChanges(ABC):
         removal, until a purge.
 
         Args:
-            document: its id, its URI, or the path of its file.
+            document: its id, its URI, the path of its file, or an end of it that no other one has.
             collection: the only collection to remove it from; None for all that have it.
             actor: who removes it.
 
@@ -52,7 +52,7 @@ class DocumentChanges(ABC):
         """Undo `remove_document`; the next ingest makes the document searchable: `request_work` asks for one.
 
         Args:
-            document: its id, its URI, or the path of its file.
+            document: its id, its URI, the path of its file, or an end of it that no other one has.
             collection: the only collection to restore it in; None for all that had it.
             actor: who restores it.
 

@@ -35,7 +35,8 @@ def document_history(connection: Connection, document: int) -> DocumentHistory |
 
 def uploaded_versions(connection: Connection, item: Item) -> list[Upload]:
     """Return the versions of the upload that a document is, the newest first; none where it is no upload."""
-    own = f"{_UPLOADS}{item.collection}/"
-    if not item.uri.startswith(own):
+    if not item.uri.startswith(_UPLOADS):
         return []
-    return list_versions(connection, item.collection, unquote(item.uri.removeprefix(own)))
+    name = unquote(item.uri.removeprefix(_UPLOADS).partition("/")[2])
+    versions = list_versions(connection, item.collection, name)
+    return versions if versions and versions[0].uri == item.uri else []  # otherwise it is taken from others' uploads

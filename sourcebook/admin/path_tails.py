@@ -11,13 +11,16 @@ from sourcebook.errors import AmbiguousDocumentError
 _MOST_CANDIDATES = 10
 
 
-def uri_by_tail(connection: Connection, tail: str, collection: str | None = None) -> str | None:
+def uri_by_tail(
+    connection: Connection, tail: str, collection: str | None = None, *, removed: bool = False
+) -> str | None:
     """Return the URI of the one document whose URI ends with whole parts of a path; None where there is none.
 
     Args:
         connection: to the knowledge base.
         tail: the end of a path, with or without an anchor; a text that begins with `.`, `~` or `/` is a path.
         collection: only documents of this collection.
+        removed: whether removed documents are meant, and no others.
 
     Raises:
         AmbiguousDocumentError: several documents end so; the message lists them.
@@ -29,7 +32,7 @@ def uri_by_tail(connection: Connection, tail: str, collection: str | None = None
     for text in dict.fromkeys((tail, tail.partition("#")[0])):
         quoted = file_uri(f"/{text}").removeprefix("file://")
         ends = list(dict.fromkeys((quoted, f"/{text}")))
-        scope = {"ends": ends, "collection": collection}
+        scope = {"ends": ends, "collection": collection, "removed": removed}
         uris = [uri for (uri,) in connection.execute(queries["uris_by_tail"], scope)]
         if len(uris) == 1:
             found: str = uris[0]

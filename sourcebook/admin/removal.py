@@ -11,6 +11,7 @@ from psycopg.rows import class_row
 from sourcebook.admin.audit import account, record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.items import other_urls, possible_uris
+from sourcebook.admin.path_tails import uri_by_tail
 from sourcebook.admin.retention import delete_removed, delete_unreferenced, retire_removed
 from sourcebook.admin.uploads import delete_unreferenced_bytes
 from sourcebook.database.database import Database
@@ -66,15 +67,16 @@ def remove_items(
 
     Args:
         connection: in autocommit mode.
-        document: an id, a URI or a local path.
+        document: an id, a URI, a local path, or an end of it that no other document has.
         collection: the only collection to remove it from; None for all.
         actor: who removes it, for the audit; the account of this process where None.
 
     Raises:
         UnknownDocumentError: no collection has the item.
+        AmbiguousDocumentError: several documents end with the path.
         QueryError: the collection does not exist.
     """
-    uri, collection = _place(connection, document, collection)
+    uri, collection = _place(connection, document, collection, is_removed=False)
     scope = {"uri": uri, "collection": collection}
     with connection.transaction():
         names = sorted(
@@ -103,15 +105,16 @@ def restore_items(
 
     Args:
         connection: in autocommit mode.
-        document: an id, a URI or a local path.
+        document: an id, a URI, a local path, or an end of it that no other removed document has.
         collection: the only collection to restore it in; None for all.
         actor: who restores it, for the audit; the account of this process where None.
 
     Raises:
         UnknownDocumentError: no collection has the item.
+        AmbiguousDocumentError: several documents end with the path.
         QueryError: the collection does not exist.
     """
-    uri, collection = _place(connection, document, collection)
+    uri, collection = _place(connection, document, collection, is_removed=True)
     with connection.transaction():
         scope = {"uri": uri, "collection": collection}
         names = {
@@ -162,7 +165,9 @@ def _before(older_than: timedelta | None) -> datetime | Literal["infinity"]:
     return "infinity" if older_than is None else datetime.now(UTC) - older_than
 
 
-def _place(connection: Connection, document: str, collection: str | None) -> tuple[str, str | None]:
+def _place(
+    connection: Connection, document: str, collection: str | None, *, is_removed: bool
+) -> tuple[str, str | None]:
     """Return the URI of a document and the collection to look in (None for all)."""
     if collection is not None:
         check_collections(connection, [collection])
@@ -179,6 +184,9 @@ def _place(connection: Connection, document: str, collection: str | None) -> tup
     known = connection.execute(queries["known_uri"], {"uris": uris, "collection": collection}).fetchone()
     if known is not None:
         return str(known[0]), collection
+    ending = uri_by_tail(connection, document, collection, removed=is_removed)
+    if ending is not None:
+        return _place(connection, ending, collection, is_removed=is_removed)
     where = f"collection {collection}" if collection is not None else "any collection"
     raise UnknownDocumentError(f"{document} is not in {where}: `sourcebook documents` lists what there is")
 

@@ -5,6 +5,7 @@ get their place in the store before the row that refers to them, under a lock th
 """
 
 import logging
+import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -24,6 +25,8 @@ from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upl
 
 _LOCK: Final = 0x50_0B0B
 """Key of the advisory lock between storing bytes and deleting them."""
+_HALF: Final = 5
+"""Half the digits of the random name of a collection's uploads."""
 _MOST: Final = 1_000
 """Uploads of one list, at most."""
 _log = logging.getLogger(__name__)
@@ -42,7 +45,8 @@ class Upload:
     bytes: int
     tags: tuple[str, ...]
     uri: str
-    """URI of its document: `upload://` with the collection and the name."""
+    """URI of its document: `upload://`, a random name of the collection's uploads, and the name. Collections that take
+    the document have it with that URI, also for keys that do not see this one."""
     uploaded_by: str
     uploaded_at: datetime
     removed_at: datetime | None = None
@@ -217,12 +221,17 @@ def delete_unreferenced_bytes(connection: Connection) -> int:
     return len(deleted)
 
 
+def new_location() -> str:
+    """Return the location of the uploads of a collection, which does not tell its name."""
+    return f"{SCHEME}{secrets.token_hex(_HALF)}"
+
+
 def _lock_source(connection: Connection, collection: str) -> str:
     """Return the location of the source of uploads, made where there is none; it is locked until the end."""
     if connection.execute(queries["hold_collection"], {"collection": collection}).fetchone() is None:
         raise UnknownCollectionError("there is no such collection")
     most = FilesSource.model_fields["max_bytes"].default
-    made = {"collection": collection, "location": f"{SCHEME}{collection}", "max_bytes": most}
+    made = {"collection": collection, "location": new_location(), "max_bytes": most}
     connection.execute(queries["make_uploads_source"], made)
     ((location,),) = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchall()
     return str(location)

@@ -14,12 +14,15 @@ from sourcebook.database.connecting import connection_options, open_connection
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.failures import typed_errors
 from sourcebook.database.location import DAGSTER_DATABASE, LIBRARY_DATABASE, DatabaseLocation
-from sourcebook.database.pool import ConnectionPool, HeldConnection, StatementLimits
+from sourcebook.database.pool import ConnectionPool, HeldConnection, PooledConnection, StatementLimits
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import ensure_schema
+from sourcebook.database.watch import ServerWatch
 
 _MOST_SHORT: Final = 8
 """Most connections of `short_connection` that are lent at the same time."""
+_OF_REQUESTS: Final = StatementLimits(lock_timeout=3.5, statement_timeout=300.0)
+"""Limits of the statements of a server's requests, some of which take long."""
 
 
 class Database:
@@ -47,6 +50,8 @@ class Database:
                 _create_database(self._server, LIBRARY_DATABASE)
                 url = self._server.url(LIBRARY_DATABASE)
             self.url = url or ""
+            self.watch = ServerWatch(self.url)
+            """Watch over the database's server, off until `answer_requests`."""
             with self.own_connection() as connection:
                 connection.execute(queries["set_search_path"])
                 ensure_schema(connection)
@@ -77,6 +82,12 @@ class Database:
         with pool.connection() as connection:
             yield connection
 
+    def answer_requests(self) -> None:
+        """Let no caller wait for a lock for long, nor for a server that answers nobody: for a server's requests."""
+        self.watch.is_on = True
+        before, self.pool = self.pool, self.new_pool(self.pool.max_size, _OF_REQUESTS)
+        before.close()
+
     def hold(self) -> HeldConnection:
         """Return a context manager that holds a connection, and can give it back for a while."""
         return self.pool.hold()
@@ -84,8 +95,9 @@ class Database:
     @contextmanager
     def own_connection(self) -> Iterator[Connection]:
         """Open a connection beside the pool, for a lock that belongs to its session."""
-        kind: type[Connection[tuple[Any, ...]]] = Connection
-        connection = open_connection(kind, self.url, revive=self._reviver)
+        self.watch.check()
+        connection = open_connection(PooledConnection, self.url, revive=self._reviver)
+        connection.watch = self.watch
         try:
             with typed_errors():
                 yield connection
@@ -99,7 +111,9 @@ class Database:
             max_connections: Maximum concurrent connections.
             limits: Limits of every statement; None for none.
         """
-        return ConnectionPool(self.url, max_connections, configure=_configure, limits=limits, revive=self._reviver)
+        return ConnectionPool(
+            self.url, max_connections, configure=_configure, limits=limits, revive=self._reviver, watch=self.watch
+        )
 
     def revive(self) -> None:
         """Start the embedded server again where it was killed.

@@ -18,6 +18,8 @@ from psycopg.pq import TransactionStatus
 from sourcebook.database.connecting import open_connection
 from sourcebook.database.failures import NoAnswerError, typed_errors
 from sourcebook.database.queries import queries
+from sourcebook.database.waiting import within
+from sourcebook.database.watch import ServerWatch
 from sourcebook.errors import ConfigurationError, DatabaseBusyError, DatabaseError
 
 _SECONDS_TO_WAIT: Final = 3.5
@@ -73,16 +75,22 @@ class PooledConnection(Connection[tuple[Any, ...]]):
 
     seconds_to_answer: float | None = None
     """Limit of each statement on the client's side; None for none."""
+    watch: ServerWatch | None = None
+    """Watch over the server, which ends the wait for one that answers nobody."""
     opened_at: float = 0.0
     used_at: float = 0.0
+    was_given_up: bool = False
 
     def wait(self, gen: PQGen[Answer], *args: Any, **options: Any) -> Answer:
         """Wait for the server's answer."""
-        if self.seconds_to_answer is None:
+        watch = self.watch if self.watch is not None and self.watch.is_on else None
+        if self.seconds_to_answer is None and watch is None:
             return super().wait(gen, *args, **options)
+        tick = None if watch is None else watch.follow(self.pgconn.backend_pid)
         try:
-            return super().wait(_within(gen, self.seconds_to_answer), *args, **options)
+            return super().wait(within(gen, self.seconds_to_answer, tick), *args, **options)
         except NoAnswerError:
+            self.was_given_up = True
             self.close()  # its statement may be answered later
             raise
 
@@ -107,6 +115,7 @@ class ConnectionPool:
         configure: Called with every new connection.
         limits: Limits of statements, and of the wait for a connection; None for neither.
         revive: Called where the server cannot be reached, before the second and last attempt.
+        watch: Watch over the server; None for none.
     """
 
     def __init__(
@@ -117,6 +126,7 @@ class ConnectionPool:
         configure: Callable[[Connection], None],
         limits: StatementLimits | None = None,
         revive: Callable[[], None] | None = None,
+        watch: ServerWatch | None = None,
     ) -> None:
         self.max_size = max_size
         self.check_outs = 0
@@ -127,6 +137,7 @@ class ConnectionPool:
         self._configure = configure
         self._limits = limits
         self._revive = revive
+        self._watch = watch
         self._lock = Lock()
         self._idle: deque[PooledConnection] = deque()
         self._waiting: deque[Condition] = deque()
@@ -176,6 +187,8 @@ class ConnectionPool:
 
     def _take(self, began: float) -> PooledConnection | None:
         """Wait for the turn of this caller; return an idle connection, None where one must be opened."""
+        if self._watch is not None:
+            self._watch.check()
         limit = _SECONDS_TO_WAIT if self._limits is not None else None
         with self._lock:
             if self.lent >= self.max_size or self._waiting:
@@ -233,6 +246,7 @@ class ConnectionPool:
 
     def _open(self) -> PooledConnection:
         connection = open_connection(PooledConnection, self._url, revive=self._revive)
+        connection.watch = self._watch
         try:
             with typed_errors():
                 if self._limits is not None:
@@ -253,6 +267,9 @@ class ConnectionPool:
                 connection.used_at = now
                 is_idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
                 (self._idle if is_idle and not self._closed else doomed).append(connection)
+                if connection.was_given_up:  # the others are sessions of the same server
+                    doomed.extend(self._idle)
+                    self._idle.clear()
             while self._idle and now - self._idle[0].used_at > _SECONDS_IDLE:
                 doomed.append(self._idle.popleft())
             self._wake()
@@ -295,22 +312,3 @@ def _limit(variable: str, given: float | None, default: float) -> float:
     if not 0.001 <= seconds <= _MOST_SECONDS:
         raise ConfigurationError(f"{variable} is {text}: give the seconds that a search may take, such as 4")
     return seconds
-
-
-def _within(waiting: PQGen[Answer], seconds: float) -> PQGen[Answer]:
-    """Run psycopg's wait for an answer with a limit; psycopg looks in ten times a second.
-
-    Raises:
-        NoAnswerError: The server has not answered in time.
-    """
-    deadline = time.monotonic() + seconds
-    try:
-        wanted = next(waiting)
-        while True:
-            ready = yield wanted
-            if not ready and time.monotonic() > deadline:
-                raise NoAnswerError(f"a statement got no answer within {seconds:g} s")
-            wanted = waiting.send(ready)
-    except StopIteration as end:
-        answer: Answer = end.value
-        return answer

@@ -32,7 +32,7 @@ CREATE TABLE source (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
     kind text NOT NULL CHECK (kind IN ('files', 'site', 'collection', 'uploads')),
-    location text NOT NULL,            -- of a collection: its name; of uploads: upload:// and the name of their collection
+    location text NOT NULL,            -- of a collection: its name; of uploads: upload:// and a random name
     include text[] NOT NULL,
     exclude text[] NOT NULL,
     tags text[] NOT NULL,

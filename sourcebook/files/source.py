@@ -43,7 +43,7 @@ class Source:
     id: int
     location: str
     """An absolute local path, or a URL such as `s3://bucket/folder` or `git+https://example.com/handbook.git/docs`; of
-    uploads `upload://handbook`."""
+    uploads such as `upload://5c1e09a7b2`."""
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     max_bytes: int

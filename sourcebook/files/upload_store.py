@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Self
 from sourcebook.config.paths import configuration_path, sourcebook_home
 from sourcebook.config.state_folder import make_private_folder
 from sourcebook.errors import UploadError, UploadSpaceError
+from sourcebook.files.incoming_folders import own_folder, remove_unheld
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -112,8 +113,9 @@ class UploadStore:
         name = uuid.uuid4().hex
         if self._system is None:
             with _upload_errors():
-                path = Path(self._root, _INCOMING, name)
-                self._make_folder(path.parent)
+                parent = Path(self._root, _INCOMING)
+                self._make_folder(parent)
+                path = own_folder(parent, self._mode()) / name
                 mode = self._mode() & 0o666
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
                 return IncomingBytes(self, str(path), os.fdopen(descriptor, "wb", buffering=0))
@@ -189,14 +191,24 @@ class UploadStore:
             if self._system.exists(there):
                 self._system.rm_file(there)
 
+    def remove_unheld(self) -> int:
+        """Delete what processes have left that ended before their bytes were whole; return the number of files.
+
+        At a URL, where there are no locks, only the age of a file tells; see `remove_abandoned`.
+
+        Raises:
+            OSError: it cannot be deleted.
+        """
+        return remove_unheld(Path(self._root, _INCOMING)) if self._system is None else 0
+
     def remove_abandoned(self, age: float = _ABANDONED_SECONDS) -> int:
         """Delete what writers have left that ended before their bytes were whole; return the number of files.
 
         Args:
-            age: seconds since the last change of a file.
+            age: seconds since the last change of a file whose process may still write it.
         """
         before = time.time() - age
-        removed = 0
+        removed = self.remove_unheld()
         for path, changed_at in list(self._incoming()):
             if changed_at < before:
                 self.discard(path)
@@ -207,9 +219,10 @@ class UploadStore:
         """Yield the paths of incoming bytes with the times of their last changes; nothing where there is no store."""
         if self._system is None:
             folder = Path(self._root, _INCOMING)
-            for path in folder.iterdir() if folder.is_dir() else ():
+            for path in folder.rglob("*") if folder.is_dir() else ():
                 with suppress(FileNotFoundError):  # it has become whole
-                    yield str(path), path.stat().st_mtime
+                    if path.is_file():
+                        yield str(path), path.stat().st_mtime
             return
         with suppress(Exception):  # each file system has errors of its own; the next look finds them
             for path in self._system.find(f"{self._root}/{_INCOMING}"):

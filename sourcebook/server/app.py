@@ -1,13 +1,18 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
-from collections.abc import Collection
+import logging
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from typing import Final
 
+import anyio.to_thread
 from fastapi import APIRouter, FastAPI, Security
 from prometheus_client import CollectorRegistry
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
+from sourcebook.admin.uploads import open_store
+from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.server.access import KEY_SCHEME
@@ -16,6 +21,7 @@ from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
 from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
+from sourcebook.server.outages import Outages
 from sourcebook.server.page.assembly import add_page
 from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.rate_limiting import RateLimiting
@@ -45,6 +51,7 @@ Send a key as `Authorization: Bearer sb_…`; on its own machine a server that l
 may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
 """
 
+_log = logging.getLogger(__name__)
 _SENT_ACROSS: Final = (
     "Authorization",
     "Content-Type",
@@ -103,7 +110,7 @@ def create_app(
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        lifespan=lambda _: agents.running(),
+        lifespan=lambda _: _running(knowledge, agents),
     )
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
@@ -140,6 +147,7 @@ def create_app(
     app.add_middleware(Idempotency, knowledge=knowledge)
     app.add_middleware(BodyLimit, most_upload=upload_limit())
     app.add_middleware(RateLimiting, limits=app.state.limits)
+    app.add_middleware(Outages, knowledge=knowledge)
     add_problems(app)
     add_page(app)
     if origins:
@@ -151,3 +159,19 @@ def create_app(
             expose_headers=_READ_ACROSS,
         )
     return app
+
+
+@asynccontextmanager
+async def _running(knowledge: KnowledgeBase, agents: McpEndpoint) -> AsyncIterator[None]:
+    knowledge.database.answer_requests()
+    await anyio.to_thread.run_sync(_remove_unfinished_uploads, knowledge)
+    async with agents.running():
+        yield
+
+
+def _remove_unfinished_uploads(knowledge: KnowledgeBase) -> None:
+    """Delete what a server that was killed has left of uploads."""
+    try:
+        open_store(knowledge.database.location.home).remove_unheld()
+    except (OSError, SourcebookError) as error:
+        _log.warning("unfinished uploads are still in the store: %s", error)

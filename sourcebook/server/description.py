@@ -30,6 +30,28 @@ _OTHERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "string", "const": "true"},
     },
 }
+_OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
+    "ETag": {"description": "Names this state: for `If-None-Match` and `If-Match`.", "schema": {"type": "string"}},
+    "Location": {"description": "Path of what was made.", "schema": {"type": "string", "format": "uri-reference"}},
+}
+"""Headers of some operations."""
+_TAGGED: Final[dict[str, frozenset[str]]] = {
+    "create_collection": frozenset({"201"}),
+    "get_collection_settings": frozenset({"200"}),
+    "change_collection": frozenset({"200"}),
+    "add_source": frozenset({"201"}),
+    "get_document": frozenset({"200", "304"}),
+    "change_document": frozenset({"200"}),
+    "get_original": frozenset({"200", "206", "304"}),
+    "get_page_image": frozenset({"200", "304"}),
+}
+"""Statuses of the answers that have an `ETag`, by operation."""
+_LOCATED: Final[dict[str, frozenset[str]]] = {
+    "create_collection": frozenset({"201"}),
+    "add_source": frozenset({"201"}),
+    "sync": frozenset({"202"}),
+}
+"""Statuses of the answers that have a `Location`, by operation."""
 _WITH_PAUSE: Final = frozenset({"409", "429", "503"})
 """Statuses of answers that may say when to try again."""
 
@@ -50,7 +72,7 @@ class DescribedApp(FastAPI):
 
 def _add_headers(description: dict[str, Any]) -> None:
     components = description.setdefault("components", {})
-    components.setdefault("headers", {}).update(_LIMITS | _OTHERS)
+    components.setdefault("headers", {}).update(_LIMITS | _OTHERS | _OF_OPERATIONS)
     components.setdefault("parameters", {})[_KEY] = _PARAMETER
     for path, operations in description["paths"].items():
         for method, operation in operations.items():
@@ -63,6 +85,8 @@ def _add_headers(description: dict[str, Any]) -> None:
             for status, answer in operation["responses"].items():
                 names = [*_LIMITS]
                 names += ["Retry-After"] if status in _WITH_PAUSE else []
+                names += ["ETag"] if status in _TAGGED.get(operation["operationId"], ()) else []
+                names += ["Location"] if status in _LOCATED.get(operation["operationId"], ()) else []
                 names += ["Idempotency-Replayed"] if is_once and status.startswith("2") else []
                 headers = answer.setdefault("headers", {})
                 headers.update({name: _reference("headers", name) for name in names})

@@ -230,6 +230,8 @@ def _write_collection(
         name=name,
         folder=folder.name,
         settings=row["settings"],
+        declared_in=row["declared_in"],
+        written_settings=row["written_settings"],
         generation=generation,
         documents=documents,
         passages=passages,

@@ -184,7 +184,14 @@ def _import(
     progress: Callable[[str, int, int], None],
 ) -> list[Generation]:
     name, exported = collection.name, collection.generation
-    connection.execute(queries["import_collection"], {"collection": name, "settings": Jsonb(collection.settings)})
+    written = collection.written_settings
+    declaration = {
+        "collection": name,
+        "settings": Jsonb(collection.settings),
+        "declared_in": collection.declared_in,
+        "written": None if written is None else Jsonb(written),
+    }
+    connection.execute(queries["import_collection"], declaration)
     generation = None
     if exported is not None:
         generation = create_generation(

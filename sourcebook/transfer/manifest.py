@@ -57,6 +57,9 @@ class ExportedCollection(_Part):
     name: CollectionName
     folder: str
     settings: dict[str, Any]
+    declared_in: Literal["file", "api"] = "file"
+    written_settings: dict[str, Any] | None = None
+    """Settings of a collection of the API as they were written."""
     generation: ExportedGeneration | None
     documents: int
     passages: int

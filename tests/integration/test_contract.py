@@ -76,6 +76,10 @@ def test_the_examples_of_the_description_are_answered(base: Stages, knowledge: K
                     headers = {} if content is None else {"Content-Type": kind}
                     answer = client.request(operation.method, address, content, headers)
                     assert 200 <= answer.status < 300, (operation.method, address, content, answer.content)
+                    assert_headers_are_described(operation, answer)
+                    if "etag" in answer.headers and operation.method == "GET":
+                        same = client.get(address, If_None_Match=answer.headers["etag"])
+                        assert_headers_are_described(operation, same)
 
 
 def test_what_no_client_should_send_is_refused_or_answered(base: Stages, knowledge: KnowledgeBase) -> None:
@@ -248,3 +252,10 @@ def assert_answered(answer: Answer, path: str, what: str) -> None:
     if answer.status >= 400 and path not in OF_OTHERS:
         assert answer.headers["content-type"] == "application/problem+json", (path, what)
         assert answer.json["status"] == answer.status
+
+
+def assert_headers_are_described(operation: Operation, answer: Answer) -> None:
+    """Fail where the description knows another `ETag` or `Location` than the answer has."""
+    described = operation.described["responses"][str(answer.status)].get("headers", {})
+    named = {name for name in ("ETag", "Location") if name in described}
+    assert named == {name for name in ("ETag", "Location") if name.lower() in answer.headers}, operation.path

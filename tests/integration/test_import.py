@@ -65,6 +65,19 @@ def test_an_import_gives_identical_hits_and_embeds_nothing(filled: Stages, other
     other.assert_sound()
 
 
+def test_a_collection_of_the_api_stays_one(filled: Stages, other: Stages, tmp_path: Path) -> None:
+    """It has its settings as they were written, and no configuration file takes it away."""
+    written = {"sites": [{"url": "https://tides.example/"}]}
+    filled.knowledge.create_collection("website", written)
+    before = filled.knowledge.collection_settings("website")
+    export_collections(filled.database, tmp_path / "export", ["handbook", "website"], ("parquet",))
+    import_collections(other.database, tmp_path / "export")
+    other.configure()
+    assert other.knowledge.collection_settings("website") == before
+    assert other.knowledge.collection_settings("handbook").declared_in == "file"
+    assert other.knowledge.change_collection("website", {"retries": {"attempts": 3}}).declared_in == "api"
+
+
 def test_a_purge_waits_for_an_import(filled: Stages, other: Stages, tmp_path: Path) -> None:
     """Contents that nobody needed before are those of imported documents, and stay."""
     export(filled, tmp_path / "export")

@@ -14,7 +14,7 @@ from sourcebook.admin.retention import delete_unreferenced
 from sourcebook.admin.status import collection_statuses
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
-from sourcebook.errors import QueryError, UnknownDocumentError
+from sourcebook.errors import AmbiguousDocumentError, QueryError, UnknownDocumentError
 from sourcebook.files.listing import file_uri
 from sourcebook.knowledge_base import KnowledgeBase
 
@@ -163,6 +163,31 @@ class TestRemove:
             assert item.document_id is None
             problems = collection_statuses(connection)[0].problems
         assert [problem.uri.rpartition("/")[2] for problem in problems] == ["empty.md"]
+
+    def test_an_end_of_a_path(self, database: Database, ingest: Ingest, configuration: Path, folder: Path) -> None:
+        """It names the one document that ends so, of the live ones to remove it, of the removed ones to restore it."""
+        ingest(configuration)
+        uri = file_uri(str(folder / "battery.md"))
+        with database.connection() as connection:
+            with pytest.raises(UnknownDocumentError):
+                remove_items(connection, "ttery.md")
+            (removed,) = remove_items(connection, "docs/battery.md")
+            assert removed.uri == uri
+            with pytest.raises(UnknownDocumentError):
+                restore_items(connection, "anchor.md")
+            assert restore_items(connection, "battery.md") == [removed]
+
+    def test_an_end_of_several_paths(
+        self, database: Database, ingest: Ingest, configuration: Path, folder: Path, write: Write
+    ) -> None:
+        (folder / "old").mkdir()
+        write(folder / "old" / "anchor.md", "# Anchors\n\nThe old anchor.\n")
+        ingest(configuration)
+        with database.connection() as connection:
+            with pytest.raises(AmbiguousDocumentError, match=r"(?s)several documents.*old/anchor\.md"):
+                remove_items(connection, "anchor.md")
+            assert len(remove_items(connection, "old/anchor.md")) == 1
+            assert [each.uri.endswith("docs/anchor.md") for each in remove_items(connection, "anchor.md")] == [True]
 
     def test_unknown(self, database: Database, ingest: Ingest, configuration: Path) -> None:
         """What no collection knows is refused, and so is a collection that does not exist."""

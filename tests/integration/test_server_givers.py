@@ -68,3 +68,19 @@ def test_the_document_is_not_removed_and_its_giver_not_named(base: Stages) -> No
         assert answer.status == 400
         assert "follows it" in answer.json["detail"]
         assert "payroll" not in answer.json["detail"]
+
+
+def test_the_address_of_an_upload_does_not_name_the_giver(base: Stages) -> None:
+    base.knowledge.upload("payroll", "tides.md", b"# Tides\n\nThe barnacle line marks high water.")
+    base.run()
+    base.collection = "handbook"
+    base.run()
+    limited = key(base, "limited", only=["handbook"])
+    with serving(base.knowledge, requires_key=True) as anyone:
+        client = Client(anyone.port, limited)
+        found = client.post("/v1/search", {"query": "barnacle", "mode": "keyword"}).json
+        (item,) = [each for each in client.get("/v1/documents").json["documents"] if each["title"] == "Tides"]
+        assert [hit["uri"] for hit in found["results"]] == [item["uri"]]
+        for said in (found, item, client.get(f"/v1/documents/{item['document_id']}").json):
+            assert "payroll" not in json.dumps(said)
+        assert client.get("/v1/documents/lookup?name=tides.md").status == 200

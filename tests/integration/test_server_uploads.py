@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import socket
 import threading
 from pathlib import Path
@@ -68,7 +69,8 @@ def test_files_become_documents(base: Stages) -> None:
         assert answer.status == 202
         tides, knots = answer.json["uploads"]
         assert (tides["name"], tides["version"], tides["changed"]) == ("notes/tides.md", 1, True)
-        assert (knots["uri"], knots["bytes"]) == ("upload://handbook/Knoten%20%C3%BC.md", len(KNOTS))
+        assert re.fullmatch(r"upload://[0-9a-f]{10}/Knoten%20%C3%BC\.md", knots["uri"])
+        assert knots["bytes"] == len(KNOTS)
         assert tides["sha256"] == hashlib.sha256(TIDES).hexdigest()
         work = answer.json["work"]
         assert (work["state"], work["arguments"]) == (
@@ -107,7 +109,7 @@ def test_one_file_is_put_listed_and_removed(base: Stages) -> None:
         assert base.found("walrus")
 
         page = client.get("/collections", Accept="text/html").content.decode()
-        assert "upload://handbook" in page
+        assert "upload://" in page
         assert "uploads, read" in page
         assert client.get("/documents", Accept="text/html").status == 200
 
@@ -268,7 +270,7 @@ def test_a_full_disk_is_named(base: Stages, monkeypatch: pytest.MonkeyPatch) -> 
     real = os.open
 
     def full(path: Any, flags: int, *more: Any, **named: Any) -> int:
-        return real("/dev/full", os.O_WRONLY) if "incoming" in str(path) else real(path, flags, *more, **named)
+        return real("/dev/full", os.O_WRONLY) if flags & os.O_CREAT else real(path, flags, *more, **named)
 
     with serving(base.knowledge, requires_key=False) as client:
         monkeypatch.setattr(os, "open", full)

@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 pytest.importorskip("pyarrow")
+from sourcebook.admin import uploads
 from sourcebook.admin.audit import audit_events
 from sourcebook.admin.items import list_items
 from sourcebook.admin.removal import purge, remove_items, restore_items
@@ -31,13 +32,14 @@ from tests.integration.stages import Stages
 TIDES = b"# Tides\n\nThe barnacle line of the harbour marks high water.\n"
 KNOTS = b"# Knots\n\nA bowline holds the walrus at the pier.\n"
 NAME = "notes/tides & knots.md"
-URI = "upload://handbook/notes/tides%20&%20knots.md"
+URI = "upload://5c1e09a7b2/notes/tides%20&%20knots.md"
 
 
 @pytest.fixture
 def base(stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stages:
     """A collection over an empty folder, and a store of uploads of its own."""
     monkeypatch.setenv("SOURCEBOOK_UPLOADS", str(tmp_path / "uploads"))
+    monkeypatch.setattr(uploads, "new_location", lambda: "upload://5c1e09a7b2")
     stages.root.mkdir(exist_ok=True)
     stages.configure()
     return stages
@@ -234,13 +236,13 @@ def test_missing_and_damaged_bytes_are_named(base: Stages) -> None:
 def test_a_single_upload_can_be_ingested_and_a_document_taken_out(base: Stages) -> None:
     base.knowledge.upload("handbook", "a.md", TIDES)
     base.knowledge.upload("handbook", "b.md", KNOTS)
-    base.run(Selection(documents=("upload://handbook/b.md",), sources=("upload://handbook",)))
+    base.run(Selection(documents=("upload://5c1e09a7b2/b.md",), sources=("upload://5c1e09a7b2",)))
     assert base.found("walrus")
     assert not base.found("barnacle")
     with base.connection() as connection:
-        remove_items(connection, "upload://handbook/b.md")
+        remove_items(connection, "upload://5c1e09a7b2/b.md")
         assert not base.found("walrus")
-        restore_items(connection, "upload://handbook/b.md")
+        restore_items(connection, "upload://5c1e09a7b2/b.md")
     base.run()
     assert base.found("walrus")
 
@@ -287,7 +289,7 @@ def test_a_collection_of_the_api_holds_uploads_alone(base: Stages) -> None:
     base.configure()
     other = replace(base, collection="inbox", _knowledge=None)
     other.run()
-    assert [hit.uri for hit in other.search("barnacle", mode="keyword")] == ["upload://inbox/a.md"]
+    assert [hit.uri for hit in other.search("barnacle", mode="keyword")] == ["upload://5c1e09a7b2/a.md"]
     other.knowledge.delete_collection("inbox")
     with pytest.raises(QueryError):
         base.knowledge.upload("inbox", "b.md", TIDES)
@@ -303,7 +305,7 @@ def test_members_of_an_uploaded_archive_have_its_tags(base: Stages) -> None:
         archive.writestr("inside/tides.md", TIDES)
     base.knowledge.upload("handbook", "notes.zip", packed.getvalue(), tags=["water"])
     base.run()
-    assert ("upload://handbook/notes.zip/inside/tides.md", 1, ["water"]) in documents(base)
+    assert ("upload://5c1e09a7b2/notes.zip/inside/tides.md", 1, ["water"]) in documents(base)
     assert base.found("barnacle")
     base.assert_sound()
 

@@ -18,7 +18,8 @@ def register(app: typer.Typer) -> None:
 def remove(
     ctx: typer.Context,
     uris: Annotated[
-        list[str], typer.Argument(metavar="URI...", help="Documents by URI, by id, or by the path of their file.")
+        list[str],
+        typer.Argument(metavar="URI...", help="Documents by URI, by id, by the path of their file, or by its end."),
     ],
     collection: Annotated[str | None, collection_option("Only from this collection.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Restore it; the next ingest makes it searchable.")] = False,

@@ -4,7 +4,7 @@ SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
 -- name: exported_collections
 -- Return collections with their settings and active generations.
-SELECT collection.name, collection.settings, generation.id, generation.chunking, generation.embedding, generation.model,
+SELECT collection.name, collection.settings, collection.declared_in, collection.written_settings, generation.id, generation.chunking, generation.embedding, generation.model,
        generation.dimensions, generation.average_length::float8 AS average_length, generation.averaged_entries,
        (SELECT probe FROM provider_model
         WHERE identity = split_part(generation.model, '/', 1)) AS probe

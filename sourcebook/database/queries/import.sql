@@ -3,8 +3,9 @@
 SELECT name FROM collection WHERE name = ANY(%(collections)s) ORDER BY name;
 
 -- name: import_collection
--- Insert a collection with its settings.
-INSERT INTO collection (name, settings) VALUES (%(collection)s, %(settings)s);
+-- Insert a collection with its settings, declared where the exported one was.
+INSERT INTO collection (name, settings, declared_in, written_settings)
+VALUES (%(collection)s, %(settings)s, %(declared_in)s, %(written)s);
 
 -- name: import_statistics
 -- Set the average length that the keyword weights of a new generation are computed with.

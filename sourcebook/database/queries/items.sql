@@ -43,10 +43,10 @@ WHERE (document.id = %(id)s OR document.uri = %(uri)s)
 ORDER BY item.state = 'removed', item.collection;
 
 -- name: uris_by_tail
--- Return the URIs of documents that end with one of several texts.
+-- Return the URIs of documents, or of removed ones, that end with one of several texts.
 SELECT DISTINCT uri FROM document
 JOIN collection ON collection.name = document.collection AND collection.removed_at IS NULL
-WHERE document.removed_at IS NULL
+WHERE (document.removed_at IS NOT NULL) = %(removed)s
   AND (%(collection)s::text IS NULL OR document.collection = %(collection)s)
   AND EXISTS (SELECT FROM unnest(%(ends)s::text[]) AS tail WHERE right(document.uri, length(tail)) = tail)
 ORDER BY uri;

@@ -14,6 +14,10 @@ SET plan_cache_mode = force_custom_plan;
 -- Limit the wait for a lock and the run of every statement of a session.
 SELECT set_config('lock_timeout', %(lock)s, false), set_config('statement_timeout', %(statement)s, false);
 
+-- name: find_idle_sessions
+-- Return the processes of the sessions that wait for a statement of their client.
+SELECT pid FROM pg_stat_activity WHERE left(state, 4) = 'idle' AND pid <> pg_backend_pid();
+
 -- name: set_search_path
 -- Set the search path of a session whose database may lack pgvector.
 SET search_path TO sourcebook, public;

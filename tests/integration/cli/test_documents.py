@@ -110,10 +110,10 @@ class TestRemoveAndPurge:
     def test_remove_and_undo(self, boat: Path, ingest: Ingest) -> None:
         """What is removed is not found any more; undone, the next ingest brings it back."""
         uri = file_uri(str(boat / "docs" / "battery.md"))
-        (removed,) = run("remove", uri, "--json").json["removed"]
+        (removed,) = run("remove", "battery.md", "--json").json["removed"]
         assert (removed["collection"], removed["uri"]) == ("boat", uri)
         assert run("search", "winters", "--mode", "keyword", "--json").json["results"] == []
-        assert run("remove", "--undo", "docs/battery.md", "--json").json == {"restored": [removed]}
+        assert run("remove", "--undo", "battery.md", "--json").json == {"restored": [removed]}
         ingest(boat / "sourcebook.yaml")
         assert len(run("search", "winters", "--mode", "keyword", "--json").json["results"]) == 1
         assert run("remove", "docs/nowhere.md").code == 2

@@ -25,13 +25,13 @@ def test_uploads_are_sent_listed_and_removed(boat: Path, database: Database, ing
 
     (boat / "knots.md").write_text("# Knots\n\nA sheet bend holds the narwhal.\n")
     again = run("upload", "knots.md", "-c", "boat")
-    assert again.out.splitlines()[0] == "upload://boat/knots.md: version 2"
+    assert again.out.splitlines()[0] == f"{sent['uploads'][0]['uri']}: version 2"
     assert "Next: sourcebook ingest boat" in again.out
     assert "has these bytes already" in run("upload", "tides.md", "-c", "boat").out
     ingest(boat / "sourcebook.yaml")
     with KnowledgeBase(Database(database.location)) as knowledge:
         (hit,) = knowledge.search("narwhal", mode="keyword", filters={"tags": ["sea"]})
-        assert hit.uri == "upload://boat/knots.md"
+        assert hit.uri == sent["uploads"][0]["uri"]
 
     listed = run("uploads", "-c", "boat")
     assert "2 uploads" in listed.out

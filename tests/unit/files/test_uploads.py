@@ -2,7 +2,10 @@
 
 import hashlib
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -34,6 +37,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UploadStore:
 def files(store: UploadStore) -> list[str]:
     root = Path(store.location)
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+
+
+def sizes(store: UploadStore) -> list[int]:
+    return [Path(store.location, name).stat().st_size for name in files(store)]
 
 
 @pytest.mark.parametrize(
@@ -121,10 +128,30 @@ def test_what_a_killed_process_left_is_deleted_later(store: UploadStore) -> None
     incoming.write(BYTES)
     incoming.finish()
     assert store.remove_abandoned() == 0
-    (left,) = Path(store.location).rglob("incoming/*")
+    (left,) = Path(store.location).rglob("incoming/*/*")
     os.utime(left, (0, 0))
     assert store.remove_abandoned() == 1
     assert files(store) == []
+
+
+KILLED = """\
+import os, signal, sys
+from sourcebook.files.upload_store import UploadStore
+UploadStore(sys.argv[1]).begin().write(b"half")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_is_deleted_by_the_next_upload(store: UploadStore) -> None:
+    with store.begin() as own:
+        own.write(BYTES)
+        assert subprocess.run([sys.executable, "-c", KILLED, store.location], check=False).returncode == -signal.SIGKILL
+        assert len(files(store)) == 2
+        assert store.remove_unheld() == 1
+        own.publish()
+    subprocess.run([sys.executable, "-c", KILLED, store.location], check=False)
+    subprocess.run([sys.executable, "-c", KILLED, store.location], check=False)
+    assert [size for size in sizes(store) if size != len(BYTES)] == [4]
 
 
 def test_damaged_bytes_are_replaced_by_the_same_upload(store: UploadStore) -> None:
@@ -161,7 +188,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(store: UploadStore, monkeypatch
     """/dev/full answers every write as a full disk does."""
     real = os.open
     monkeypatch.setattr(
-        os, "open", lambda path, *more, **named: real("/dev/full" if "incoming" in str(path) else path, os.O_WRONLY)
+        os, "open", lambda path, flags, *more: real("/dev/full" if flags & os.O_CREAT else path, flags & ~os.O_EXCL)
     )
     with pytest.raises(UploadSpaceError, match="no space"), store.begin() as incoming:
         incoming.write(BYTES)
