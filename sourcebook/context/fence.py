@@ -9,6 +9,7 @@ import secrets
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Self
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ _INVISIBLE: Final = re.compile(
     |[\ud800-\udfff]
     |[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f] # soft hyphen, fillers, Arabic letter mark
     |[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f]            # zero width, marks and overrides of direction
-    |[\u3164\ufeff\uffa0\ufff0-\ufffb]
+    |[\u3164\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff]
     |[\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]
     |[\U000e0000-\U000e0fff]                                   # tags and selectors that smuggle text
     |(?<![\u0600-\u08ff\u0900-\u0dff\u0e80-\u109f\u1780-\u18af\u2190-\u2bff\ufb50-\ufdff\ufe0f\U0001f000-\U0001faff])
@@ -33,7 +34,7 @@ _INVISIBLE: Final = re.compile(
 _LINE_ENDS: Final = re.compile("[\r\x85\u2028\u2029]")
 _SUSPECTS: Final = re.compile(
     "[\r\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U0001345f\U0001bca0-\U0001bca3"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\ud800-\udfff\U00013430-\U0001345f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Characters of which a text must have one to have any that is taken out; looked for first, as few texts have one."""
@@ -41,12 +42,14 @@ _LESS: Final = "[<\uff1c\ufe64\u2039\u3008\u27e8\u1438\u02c2\u276e\u2329\u00ab]"
 _BAR: Final = "[|\uff5c\u2223\u01c0\u00a6]"
 _TAGS: Final = re.compile(
     rf"""
-    (?={_LESS}|\[)(?<!\\)(?:
-    (?={_LESS}\s*[/\uff0f\u2044]?\s*(?:sources?|documents?|search_results?|system|user|assistant|human|instructions?
-        |function_calls?|function_results?|invoke|tool_\w+|antml)\b)
-    |(?={_LESS}\s*{_BAR})                              # <|im_start|>
-    |(?={_LESS}(?:/?s>|\s*{_LESS}\s*/?\s*SYS\b|(?:start|end)_of_turn>|[be]os>))
-    |(?=\[/?(?:INST|SYS|SYSTEM|AVAILABLE_TOOLS|TOOL_\w+)\])
+    (?:{_LESS[:-1]}\[])(?<!\\[\s\S])(?:
+    (?<!\[)(?:
+        \s*[/\uff0f\u2044]?\s*(?:sources?|documents?|search_results?|system|user|assistant|human|instructions?
+            |function_calls?|function_results?|invoke|tool_\w+|antml)\b
+        |\s*{_BAR}                                     # <|im_start|>
+        |/?s>|\s*{_LESS}\s*/?\s*SYS\b|(?:start|end)_of_turn>|[be]os>
+    )
+    |(?<=\[)/?(?:INST|SYS|SYSTEM|AVAILABLE_TOOLS|TOOL_\w+)\]
     )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -119,7 +122,8 @@ def harmless(text: str) -> Harmless:
     speaker, each also with brackets that only look like `<`.
     """
     cleaned, gone = _without_invisible(text)
-    added = sorted({found.end() for pattern in (_TAGS, _TURNS) for found in pattern.finditer(cleaned)})
+    tags = [found.start() for found in _TAGS.finditer(cleaned)]
+    added = sorted({*tags, *(found.end() for found in _TURNS.finditer(cleaned))})
     return Harmless(_with_backslashes(cleaned, added), *_edits(gone, added))
 
 
@@ -128,6 +132,7 @@ def clean(text: str) -> str:
     return _without_invisible(text)[0]
 
 
+@lru_cache(maxsize=4_096)
 def one_line(text: str, most: int) -> str:
     """Return a title, a heading or a file name as one harmless line of at most a number of characters."""
     line = " ".join(clean(text).split())
@@ -136,6 +141,7 @@ def one_line(text: str, most: int) -> str:
     return harmless(line).text
 
 
+@lru_cache(maxsize=4_096)
 def safe_address(uri: str, most: int) -> str:
     """Return a URI in which only characters of URLs stand as they are, clipped to a number of characters.
 
