@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.planning.plan import CollectionPlan as CollectionPlan
     from sourcebook.admin.status import CollectionStatus as CollectionStatus
     from sourcebook.async_knowledge_base import AsyncKnowledgeBase as AsyncKnowledgeBase
+    from sourcebook.context.results import ContextResult as ContextResult
     from sourcebook.errors import SourcebookError as SourcebookError
     from sourcebook.indexing.generation_states import GenerationState as GenerationState
     from sourcebook.knowledge_base import KnowledgeBase as KnowledgeBase
@@ -47,6 +48,7 @@ _HOMES = {
     "CollectionDeclaration": "sourcebook.admin.api_collections",
     "CollectionPlan": "sourcebook.admin.planning.plan",
     "CollectionStatus": "sourcebook.admin.status",
+    "ContextResult": "sourcebook.context.results",
     "Document": "sourcebook.admin.items",
     "GenerationState": "sourcebook.indexing.generation_states",
     "Item": "sourcebook.admin.items",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.uploads import Upload
     from sourcebook.admin.usage import Usage
     from sourcebook.admin.work_requests import WorkRequest
+    from sourcebook.context.results import ContextResult
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
     from sourcebook.model.page_picture import PagePicture
@@ -81,6 +82,10 @@ class AsyncKnowledgeBase:
     async def search(self, query: str, *args: Any, **options: Any) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments and errors are `KnowledgeBase.search`'s."""
         return await self._run(partial(self._knowledge.search, query, *args, **options))
+
+    async def context(self, question: str, *args: Any, **options: Any) -> "ContextResult":
+        """Return a context for a language model; arguments and errors are `KnowledgeBase.context`'s."""
+        return await self._run(partial(self._knowledge.context, question, *args, **options))
 
     async def similar(self, *args: Any, **options: Any) -> "SearchResults":
         """Return the documents most similar to one; see `KnowledgeBase.similar`."""

@@ -8,9 +8,9 @@ from mcp import MCPError
 from mcp.types import TextResourceContents
 
 from sourcebook.admin.access_keys import create_key, revoke_key
+from sourcebook.context.token_bound import token_bound
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.mcp.catalogue import CHATGPT_TOOLS, TOOLS
-from sourcebook.server.mcp.tokens import token_bound
 from tests.integration.http_server import Client, serving
 from tests.integration.mcp_client import VERSIONS, Agent, over_http
 from tests.integration.stages import Stages

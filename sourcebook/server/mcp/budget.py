@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from sourcebook.server.mcp.tokens import LONGEST_TOKEN, token_bound
+from sourcebook.context.token_bound import LONGEST_TOKEN, token_bound
 
 USUAL_TOKENS: Final = 4_000
 """Tokens of an answer, at most, where a request does not ask for more."""

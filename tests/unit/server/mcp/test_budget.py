@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from sourcebook.admin.items import Document, Item, Passage
+from sourcebook.context.token_bound import token_bound
 from sourcebook.errors import QueryError
 from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.server.mcp.arguments import FetchArguments, SearchArguments
 from sourcebook.server.mcp.budget import as_json, beginning, plain, tokens_of
-from sourcebook.server.mcp.tokens import token_bound
 from sourcebook.server.mcp.tools.fetch import part_of
 from sourcebook.server.mcp.tools.search import fitted
 

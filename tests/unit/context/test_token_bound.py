@@ -1,6 +1,9 @@
 """The bound of tokens: never below a real vocabulary, and not far above it on English."""
 
+import base64
 import json
+import random
+import string
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -8,25 +11,35 @@ import pytest
 import tiktoken
 from tiktoken.load import load_tiktoken_bpe
 
-from sourcebook.server.mcp.tokens import LONGEST_TOKEN, token_bound
+from benchmarks.corpora.declaration import DECLARATION
+from sourcebook.context.token_bound import LONGEST_TOKEN, token_bound
 from tests.checkout import CHECKOUT
 
-TEXTS = {
-    "de": "Die Batterien des Gezeitenpegels halten vierzehn Monate; Donaudampfschifffahrtsgesellschaftskapitän.",
-    "fi": "Vuorovesimittarin paristot kestävät neljätoista kuukautta, minkä jälkeen satamamestari vaihtaa ne.",
-    "ru": "Батареи приливного мареографа работают четырнадцать месяцев, после чего их заменяет смотритель.",
-    "el": "Οι μπαταρίες του παλιρροιογράφου διαρκούν δεκατέσσερις μήνες.",
-    "ar": "تدوم بطاريات مقياس المد أربعة عشر شهرا ثم يستبدلها حارس الميناء.",
-    "hi": "ज्वार मापी की बैटरियाँ चौदह महीने चलती हैं, फिर बंदरगाह का रखवाला उन्हें बदल देता है।",
-    "ta": "அலை அளவியின் மின்கலங்கள் பதினான்கு மாதங்கள் நீடிக்கும்.",
-    "th": "แบตเตอรี่ของเครื่องวัดระดับน้ำใช้ได้นานสิบสี่เดือน จากนั้นผู้ดูแลท่าเรือจะเปลี่ยนให้",
-    "zh": "潮汐计的电池可以使用十四个月，之后由港口管理员更换。仪器只靠它们供电。",
-    "ja": "潮位計の電池は十四か月持ちます。その後、港の管理人が交換します。",
-    "ko": "조위계의 배터리는 열네 달 동안 지속되며 그 후 항만 관리인이 교체합니다.",
+_RANDOM = random.Random(1)
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _drawn(letters: str, count: int) -> str:
+    return "".join(_RANDOM.choices(letters, k=count))
+
+
+TEXTS = DECLARATION | {
     "am": "የማዕበል መለኪያ ባትሪዎች ለአሥራ አራት ወራት ይቆያሉ።",
     "signs": "🎉🚀👩‍👩‍👧 ✅ → ∑ ≤ 5 µm",
     "digests": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
     "code": "def f(x):\n        return {k: v for k, v in x.items() if k.startswith('a_b')}\n\n\n\tif\n",
+    "random words": " ".join(_drawn(_LETTERS, 7) for _ in range(200)),
+    "rare letters": _drawn("qzxjkvw", 500),
+    "random letters": _drawn(_LETTERS, 500),
+    "capitals": _drawn(_LETTERS.upper(), 500),
+    "hexadecimal": _RANDOM.randbytes(500).hex(),
+    "base64": base64.b64encode(_RANDOM.randbytes(500)).decode(),
+    "numbers": " ".join(str(_RANDOM.randrange(10**9)) for _ in range(100)),
+    "marks": _drawn(string.punctuation, 500),
+    "Greek letters": _drawn("αβγδεζηθικλμνξοπρστυφχψω", 500),
+    "Cyrillic letters": _drawn("абвгдежзийклмнопрстуфхцчшщъыьэюя", 500),
+    "rare ideographs": "".join(chr(_RANDOM.randrange(0x4E00, 0x9FFF)) for _ in range(500)),
+    "rare syllables": "".join(chr(_RANDOM.randrange(0xAC00, 0xD7A3)) for _ in range(500)),
 }
 
 
@@ -47,6 +60,14 @@ def test_the_bound_holds_in_every_script(vocabulary: tiktoken.Encoding, name: st
     assert token_bound(text) >= len(vocabulary.encode(text))
     as_json = json.dumps(text, ensure_ascii=False)
     assert token_bound(as_json) >= len(vocabulary.encode(as_json))
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base", "voyage3_base"])
+def test_the_bound_holds_for_the_vocabularies_of_providers(encoding: str) -> None:
+    bpe_openai = pytest.importorskip("bpe_openai", reason="bpe-openai is not installed (the extra context)")
+    vocabulary = bpe_openai.get_encoding(encoding)
+    too_low = [name for name, text in TEXTS.items() if token_bound(text) < len(vocabulary.encode_ordinary(text))]
+    assert too_low == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "sourcebook/knowledge_base.py", "sourcebook/database/schema.sql"])

@@ -1,0 +1,1 @@
+"""Context for language models: passages within a budget of tokens, cited and fenced."""

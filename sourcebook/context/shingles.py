@@ -1,0 +1,36 @@
+"""Shingles of a text: short runs of its words or letters as numbers, by which texts are compared."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+from zlib import crc32
+
+_WORD: Final = re.compile(r"\w+")
+_DIGIT: Final = re.compile(r"\d")
+_LARGEST: Final = 0xFFFFFFFF
+_LETTERS_A_SHINGLE: Final = 5
+_LONG_WORD: Final = 15
+"""Letters of the words of a text, on average, from which it is one without spaces between words."""
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without regard to case."""
+    words: list[str] = _WORD.findall(text.casefold())
+    return words
+
+
+def numbers_of(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words that have digits."""
+    return (word for word in words if not word.isalpha() and _DIGIT.search(word))
+
+
+def shingles_of(words: Sequence[str]) -> Iterator[int]:
+    """Yield a number for each run of three words, or of five letters in scripts without spaces."""
+    text = " ".join(words)
+    if len(text) > _LONG_WORD * len(words):
+        for at in range(len(text) - _LETTERS_A_SHINGLE + 1):
+            yield crc32(text[at : at + _LETTERS_A_SHINGLE].encode("utf-8", "replace"))
+        return
+    codes = [crc32(word.encode("utf-8", "replace")) for word in words]
+    for first, second, third in zip(codes, codes[1:], codes[2:], strict=False):
+        yield (first * 31 + second) * 31 + third & _LARGEST

@@ -1,0 +1,51 @@
+"""Counters of tokens: a tokenizer that is here counts exactly, else the bound."""
+
+from pathlib import Path
+
+import pytest
+
+from sourcebook.context.token_bound import token_bound
+from sourcebook.context.tokens import BOUND_COUNTER, token_counter
+from sourcebook.embedding.model import find_model
+from sourcebook.embedding.weights import BUNDLED_NAME
+from sourcebook.errors import QueryError
+
+TEXT = "The keeper greases the seal of the housing in spring."
+
+
+def test_the_bound_counts_where_it_is_asked_for() -> None:
+    counter = token_counter("bound")
+    assert counter is BOUND_COUNTER
+    assert not counter.is_exact
+    assert counter.count(TEXT) == token_bound(TEXT)
+
+
+def test_an_encoding_and_its_models_count_alike() -> None:
+    pytest.importorskip("bpe_openai", reason="bpe-openai is not installed (the extra context)")
+    assert token_counter().name == "o200k_base"
+    by_model, by_name = token_counter("gpt-4o", may_load=False), token_counter("o200k_base")
+    assert by_model.name == by_name.name == "o200k_base"
+    assert by_name.is_exact
+    assert by_name.count(TEXT) == by_model.count(TEXT) == 12
+    assert by_name.count("<|endoftext|> \ud800") > 1
+
+
+def test_the_tokenizer_of_a_folder_counts_without_special_tokens() -> None:
+    folder = find_model(BUNDLED_NAME).folder
+    assert folder is not None
+    counter = token_counter(folder)
+    assert counter.is_exact
+    assert counter.count(TEXT) == token_counter(str(folder / "tokenizer.json")).count(TEXT) == 12
+    assert counter.count("") == 0
+
+
+@pytest.mark.parametrize("name", ["nobody/no-such-model", "/no/such/folder", "", "a\nb", "x" * 2_000, "../.."])
+def test_a_name_without_a_tokenizer_is_refused(name: str) -> None:
+    with pytest.raises(QueryError, match="tokenizer"):
+        token_counter(name)
+
+
+def test_a_folder_is_not_read_for_someone_else(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(QueryError, match="no tokenizer of that name"):
+        token_counter(str(tmp_path), may_load=False)
