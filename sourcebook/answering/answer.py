@@ -43,7 +43,7 @@ class Answer:
     uncited_sentences: int
     """Sentences of the text without a citation."""
     searches: tuple[str, ...]
-    """What was searched for: the question, and what the model asked for."""
+    """Queries: the question, and those of the model."""
     turns: int
     """Requests to the model."""
     session: str
@@ -77,7 +77,7 @@ class ToolUse:
 
     tool: Literal["search", "fetch"]
     query: str | None
-    """What was searched for."""
+    """Query of a search."""
     document_id: int | None
     """Document that was looked into."""
     found: int

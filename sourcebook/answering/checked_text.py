@@ -66,7 +66,7 @@ class CheckedText:
     uncited: int = 0
     """Sentences without a citation that holds."""
     shown: str = ""
-    """What was given back, as one text."""
+    """Text that was given back so far."""
     _begin: str = ""
     _waiting: str = ""
     _held: str = ""

@@ -42,7 +42,7 @@ class Citation:
     number: int
     """Number of the source, as it stands in the text of the answer."""
     quote: str
-    """What the source says there, character by character."""
+    """Text of the source there, character by character."""
     start: int
     """Start of the quote in the source's text, in characters."""
     end: int

@@ -43,7 +43,7 @@ class Completion:
 
 @dataclass(slots=True)
 class _Parts:
-    """What has come of a completion so far."""
+    """Parts of a completion that have come so far."""
 
     text: list[str] = field(default_factory=list)
     characters: int = 0

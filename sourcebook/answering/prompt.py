@@ -1,4 +1,4 @@
-"""What a model is told: the rules, and the sources as fenced data."""
+"""Messages to a model: the rules, and the sources as fenced data."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -73,7 +73,7 @@ def _schema(arguments: type[BaseModel]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a model can reach: searches among the caller's collections, and documents that they have found."""
+    """Reach of a model: searches among the caller's collections, and documents that they have found."""
 
     search: Callable[..., "SearchResults"]
     """`KnowledgeBase.search`."""

@@ -21,6 +21,7 @@ from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.routes import (
+    ask,
     collection_changes,
     collections,
     document_changes,
@@ -29,6 +30,7 @@ from sourcebook.server.routes import (
     facets,
     judgments,
     keys,
+    llm_log,
     lookup,
     operation,
     queries,
@@ -127,6 +129,8 @@ def create_app(
         uploads,
         judgments,
         queries,
+        ask,
+        llm_log,
         keys,
         embeddings,
         document_files,

@@ -184,7 +184,7 @@ def test_no_request_goes_beyond_a_limit(base: Stages, chat: ChatServer) -> None:
     configure(base, chat, "max_cost: 0.01, prices: {input: 1, output: 2}")
     chat.answer = quoting_once(chat)
     answer = base.knowledge.ask(QUESTION)
-    assert answer.cost == pytest.approx((answer.prompt_tokens + 2 * answer.answer_tokens) / 1_000_000)
+    assert answer.cost == pytest.approx(((answer.prompt_tokens or 0) + 2 * (answer.answer_tokens or 0)) / 1_000_000)
     configure(base, chat, "max_cost: 0.01, prices: {input: 100, output: 2}")
     chat.script(Chat("Never."))
     assert (base.knowledge.ask(QUESTION).reason, chat.asked) == ("limit", [])
