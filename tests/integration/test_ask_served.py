@@ -194,7 +194,8 @@ def test_the_log_is_redacted_and_ends(base: Stages, chat: ChatServer) -> None:
 
 LOG = """
 CREATE TABLE responses (
-    id TEXT, model TEXT, prompt, system TEXT, response TEXT, conversation_id TEXT, duration_ms INTEGER, datetime_utc TEXT
+    id TEXT, model TEXT, prompt, system TEXT, response TEXT, conversation_id TEXT, duration_ms INTEGER,
+    datetime_utc TEXT
 );
 CREATE TABLE turns (
     id TEXT PRIMARY KEY, thread_id TEXT, model TEXT, resolved_model TEXT, input_tokens INTEGER, output_tokens INTEGER,
