@@ -10,8 +10,10 @@ from sourcebook.search.snippets import sentence_spans
 
 Flaw = Literal["no_such_source", "not_in_source"]
 """Reason why a citation was taken out: its number is none, or neither quotation nor sentence stands there."""
-LEAST_SHARE: Final = 0.2
+LEAST_SHARE: Final = 0.3
 """Share of the words of a statement that a sentence must hold to bear it out, where nothing is quoted."""
+_FEWEST_WORDS: Final = 2
+"""Words that both must have, unless the statement has fewer."""
 _SHORTEST_QUOTATION: Final = 6
 """Letters and digits of a quotation; shorter ones prove nothing, and the sentence is looked for."""
 _SHORTEST_WORD: Final = 4
@@ -124,12 +126,12 @@ def sentence_span(text: str, statement: str, question: str) -> tuple[int, int] |
         wanted |= _words(question)
     if not wanted:
         return None
-    best, most = None, 0.0
+    best, most = None, 0
     for start, end in sentence_spans(text):
-        share = len(wanted & _words(text[start:end])) / len(wanted)
-        if share > most:
-            best, most = (start, end), share
-    if best is None or most < LEAST_SHARE:
+        shared = len(wanted & _words(text[start:end]))
+        if shared > most:
+            best, most = (start, end), shared
+    if best is None or most < max(min(_FEWEST_WORDS, len(wanted)), LEAST_SHARE * len(wanted)):
         return None
     return best[0], min(best[1], best[0] + _LONGEST_QUOTE)
 
