@@ -12,6 +12,7 @@ from resources.knowledge import Knowledge
 from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work
+from sourcebook.answering.logged_calls import delete_old_calls
 from sourcebook.database.query_log import delete_old_queries
 from sourcebook.database.stage_runs import forget_stage_runs
 from sourcebook.errors import ConfigurationError
@@ -40,10 +41,11 @@ def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> 
 
 @dg.op(ins={"after": dg.In(dg.Nothing)})
 def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig, knowledge: Knowledge) -> None:
-    """Delete old logged queries and requests, and rows that were removed long ago, unless an ingest is running."""
+    """Delete old entries of logs, old requests, and rows that were removed long ago unless an ingest is running."""
     with knowledge.database.connection() as connection:
         forget_stage_runs(connection)
         delete_old_queries(connection)
+        delete_old_calls(connection)
         forget_work(connection, timedelta(days=REQUEST_DAYS))
         while delete_old_answers(connection):
             pass

@@ -1,7 +1,9 @@
 """The public asyncio interface: open a knowledge base, search it, and ask what it holds."""
 
 import asyncio
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from sourcebook.admin.uploads import Upload
     from sourcebook.admin.usage import Usage
     from sourcebook.admin.work_requests import WorkRequest
+    from sourcebook.answering.answer import Answer as ModelAnswer
+    from sourcebook.answering.answer import AskEvent
+    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
     from sourcebook.context.results import ContextResult
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.indexing.generation_states import GenerationState
@@ -223,6 +228,30 @@ class AsyncKnowledgeBase:
         """Return a page of a PDF as a picture; see `KnowledgeBase.page_image`."""
         return await self._run(partial(self._knowledge.page_image, *args, **options))
 
+    async def ask(self, *args: Any, **options: Any) -> "ModelAnswer":
+        """Return the answer of a language model; see `KnowledgeBase.ask`."""
+        return await self._run(partial(self._knowledge.ask, *args, **options))
+
+    async def ask_stream(self, *args: Any, **options: Any) -> "AsyncIterator[AskEvent]":
+        """Return an iterator of what happens on the way to an answer; see `KnowledgeBase.ask_stream`."""
+        return self._pulled(await self._run(partial(self._knowledge.ask_stream, *args, **options)))
+
+    async def tool_schemas(self) -> list[dict[str, Any]]:
+        """Return the tools of a language model; see `KnowledgeBase.tool_schemas`."""
+        return self._knowledge.tool_schemas()
+
+    async def llm_calls(self, *args: Any, **options: Any) -> "list[LoggedCall]":
+        """Return logged calls of language models; see `KnowledgeBase.llm_calls`."""
+        return await self._run(partial(self._knowledge.llm_calls, *args, **options))
+
+    async def llm_statistics(self, *args: Any, **options: Any) -> "list[CallStatistics]":
+        """Return sums of logged calls of language models; see `KnowledgeBase.llm_statistics`."""
+        return await self._run(partial(self._knowledge.llm_statistics, *args, **options))
+
+    async def forget_llm_calls(self, *args: Any, **options: Any) -> int:
+        """Delete logged calls of language models; see `KnowledgeBase.forget_llm_calls`."""
+        return await self._run(partial(self._knowledge.forget_llm_calls, *args, **options))
+
     async def prewarm(self, *args: Any, **options: Any) -> None:
         """Connect and load the models; see `KnowledgeBase.prewarm`."""
         await self._run(partial(self._knowledge.prewarm, *args, **options))
@@ -241,6 +270,15 @@ class AsyncKnowledgeBase:
     ) -> None:
         """Close it."""
         await self.close()
+
+    async def _pulled(self, events: "Iterator[AskEvent]") -> "AsyncIterator[AskEvent]":
+        """Yield events of an iterator that runs in threads of the pool."""
+        try:
+            while (event := await self._run(partial(next, events, None))) is not None:
+                yield event
+        finally:
+            with suppress(ValueError):  # a thread still waits for the model, and ends by itself
+                getattr(events, "close", lambda: None)()
 
     async def _run(self, work: "partial[Answer]") -> Answer:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

@@ -13,6 +13,7 @@ from sourcebook.admin.contents import Contents
 from sourcebook.admin.document_changes import DocumentChanges
 from sourcebook.admin.document_files import DocumentFiles
 from sourcebook.admin.uploading import Uploading
+from sourcebook.answering.asking import Asking
 from sourcebook.context.contexts import Contexts
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError, QueryError
@@ -33,7 +34,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, DocumentFiles, Uploading, Contexts):
+class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, DocumentFiles, Uploading, Contexts, Asking):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:

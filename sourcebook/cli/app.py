@@ -11,6 +11,7 @@ from sourcebook.cli import pipeline
 from sourcebook.cli.commands import (
     add,
     apply,
+    ask,
     backup,
     completion,
     doctor,
@@ -22,6 +23,7 @@ from sourcebook.cli.commands import (
     init,
     judge,
     key,
+    llm_log,
     mcp,
     plan,
     purge,
@@ -84,11 +86,13 @@ apply.register(app)
 plan.register(app)
 search.register(app)
 similar.register(app)
+ask.register(app)
 judge.register(app)
 queries.register(app)
 evaluate.register(app)
 status.register(app)
 usage.register(app)
+llm_log.register(app)
 generations.register(app)
 documents.register(app)
 show.register(app)

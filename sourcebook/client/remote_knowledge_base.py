@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sourcebook.client.of_the_server import as_redacted
+from sourcebook.client.remote_answers import RemoteAnswers
 from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
 from sourcebook.client.remote_documents import RemoteDocuments
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from sourcebook.search.results import SearchResults
 
 
-class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteCollections, RemoteDocuments, RemoteUploads):
+class RemoteKnowledgeBase(
+    RemoteContents, RemoteReports, RemoteWork, RemoteCollections, RemoteDocuments, RemoteUploads, RemoteAnswers
+):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
     Methods, results and errors are those of `KnowledgeBase`. A server that is away raises `DatabaseUnavailableError`,

@@ -76,7 +76,7 @@ class RemoteReports(ABC):
         from sourcebook.client.answers import read_list
 
         sums = {"by": list(by or ()), "total": True if by is not None and not by else None}
-        content = self._report("/v1/usage", collections, since=_duration(since), **sums)
+        content = self._report("/v1/usage", collections, since=duration_text(since), **sums)
         return read_list(Usage, content, "usage")
 
     def plan(
@@ -155,7 +155,7 @@ class RemoteReports(ABC):
         from sourcebook.client.answers import read_list
 
         most = _MOST_QUERIES if limit is None else limit
-        options = {"without_results": without_results, "since": _duration(since), "limit": most}
+        options = {"without_results": without_results, "since": duration_text(since), "limit": most}
         return read_list(LoggedQuery, self._report("/v1/queries", collections, **options), "queries")
 
     def forget_logged_queries(self, collections: Sequence[str] | str | None = None, *, actor: str | None = None) -> int:
@@ -171,20 +171,21 @@ class RemoteReports(ABC):
         from sourcebook.client.answers import read
 
         check_actor(actor)
-        answer = self.server.change("DELETE", "/v1/queries", parameters={"collection": _names(collections)})
+        answer = self.server.change("DELETE", "/v1/queries", parameters={"collection": listed_names(collections)})
         return read(Mapping[str, int], answer.content)["searches"]  # type: ignore[type-abstract]
 
     def _report(self, path: str, collections: Sequence[str] | str | None, **options: object) -> bytes:
-        return self.server.get(path, {"collection": _names(collections), **options})
+        return self.server.get(path, {"collection": listed_names(collections), **options})
 
 
-def _names(collections: Sequence[str] | str | None) -> list[str]:
+def listed_names(collections: Sequence[str] | str | None) -> list[str]:
+    """Return names of collections, each once; none for every collection."""
     from sourcebook.search.request import checked_names
 
     return list(dict.fromkeys(checked_names(collections) or ()))
 
 
-def _duration(time: timedelta | None) -> str | None:
+def duration_text(time: timedelta | None) -> str | None:
     """Return a time as `7d` or `90m`, in the smallest unit that holds it, rounded up; None for None."""
     if time is None:
         return None

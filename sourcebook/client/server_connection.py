@@ -25,6 +25,8 @@ ATTEMPTS: Final = 3
 """Attempts of a request that may be repeated."""
 _SILENCE: Final = 40.0
 """Seconds without a byte after which a stream of events is broken: a server gives a sign of life every 15."""
+_LARGEST_EVENT: Final = 16 << 20
+"""Bytes of an event, at most."""
 _FIRST_PAUSE: Final = 0.2
 _PATIENCE: Final = 30.0
 """Seconds for all attempts of a request and the pauses between them, beyond which none begins."""
@@ -189,12 +191,15 @@ class ServerConnection:
             yield response
 
     @contextmanager
-    def events(self, path: str, after: int = 0) -> "Iterator[Iterable[httpx2.ServerSentEvent]]":
+    def events(
+        self, path: str, after: int = 0, *, body: Mapping[str, object] | None = None
+    ) -> "Iterator[Iterable[httpx2.ServerSentEvent]]":
         """Open the server-sent events of a path; none where there are no more.
 
         Args:
             path: path below the URL.
             after: id of the last event that the caller has; 0 for none.
+            body: posted as JSON; None for a path that is only read.
 
         Raises:
             DatabaseUnavailableError: the server does not answer, or stops in the middle.
@@ -204,7 +209,11 @@ class ServerConnection:
 
         headers = {"Last-Event-ID": str(after)} if after else {}
         timeout = httpx2.Timeout(max(self._timeout, _SILENCE), connect=min(CONNECT_SECONDS, self._timeout))
-        with self._named_failures(), self._client.sse(path, headers=headers, timeout=timeout) as source:
+        method = "GET" if body is None else "POST"
+        opened = self._client.sse(
+            path, method=method, json=body, headers=headers, timeout=timeout, max_event_size=_LARGEST_EVENT
+        )
+        with self._named_failures(), opened as source:
             response = source.response
             if not response.is_success:
                 raise error_of(self.url, response.status_code, response.headers, response.read())

@@ -79,7 +79,7 @@ class ApiCollectionSettings(CollectionSettings):
         return self
 
 
-_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"evaluation"}
+_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"answering", "evaluation"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.evaluation import EvaluationSettings
 from sourcebook.config.field_types import ByteCount, Pattern, Settings, Text, Words, expand_user
 from sourcebook.config.generations import GenerationSettings
@@ -171,6 +172,9 @@ class CollectionSettings(Settings):
 
     redaction: RedactionSettings | None = Field(
         default=None, description="a mapping such as {categories: [email, phone, token]}; unset, nothing is redacted"
+    )
+    answering: AnsweringSettings | None = Field(
+        default=None, description="a mapping such as {model: gpt-4o-mini, max_cost: 0.05}; unset, no model is asked"
     )
 
     @field_validator("files")

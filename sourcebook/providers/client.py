@@ -5,8 +5,9 @@ import logging
 import os
 import random
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
@@ -24,6 +25,7 @@ from sourcebook.providers.failures import (
     retry_after,
 )
 from sourcebook.providers.limits import Limits, NoLimits
+from sourcebook.providers.streamed_answer import StreamedAnswer
 
 if TYPE_CHECKING:
     import httpx2
@@ -33,6 +35,8 @@ Result = TypeVar("Result")
 CONNECT_SECONDS: Final = 10.0
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
+_STREAMED: Final = {"X-Stainless-Raw-Response": "stream", "Accept": "text/event-stream, application/json"}
+"""Headers by which the package openai leaves the body of a response to the caller."""
 _log = logging.getLogger("sourcebook.providers")
 
 
@@ -54,6 +58,15 @@ FOR_INGESTS: Final = Patience(attempts=8, seconds=900, timeout=60, waits_for_bre
 FOR_QUERIES: Final = Patience(attempts=3, seconds=10, timeout=10, waits_for_breaker=False)
 AT_ONCE: Final = Patience(attempts=4, seconds=60, timeout=30, waits_for_breaker=True)
 """Patience of the first question to a provider, while a person waits."""
+
+
+@dataclass(slots=True)
+class _Tries:
+    """Attempts at one request."""
+
+    begun: float = field(default_factory=time.monotonic)
+    attempts: int = 0
+    pauses: int = 0
 
 
 class ProviderClient:
@@ -107,27 +120,48 @@ class ProviderClient:
             RequestFailedError: the provider refuses the request, and a smaller one may pass.
             ProviderError: the provider refuses, or failed as often or as long as the patience allows.
         """
-        begun = time.monotonic()
-        attempts = pauses = 0
+        tries = _Tries()
         while True:
-            self._wait_for_breaker(begun)
+            self._wait_for_breaker(tries.begun)
             try:
-                return self._attempt(path, body, check, tokens, counted, begun)
+                return self._attempt(path, body, check, tokens, counted, tries.begun)
             except RequestFailedError as failure:
                 if failure.cure is Cure.SPLIT:
                     raise
-                attempts += failure.cure is Cure.RETRY
-                pauses += 1
-                pause = min(_FIRST_PAUSE * 2 ** (pauses - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
-                pause = pause if failure.seconds is None else failure.seconds + random.uniform(0, 0.1)  # noqa: S311
-                if failure.cure is Cure.NONE or attempts >= self._patience.attempts:
-                    tried = f", {attempts} times in a row" if attempts > 1 else ""
-                    raise self._error(f"{failure}{tried}") from None
-                if time.monotonic() + pause - begun > self._patience.seconds:
-                    asked = f" and asks to wait for {failure.seconds:.0f} s" if failure.seconds else ""
-                    raise self._error(f"{failure}{asked}: try again later") from None
-                _log.info("%s %s; next attempt in %.1f s", self.url, failure, pause)
-                self._pause(pause)
+                self._pause(self._seconds_before_next(failure, tries))
+
+    def stream(
+        self, path: str, body: Mapping[str, object], read: Callable[["StreamedAnswer"], Iterator[Result]]
+    ) -> Iterator[Result]:
+        """Post JSON and yield what is read of the answer while it comes.
+
+        An attempt that fails before its first result is made again as in `post`; a later failure ends the stream.
+
+        Args:
+            path: path below the URL, such as `/chat/completions`.
+            body: the JSON.
+            read: yields results of an answer; raises `RequestFailedError` where it is not what was asked for.
+
+        Raises:
+            ProviderError: the provider refuses, failed as often or as long as the patience allows, or stopped halfway.
+        """
+        tries = _Tries()
+        while True:
+            self._wait_for_breaker(tries.begun)
+            has_begun = False
+            try:
+                with self._opened(path, body, tries.begun + self._patience.seconds) as answer:
+                    for result in read(answer):
+                        has_begun = True
+                        yield result
+            except RequestFailedError as failure:
+                self._note(failure)
+                if has_begun:
+                    raise self._error(f"{failure}, in the middle of an answer: ask again") from None
+                self._pause(self._seconds_before_next(failure, tries))
+            else:
+                self._breaker.succeeded()
+                return
 
     def close(self) -> None:
         """Close the connections and end all waiting; may be called more than once."""
@@ -153,31 +187,42 @@ class ProviderClient:
             used = counted(answer)
             result = check(answer)
         except RequestFailedError as failure:
-            if failure.cure is Cure.RETRY:
-                self._breaker.failed()
-            else:
-                self._breaker.succeeded()  # it answers
+            self._note(failure)
             raise
         finally:
             self._limits.end(taken, used)
         self._breaker.succeeded()
         return result
 
-    def _send(self, path: str, body: Mapping[str, object]) -> object:
-        import httpx2
-        import openai
+    def _note(self, failure: RequestFailedError) -> None:
+        """Tell the breaker of a failed attempt."""
+        if failure.cure is Cure.RETRY:
+            self._breaker.failed()
+        else:
+            self._breaker.succeeded()  # it answers
 
-        if self._closed.is_set():
-            raise self._error("is no longer asked: its client has been closed")
-        headers: dict[str, str | openai.Omit] = {} if self._key is not None else {"Authorization": openai.Omit()}
-        try:
-            response = self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": headers})
-        except openai.APIStatusError as error:
-            raise self._of_status(error.response) from None
-        except openai.APIConnectionError as error:
-            raise of_connection(error, timed_out=isinstance(error, openai.APITimeoutError)) from None
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise of_connection(error, timed_out=False) from None
+    def _seconds_before_next(self, failure: RequestFailedError, tries: "_Tries") -> float:
+        """Return the pause before the next attempt.
+
+        Raises:
+            ProviderError: there is none.
+        """
+        tries.attempts += failure.cure is Cure.RETRY
+        tries.pauses += 1
+        pause = min(_FIRST_PAUSE * 2 ** (tries.pauses - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
+        pause = pause if failure.seconds is None else failure.seconds + random.uniform(0, 0.1)  # noqa: S311
+        is_hopeless = failure.cure in {Cure.NONE, Cure.SPLIT}
+        if is_hopeless or tries.attempts >= self._patience.attempts:
+            tried = f", {tries.attempts} times in a row" if tries.attempts > 1 else ""
+            raise self._error(f"{failure}{tried}") from None
+        if time.monotonic() + pause - tries.begun > self._patience.seconds:
+            asked = f" and asks to wait for {failure.seconds:.0f} s" if failure.seconds else ""
+            raise self._error(f"{failure}{asked}: try again later") from None
+        _log.info("%s %s; next attempt in %.1f s", self.url, failure, pause)
+        return pause
+
+    def _send(self, path: str, body: Mapping[str, object]) -> object:
+        response = self._asked(path, body, {})
         content_type = response.headers.get("content-type", "")
         if "json" not in content_type.partition(";")[0].lower():
             raise of_content_type(content_type)
@@ -186,6 +231,34 @@ class ProviderClient:
         except ValueError:
             raise RequestFailedError("gives an invalid answer: it is no JSON", Cure.RETRY) from None
         return answer
+
+    def _asked(self, path: str, body: Mapping[str, object], headers: Mapping[str, str]) -> "httpx2.Response":
+        """Send one request; return the response, without its body where the headers ask for that."""
+        import httpx2
+        import openai
+
+        if self._closed.is_set():
+            raise self._error("is no longer asked: its client has been closed")
+        sent: dict[str, str | openai.Omit] = {**headers}
+        if self._key is None:
+            sent["Authorization"] = openai.Omit()
+        try:
+            found = self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": sent})
+        except openai.APIStatusError as error:
+            raise self._of_status(error.response) from None
+        except openai.APIConnectionError as error:
+            raise of_connection(error, timed_out=isinstance(error, openai.APITimeoutError)) from None
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise of_connection(error, timed_out=False) from None
+        return found
+
+    @contextmanager
+    def _opened(self, path: str, body: Mapping[str, object], deadline: float) -> "Iterator[StreamedAnswer]":
+        response = self._asked(path, body, _STREAMED)
+        try:
+            yield StreamedAnswer(response, deadline)
+        finally:
+            response.close()
 
     def _of_status(self, response: "httpx2.Response") -> RequestFailedError:
         message, code = response.text, None

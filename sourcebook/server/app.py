@@ -27,6 +27,7 @@ from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.routes import (
+    ask,
     collection_changes,
     collections,
     document_changes,
@@ -35,6 +36,7 @@ from sourcebook.server.routes import (
     facets,
     judgments,
     keys,
+    llm_log,
     lookup,
     operation,
     queries,
@@ -134,6 +136,8 @@ def create_app(
         uploads,
         judgments,
         queries,
+        ask,
+        llm_log,
         keys,
         embeddings,
         document_files,

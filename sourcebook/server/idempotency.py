@@ -24,7 +24,9 @@ from sourcebook.server.access import grant_of
 from sourcebook.server.problems import answer_to, problem
 
 _METHODS: Final = frozenset({"POST", "PATCH", "DELETE"})
-_READING: Final = frozenset({"/v1/search", "/v1/similar", "/v1/facets", "/v1/embeddings", "/v1/documents/export"})
+_READING: Final = frozenset(
+    {"/v1/search", "/v1/similar", "/v1/ask", "/v1/facets", "/v1/embeddings", "/v1/documents/export"}
+)
 """Routes that take a body and change nothing."""
 _SECRET: Final = frozenset({"/v1/keys"})
 """Routes whose answers are kept nowhere."""

@@ -17,6 +17,7 @@ class Event:
     name: str
     data: Any
     id: int
+    """Id of the event; 0 where it has none."""
 
 
 @contextmanager
@@ -40,6 +41,6 @@ def events(answer: HTTPResponse) -> Iterator[Event]:
         name, _, value = line.decode().rstrip("\n").partition(": ")
         if name:
             fields[name] = value
-        elif fields.keys() >= {"event", "data", "id"}:
-            yield Event(fields["event"], json.loads(fields["data"]), int(fields["id"]))
+        elif fields.keys() >= {"event", "data"}:
+            yield Event(fields["event"], json.loads(fields["data"]), int(fields.get("id", "0")))
             fields = {}

@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sourcebook.admin.access_keys import AccessKey, create_key
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Scope
 from sourcebook.server.rate_limits import RateLimits
+from tests.chat_server import ChatServer
 from tests.checkout import EXAMPLES as EXAMPLE_FILES
 from tests.integration.http_server import Answer, Client, serving
 from tests.integration.openapi_requests import Operation, example_of, hostile_addresses, hostile_bodies, operations
@@ -20,20 +22,29 @@ from tests.integration.stages import Stages
 
 CONFIGURATION = """\
 collections:
-  handbook: {files: [{root: ./docs/handbook, tags: [policy]}]}
+  handbook:
+    files: [{root: ./docs/handbook, tags: [policy]}]
+    answering: {base_url: "URL", model: reader, timeout: 5s}
   personnel: {files: [{root: ./docs/personnel}]}
 """
 EXAMPLES = 12
 """Random cases of an operation for each key; its examples and boundary values come first."""
 
 
+@pytest.fixture(scope="module")
+def chat() -> Iterator[ChatServer]:
+    """A language model."""
+    with ChatServer() as chat:
+        yield chat
+
+
 @pytest.fixture
-def base(stages: Stages) -> Stages:
+def base(stages: Stages, chat: ChatServer) -> Stages:
     """Two collections, as the examples of the description name them."""
     stages.write("handbook/power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months.")
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a bonus in winter.")
-    stages.configure(CONFIGURATION)
+    stages.configure(CONFIGURATION.replace("URL", chat.url))
     for name in ("handbook", "personnel"):
         stages.collection = name
         stages.run()
@@ -171,6 +182,7 @@ ORDER = [
     "usage",
     "search",
     "similar",
+    "ask",
     "facets",
     "retrieval",
     "embeddings",
@@ -207,6 +219,9 @@ ORDER = [
     "delete_collection",
     "list_queries",
     "forget_queries",
+    "list_llm_calls",
+    "llm_statistics",
+    "forget_llm_calls",
     "create_key",
     "list_keys",
     "revoke_key",

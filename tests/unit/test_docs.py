@@ -22,6 +22,7 @@ from sourcebook.admin.status import SourceStatus
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.cli.app import app
 from sourcebook.cli.commands import documents, status
+from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings
@@ -87,8 +88,9 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"retries.{name}" for name in RetrySettings.model_fields]
     keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
     keys += [f"usage.{name}" for name in UsageSettings.model_fields]
+    keys += [f"answering.{name}" for name in AnsweringSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"repositories", "retention", "retries", "usage", "redaction"}
+    parts |= {"repositories", "retention", "retries", "usage", "redaction", "answering"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 

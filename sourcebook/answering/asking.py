@@ -1,0 +1,172 @@
+"""The part of the Python interface that answers questions with a language model, and reads the log of its calls.
+
+A module is imported by the first call that needs it, so that a program that only searches pays for none of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sourcebook.admin.items import Document
+    from sourcebook.answering.answer import Answer, AskEvent
+    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+    from sourcebook.config.answering import AnsweringSettings
+    from sourcebook.database.database import Database
+    from sourcebook.search.filters import Filters
+    from sourcebook.search.results import SearchResults
+
+
+class Asking(ABC):
+    """Questions to a language model over the passages of a knowledge base."""
+
+    @property
+    @abstractmethod
+    def database(self) -> "Database":
+        """The knowledge base's database."""
+
+    @abstractmethod
+    def search(self, query: str, collections: Sequence[str] | str | None = None, limit: int = 5) -> "SearchResults":
+        """Return the passages that answer a query."""
+
+    @abstractmethod
+    def show(
+        self, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    ) -> "Document":
+        """Return one document."""
+
+    def ask(
+        self,
+        question: str,
+        collections: Sequence[str] | str | None = None,
+        *,
+        filters: "Filters | Mapping[str, Any] | None" = None,
+        answering: "AnsweringSettings | Mapping[str, Any] | None" = None,
+    ) -> "Answer":
+        """Return the answer of a language model from the passages that are found, with citations that were checked.
+
+        Where nothing relevant is found, no model is asked and the answer is a refusal.
+
+        Args:
+            question: the question, at most 10,000 characters.
+            collections: names, or one name; every collection with settings of answering where None.
+            filters: conditions on the documents; see `search`.
+            answering: settings of answering in place of those of the collections, such as
+                `{"base_url": "http://127.0.0.1:8080/v1", "model": "smollm2"}`.
+
+        Raises:
+            QueryError: an argument is not allowed, or a collection does not exist or has no settings of answering.
+            ModelError: the server of the model refuses, fails or stops halfway, or an embedding model cannot be loaded.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.answering.answer import Answer
+
+        events = self.ask_stream(question, collections, filters=filters, answering=answering)
+        return next(event for event in events if isinstance(event, Answer))
+
+    def ask_stream(
+        self,
+        question: str,
+        collections: Sequence[str] | str | None = None,
+        *,
+        filters: "Filters | Mapping[str, Any] | None" = None,
+        answering: "AnsweringSettings | Mapping[str, Any] | None" = None,
+    ) -> "Iterator[AskEvent]":
+        """Yield what happens on the way to an answer, its text sentence by sentence as it is checked, and the answer.
+
+        Arguments and errors are those of `ask`. Closing the iterator ends the request to the model.
+        """
+        from sourcebook.answering.answering_settings import asked_collections
+        from sourcebook.answering.question import session_of
+        from sourcebook.answering.tools import Reach
+        from sourcebook.search.request import SearchRequest, checked_names
+
+        request = SearchRequest.checked(question, collections, filters=filters)
+        names = checked_names(collections)
+        with self.database.connection() as connection:
+            asked = asked_collections(connection, names, answering)
+        reach = Reach(self.search, self.show, list(asked.names) or None, request.filters)
+        return session_of(question, asked, reach, self.database.connection).events()
+
+    def tool_schemas(self) -> list[dict[str, Any]]:
+        """Return the tools `search` and `fetch` as OpenAI's protocol describes functions, for agents of one's own."""
+        from sourcebook.answering.tools import tool_schemas
+
+        return tool_schemas()
+
+    def llm_calls(
+        self,
+        collections: Sequence[str] | str | None = None,
+        *,
+        since: timedelta | None = None,
+        session: str | None = None,
+        failed: bool = False,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> "list[LoggedCall]":
+        """Return the logged calls of language models, the newest first.
+
+        Args:
+            collections: only calls that asked no other collections than these names, or this name; all where None.
+            since: only calls of this last time, such as `timedelta(days=7)`.
+            session: only calls of this session.
+            failed: only calls without an answer.
+            before: only calls with a lower id, such as the last of the page before.
+            limit: the most calls, 1 to 10,000.
+
+        Raises:
+            QueryError: a collection does not exist, or the limit is not allowed.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.answering.logged_calls import logged_calls
+        from sourcebook.search.request import checked_names
+
+        with self.database.connection() as connection:
+            return logged_calls(
+                connection,
+                checked_names(collections),
+                age=since,
+                session=session,
+                failed=failed,
+                before=before,
+                limit=limit,
+            )
+
+    def llm_statistics(
+        self, collections: Sequence[str] | str | None = None, *, since: timedelta | None = None
+    ) -> "list[CallStatistics]":
+        """Return the sums of the logged calls of language models by origin, service and model.
+
+        Args:
+            collections: only calls that asked no other collections than these names, or this name; all where None.
+            since: only calls of this last time, such as `timedelta(days=7)`.
+
+        Raises:
+            QueryError: a collection does not exist.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.answering.logged_calls import call_statistics
+        from sourcebook.search.request import checked_names
+
+        with self.database.connection() as connection:
+            return call_statistics(connection, checked_names(collections), age=since)
+
+    def forget_llm_calls(self, collections: Sequence[str] | str | None = None, *, actor: str | None = None) -> int:
+        """Delete logged calls of language models; return their number.
+
+        Args:
+            collections: only calls that asked no other collections than these names, or this name; all where None.
+            actor: who asks, for the audit; the account of this process by default.
+
+        Raises:
+            QueryError: a collection does not exist.
+            DatabaseError: the database is out of reach.
+        """
+        from sourcebook.admin.audit import account
+        from sourcebook.answering.logged_calls import forget_calls
+        from sourcebook.search.request import checked_names
+
+        with self.database.connection() as connection:
+            return forget_calls(connection, checked_names(collections), actor=actor or account())

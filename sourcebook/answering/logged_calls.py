@@ -1,0 +1,159 @@
+"""The log of language models as people read it: calls, sums of them, and its deletion."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+from sourcebook.admin.audit import record_event
+from sourcebook.admin.collections import check_collections
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
+
+_MOST: Final = 10_000
+"""Calls of one list, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """A request to a language model. Prompt, answer and failure are redacted."""
+
+    id: int
+    session: str
+    """One question, or one conversation of an imported log."""
+    turn: int
+    """Place in the session, counted from 1."""
+    origin: str
+    """`ask`, or `import`."""
+    collections: list[str]
+    """Collections that were asked; none of an imported call."""
+    provider: str
+    model: str
+    prompt: str
+    """Messages that this turn added."""
+    answer: str
+    prompt_tokens: int | None
+    """Tokens that the model read; None where nobody counted them."""
+    answer_tokens: int | None
+    cost: float | None
+    """US dollars; None where the price or a number of tokens is unknown."""
+    ok: bool
+    failure: str | None
+    """Sentence where there was no answer."""
+    redacted: bool
+    """Whether something was replaced by a placeholder."""
+    seconds: float | None
+    asked_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; the time as ISO 8601."""
+        return {**asdict(self), "asked_at": self.asked_at.isoformat()}
+
+
+@dataclass(frozen=True, slots=True)
+class CallStatistics:
+    """Calls of one model, summed up."""
+
+    origin: str
+    provider: str
+    model: str
+    sessions: int
+    calls: int
+    failed: int
+    redacted: int
+    """Calls in which something was replaced by a placeholder."""
+    prompt_tokens: int | None
+    """None where nobody counted some of them."""
+    answer_tokens: int | None
+    cost: float | None
+    """US dollars; None where the cost of a call is unknown."""
+    known_cost: float
+    """US dollars of the calls whose cost is known."""
+    without_cost: int
+    """Calls whose cost is unknown."""
+    median_seconds: float | None
+    first_asked_at: datetime
+    last_asked_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; times as ISO 8601."""
+        times = {"first_asked_at": self.first_asked_at.isoformat(), "last_asked_at": self.last_asked_at.isoformat()}
+        return {**asdict(self), **times}
+
+
+def logged_calls(
+    connection: Connection,
+    collections: Sequence[str] | None = None,
+    *,
+    age: timedelta | None = None,
+    session: str | None = None,
+    failed: bool = False,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[LoggedCall]:
+    """Return the logged calls, the newest first.
+
+    Args:
+        connection: to the knowledge base.
+        collections: only calls that asked no other collections than these; every call where None.
+        age: only calls of this last time.
+        session: only calls of this session.
+        failed: only calls without an answer.
+        before: only calls with a lower id, such as the last of the page before.
+        limit: the most calls.
+
+    Raises:
+        QueryError: a collection does not exist, or the limit is not allowed.
+    """
+    if not 1 <= limit <= _MOST:
+        raise QueryError(f"the limit is {limit}; it must be from 1 to {_MOST:,}")
+    scope = {**_scope(connection, collections), "age": age, "session": session}
+    with connection.cursor(row_factory=class_row(LoggedCall)) as cursor:
+        values = {**scope, "failed": failed, "before": before, "limit": limit}
+        return cursor.execute(queries["llm_calls"], values).fetchall()
+
+
+def call_statistics(
+    connection: Connection, collections: Sequence[str] | None = None, *, age: timedelta | None = None
+) -> list[CallStatistics]:
+    """Return the sums of the logged calls by origin, service and model; see `logged_calls`.
+
+    Raises:
+        QueryError: a collection does not exist.
+    """
+    values = {**_scope(connection, collections), "age": age}
+    with connection.cursor(row_factory=class_row(CallStatistics)) as cursor:
+        return cursor.execute(queries["llm_statistics"], values).fetchall()
+
+
+def forget_calls(connection: Connection, collections: Sequence[str] | None = None, *, actor: str) -> int:
+    """Delete logged calls; return their number.
+
+    Args:
+        connection: to the knowledge base.
+        collections: only calls that asked no other collections than these; every call where None.
+        actor: who asks, for the audit.
+
+    Raises:
+        QueryError: a collection does not exist.
+    """
+    scope = _scope(connection, collections)
+    with connection.transaction():
+        deleted = connection.execute(queries["forget_llm_calls"], scope).rowcount
+        subject = ", ".join(collections or ()) or "every collection"
+        record_event(connection, actor, "llm_calls.forget", subject, {"calls": deleted})
+    return deleted
+
+
+def delete_old_calls(connection: Connection) -> int:
+    """Delete the calls that are older than the log keeps them; return their number."""
+    return connection.execute(queries["delete_old_llm_calls"]).rowcount
+
+
+def _scope(connection: Connection, collections: Sequence[str] | None) -> dict[str, Any]:
+    names = None if collections is None else list(collections)
+    check_collections(connection, names or ())
+    return {"collections": names}

@@ -1,0 +1,116 @@
+"""The client of a language model: chat completions of one OpenAI-compatible server, streamed."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+from sourcebook.answering.completion import Completion, read_completion
+from sourcebook.answering.tools import tool_schemas
+from sourcebook.config.answering import AnsweringSettings
+from sourcebook.config.provider import OPENAI_URL
+from sourcebook.context.token_bound import token_bound
+from sourcebook.model.usage import UNKNOWN_PROVIDER
+from sourcebook.providers.client import Patience, ProviderClient, Result
+from sourcebook.providers.streamed_answer import StreamedAnswer
+
+_ATTEMPTS: Final = 3
+_SILENCE: Final = 60.0
+"""Seconds without a byte after which an attempt is given up."""
+_TOKENS_A_MESSAGE: Final = 8
+"""Tokens that a template puts around a message, at most."""
+_CHARACTERS_A_TOKEN: Final = 32
+"""Characters of an answer for each token that it may have, beyond which it is cut off."""
+
+Message = dict[str, Any]
+
+
+class ModelClient:
+    """Asks one language model. Closed after the question."""
+
+    def __init__(self, settings: AnsweringSettings) -> None:
+        """Prepare; nothing is sent.
+
+        Raises:
+            ProviderError: the key is missing.
+            MissingDependencyError: the package openai is not installed.
+        """
+        self._settings = settings
+        seconds = settings.timeout.total_seconds()
+        patience = Patience(_ATTEMPTS, seconds, min(seconds, _SILENCE), waits_for_breaker=False)
+        self._client = ProviderClient(settings.url, settings.key_variable, patience)
+
+    @property
+    def provider(self) -> str:
+        """Name or host of the service, as prices go by it."""
+        return provider_of(self._settings)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        answer_tokens: int,
+        tools: str | None,
+        read: Callable[[Iterator[str | Completion]], Iterator[Result]],
+    ) -> Iterator[Result]:
+        """Ask for a completion and yield what is read of it while it comes.
+
+        Args:
+            messages: the conversation.
+            answer_tokens: tokens of the completion, at most.
+            tools: `auto` where the model may call tools, `none` where it may no longer; None offers none.
+            read: yields results of the pieces of a completion; called once more where an attempt is made again.
+
+        Raises:
+            ProviderError: see `ProviderClient.stream`.
+        """
+        limit = "max_completion_tokens" if self._settings.url == OPENAI_URL else "max_tokens"
+        body: dict[str, Any] = {
+            "model": self._settings.model,
+            "messages": list(messages),
+            limit: answer_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if tools is not None:
+            body |= {"tools": tool_schemas(), "tool_choice": tools}
+        most = answer_tokens * _CHARACTERS_A_TOKEN
+
+        def parts(answer: StreamedAnswer) -> Iterator[Result]:
+            return read(read_completion(answer, most))
+
+        return self._client.stream("/chat/completions", body, parts)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        """Return the client; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+def provider_of(settings: AnsweringSettings) -> str:
+    """Return the name or the host of the service of settings."""
+    return "openai" if settings.url == OPENAI_URL else urlsplit(settings.url).hostname or UNKNOWN_PROVIDER
+
+
+def most_tokens(messages: Sequence[Message], *, has_tools: bool) -> int:
+    """Return how many tokens a request has at most."""
+    texts = [json.dumps(each, ensure_ascii=False) for each in messages]
+    schemas = json.dumps(tool_schemas()) if has_tools else ""
+    return sum(map(token_bound, texts)) + _TOKENS_A_MESSAGE * len(messages) + token_bound(schemas)
+
+
+def without_loss(message: Mapping[str, Any]) -> Message:
+    """Return a message that can be sent as UTF-8."""
+    return {
+        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        for name, value in message.items()
+    }

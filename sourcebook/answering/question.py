@@ -1,0 +1,42 @@
+"""A question as a session: with the reach of its caller, redacted where a collection asks for it, and its log."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from psycopg import Connection
+
+from sourcebook.answering.answering_settings import AskedCollections
+from sourcebook.answering.session import CallLog, Session
+from sourcebook.answering.tools import Reach
+
+Connecting = Callable[[], AbstractContextManager[Connection]]
+"""Lends a connection in autocommit mode."""
+
+
+def session_of(question: str, asked: AskedCollections, reach: Reach, connecting: Connecting) -> Session:
+    """Return the session of a question, which has not begun.
+
+    Args:
+        question: the question.
+        asked: the collections, with the model that answers.
+        reach: what the model can reach.
+        connecting: lends the connections by which calls are logged.
+
+    Raises:
+        MissingDependencyError: calls are logged, and the packages of the extra `redaction` are not installed.
+    """
+    sent = question
+    for redactor in asked.redactors:
+        sent = redactor.redact(sent).text
+    return Session(question, sent, asked.settings, reach, _log_of(asked, connecting))
+
+
+def _log_of(asked: AskedCollections, connecting: Connecting) -> CallLog | None:
+    settings = asked.settings
+    if not settings.log:
+        return None
+    from sourcebook.answering.call_log import DatabaseCallLog, RedactedTexts
+    from sourcebook.redaction.redactor import Redactor
+
+    texts = RedactedTexts([*asked.redactors, Redactor()])
+    return DatabaseCallLog(connecting, asked.names, settings.model, settings.retention, texts)

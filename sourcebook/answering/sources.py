@@ -1,0 +1,117 @@
+"""Sources of an answer: the passages that a model was shown, each with the number by which it is cited."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sourcebook.model.place import address_of
+
+if TYPE_CHECKING:
+    from sourcebook.admin.items import Document
+    from sourcebook.search.results import SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that a model was shown."""
+
+    number: int
+    """Number by which it is cited, counted from 1."""
+    document_id: int
+    collection: str
+    uri: str
+    """Address of the document, with the anchor, page or time of the passage."""
+    title: str
+    heading_path: tuple[str, ...]
+    page: int | None
+    time_span: str | None
+    version: int
+    text: str
+    """The text as it was shown, redacted where its collection asks for it."""
+    start_char: int | None
+    """Place of the end of the text's repeated context in the document, in characters; see `place`."""
+    end_char: int | None
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where a part of the text stands in the document's Markdown, in characters.
+
+        None where the part lies in context that the passage repeats from further up.
+        """
+        if self.start_char is None or self.end_char is None:
+            return None
+        shift = self.end_char - len(self.text)
+        return (start + shift, end + shift) if start + shift >= self.start_char else None
+
+
+class Sources:
+    """Passages that were shown in one session, by their numbers."""
+
+    def __init__(self) -> None:
+        self._held: list[Source] = []
+        self._known: dict[tuple[int, int, int], Source] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._held)
+
+    @property
+    def all(self) -> tuple[Source, ...]:
+        """The sources in the order of their numbers."""
+        return tuple(self._held)
+
+    def get(self, number: int) -> Source | None:
+        """Return the source of a number; None where there is none."""
+        return self._held[number - 1] if 0 < number <= len(self._held) else None
+
+    def keep(self, number: int) -> None:
+        """Drop the sources after the first ones, which the model was not shown."""
+        self._held = self._held[:number]
+        self._known = {key: each for key, each in self._known.items() if each.number <= number}
+
+    def has_document(self, document_id: int) -> bool:
+        """Return whether a passage of a document was found."""
+        return any(each.document_id == document_id for each in self._held)
+
+    def add_result(self, found: "SearchResult") -> tuple[Source, bool]:
+        """Return the source of a result, and whether it is a new one."""
+        key = (found.document_id, found.start_char, found.end_char)
+        return self._add(
+            key,
+            document_id=found.document_id,
+            collection=found.collection,
+            uri=address_of(found.uri, found),
+            title=found.title,
+            heading_path=found.heading_path,
+            page=found.page,
+            time_span=found.time_span,
+            version=found.version,
+            text=found.text,
+            start_char=found.start_char,
+            end_char=found.end_char,
+        )
+
+    def add_part(self, document: "Document", start: int, end: int) -> tuple[Source, bool]:
+        """Return the source of a part of a document's text, from `start` to `end`, and whether it is a new one."""
+        item = document.item
+        return self._add(
+            (item.document_id or 0, start, end),
+            document_id=item.document_id or 0,
+            collection=item.collection,
+            uri=item.uri,
+            title=item.title or item.uri,
+            heading_path=(),
+            page=None,
+            time_span=None,
+            version=item.version,
+            text=document.text[start:end],
+            start_char=start,
+            end_char=end,
+        )
+
+    def _add(self, key: tuple[int, int, int], **values: Any) -> tuple[Source, bool]:
+        known = self._known.get(key)
+        if known is not None:
+            return known, False
+        source = Source(number=len(self._held) + 1, **values)
+        self._held.append(source)
+        self._known[key] = source
+        return source, True

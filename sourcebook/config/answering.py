@@ -1,0 +1,60 @@
+"""Settings of answering: the language model that questions are answered with, and its limits."""
+
+from datetime import timedelta
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from sourcebook.config.field_types import Duration, Settings, Text
+from sourcebook.config.provider import OPENAI_KEY, OPENAI_URL, ServerUrl, VariableName
+from sourcebook.config.usage import Price
+
+_Money = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+
+
+class ModelPrices(Settings):
+    """Prices of a language model in US dollars per million tokens."""
+
+    input: Price = Field(description="a number of US dollars per million tokens that the model reads, such as 0.15")
+    output: Price = Field(description="a number of US dollars per million tokens that the model writes, such as 0.6")
+
+
+class AnsweringSettings(Settings):
+    """The language model that answers questions from a collection, and the limits of one question."""
+
+    model: Text = Field(description="the server's name of a model, such as gpt-4o-mini")
+    base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
+    api_key_env: VariableName | None = Field(
+        default=None, description="the name of the environment's variable with the key, such as OPENAI_API_KEY"
+    )
+    tools: bool = Field(
+        default=True, strict=True, description="true or false: whether the model may search and fetch by itself"
+    )
+    passages: int = Field(default=8, strict=True, ge=1, le=50, description="a whole number from 1 to 50")
+    max_turns: int = Field(default=4, strict=True, ge=1, le=20, description="a whole number from 1 to 20")
+    max_tokens: int = Field(
+        default=30_000, strict=True, ge=500, le=10_000_000, description="a whole number from 500 to 10000000"
+    )
+    answer_tokens: int = Field(default=1_000, strict=True, ge=16, le=100_000, description="a whole number from 16")
+    max_cost: _Money | None = Field(default=None, description="a number of US dollars above 0, such as 0.05")
+    prices: ModelPrices | None = Field(default=None, description="a mapping such as {input: 0.15, output: 0.6}")
+    timeout: Duration = Field(default=timedelta(seconds=120), description="a duration such as 120s")
+    log: bool = Field(default=False, strict=True, description="true or false: whether calls of the model are logged")
+    retention: Duration = Field(default=timedelta(days=30), description="a duration such as 30d")
+
+    @property
+    def url(self) -> str:
+        """URL of the server."""
+        return self.base_url or OPENAI_URL
+
+    @property
+    def key_variable(self) -> str | None:
+        """Variable of the environment with the key; OpenAI's own where its server is asked, else none by default."""
+        return self.api_key_env or (OPENAI_KEY if self.base_url is None else None)
+
+    @model_validator(mode="after")
+    def _an_answer_fits(self) -> Self:
+        if self.answer_tokens > self.max_tokens:
+            raise PydanticCustomError("provider", "this is more than max_tokens", {"inside": ("answer_tokens",)})
+        return self

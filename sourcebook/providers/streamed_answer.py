@@ -1,0 +1,118 @@
+"""The answer of a provider as it comes: server-sent events or one JSON, within limits of size and time."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from sourcebook.providers.failures import Cure, RequestFailedError, invalid, of_connection, of_content_type
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_BYTES: Final = 16 << 20
+"""Bytes of an answer, at most."""
+MOST_EVENT_BYTES: Final = 1 << 20
+"""Bytes of one event, at most."""
+_EVENTS: Final = "text/event-stream"
+
+
+class StreamedAnswer:
+    """An open answer with status 200, whose body has not been read yet."""
+
+    def __init__(self, response: "httpx2.Response", deadline: float) -> None:
+        """Prepare; nothing is read.
+
+        Args:
+            response: the response, which the caller closes.
+            deadline: seconds of `time.monotonic()` at which reading is given up.
+        """
+        self._response = response
+        self._deadline = deadline
+        sent = response.headers.get("content-type", "")
+        self._kind = sent.partition(";")[0].strip().lower()
+
+    @property
+    def has_events(self) -> bool:
+        """Whether it is a stream of events; else it is one JSON.
+
+        Raises:
+            RequestFailedError: it is neither, such as the page of a portal.
+        """
+        if self._kind == _EVENTS:
+            return True
+        if "json" in self._kind:
+            return False
+        raise of_content_type(self._kind)
+
+    def json(self) -> object:
+        """Return the whole body as a decoded JSON.
+
+        Raises:
+            RequestFailedError: it is none, is too large, does not come in time, or breaks off.
+        """
+        return _decoded(b"".join(self._pieces()))
+
+    def events(self) -> Iterator[str]:
+        """Yield the data of each event.
+
+        Raises:
+            RequestFailedError: an event is too large or no UTF-8, does not come in time, or the connection breaks.
+        """
+        data: list[bytes] = []
+        size = 0
+        for line in self._lines():
+            if not line:
+                if data:
+                    yield _text(b"\n".join(data))
+                data, size = [], 0
+            elif line.startswith(b"data:"):
+                value = line[5:].removeprefix(b" ")
+                data.append(value)
+                size += len(value)
+                if size > MOST_EVENT_BYTES:
+                    raise RequestFailedError("sends an event of more than 1 MiB", Cure.NONE)
+        if data:
+            yield _text(b"\n".join(data))
+
+    def _lines(self) -> Iterator[bytes]:
+        rest = b""
+        for piece in self._pieces():
+            *lines, rest = (rest + piece).replace(b"\r\n", b"\n").split(b"\n")
+            yield from lines
+            if len(rest) > MOST_EVENT_BYTES:
+                raise RequestFailedError("sends an event of more than 1 MiB", Cure.NONE)
+        if rest:
+            yield rest.removesuffix(b"\r")
+
+    def _pieces(self) -> Iterator[bytes]:
+        import httpx2
+
+        size = 0
+        try:
+            for piece in self._response.iter_bytes():
+                size += len(piece)
+                if size > MOST_BYTES:
+                    raise RequestFailedError("sends an answer of more than 16 MiB", Cure.NONE)
+                if time.monotonic() > self._deadline:
+                    raise RequestFailedError("does not finish its answer in time", Cure.NONE)
+                yield piece
+        except httpx2.TimeoutException as error:
+            raise of_connection(error, timed_out=True) from None
+        except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+            raise of_connection(error, timed_out=False) from None
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise invalid("an event is no UTF-8") from None
+
+
+def _decoded(data: bytes) -> object:
+    try:
+        value: object = json.loads(data)
+    except (ValueError, RecursionError):
+        raise invalid("it is no JSON") from None
+    return value

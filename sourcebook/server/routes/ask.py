@@ -1,0 +1,119 @@
+"""The route that asks a language model, with its answer whole or as server-sent events."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from typing import Any, Final
+
+import pydantic_core
+from fastapi import APIRouter, Request
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from sourcebook.answering.answer import Answer, AnswerText, AskEvent, ToolUse
+from sourcebook.answering.answering_settings import answering_names
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.model.problem_types import ProblemType
+from sourcebook.providers.failures import ProviderError
+from sourcebook.search.request import MOST_CHARACTERS
+from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.problems import answer_to, problem
+from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.work_events import SECONDS_BETWEEN_SIGNS, EventStream
+
+router = APIRouter(tags=["search"])
+_NAMES: Final = {ToolUse: "tool_use", AnswerText: "text", Answer: "answer"}
+_ERROR: Final = "error"
+_FAILS: Final = "the server of the language model refuses or fails; the log of this server says why"
+_EXAMPLE: Final[dict[str, JsonValue]] = {"question": "How long do the batteries last?", "collections": ["handbook"]}
+_EVENT: Final = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"type": "string", "enum": [*_NAMES.values(), _ERROR]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
+_log = logging.getLogger(__name__)
+
+
+class AskQuery(BaseModel):
+    """A question to a language model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
+
+    question: str = Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S")
+    collections: list[str] | str | None = Field(
+        default=None, description="Names, or one name; by default every collection that names a language model."
+    )
+    filters: dict[str, Any] | None = Field(default=None, description="Conditions on the documents.")
+    stream: StrictBool = Field(default=False, description="Whether the answer comes as server-sent events.")
+
+
+@router.post(
+    "/ask",
+    response_model=Answer,
+    operation_id="ask",
+    responses={200: {"content": {EventStream.media_type: {"schema": _EVENT}}, "description": "The answer."}},
+)
+async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Reader) -> Response:
+    """Return the answer of the language model that collections name, from what the key may see, or a refusal.
+
+    With `stream` each search is an event, each sentence whose citations hold, and at the end the answer; an error then
+    is an event, too.
+    """
+    request.state.sent = [asked.question, asked.collections, asked.filters]
+    events = await run_in_threadpool(_events, knowledge, grant, asked)
+    if asked.stream:
+        first = await run_in_threadpool(next, events)  # what is wrong with the question is no event
+        return EventStream(
+            _stream(events, first, request), headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        )
+    try:
+        answer = await run_in_threadpool(lambda: list(events)[-1])
+    except ProviderError as error:
+        return _failure(error)
+    return Response(_as_json(answer), media_type="application/json")
+
+
+def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> Iterator[AskEvent]:
+    named = [asked.collections] if isinstance(asked.collections, str) else asked.collections
+    collections = seen_collections(knowledge, grant, named)
+    if not named and collections is not None:
+        with knowledge.database.short_connection() as connection:
+            names = set(answering_names(connection))
+        collections = [name for name in collections if name in names]
+        if not collections:
+            raise NotFoundError("there is no collection that names a language model")
+    return knowledge.ask_stream(asked.question, collections, filters=asked.filters)
+
+
+async def _stream(events: Iterator[AskEvent], first: AskEvent, request: Request) -> AsyncIterator[bytes]:
+    """Yield the events of an answer; a sign of life where the model takes its time."""
+    event: AskEvent | None = first
+    try:
+        while event is not None:
+            yield format_sse_event(event=_NAMES[type(event)], data_str=_as_json(event).decode())
+            waiting = asyncio.ensure_future(run_in_threadpool(next, events, None))
+            while not (await asyncio.wait([waiting], timeout=SECONDS_BETWEEN_SIGNS))[0]:
+                yield KEEPALIVE_COMMENT
+            event = waiting.result()
+    except Exception as error:  # noqa: BLE001 - the status has been sent: the client gets every error as an event
+        answer = _failure(error) if isinstance(error, ProviderError) else await answer_to(request, error)
+        yield format_sse_event(event=_ERROR, data_str=bytes(answer.body).decode())
+    finally:
+        with suppress(ValueError):  # a thread still waits for the model, and ends by itself
+            getattr(events, "close", lambda: None)()
+
+
+def _failure(error: ProviderError) -> Response:
+    _log.error("a question failed: %s", error)
+    return problem(503, _FAILS, kind=ProblemType.MODEL)
+
+
+def _as_json(event: AskEvent) -> bytes:
+    return pydantic_core.to_json(event, inf_nan_mode="null")

@@ -1,0 +1,71 @@
+"""Routes for the log of language models."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+from sourcebook.server.access import Administrator, Knowledge
+from sourcebook.server.routes.collections import Named
+from sourcebook.server.routes.reports import Since, as_duration
+from sourcebook.server.visibility import seen_collections
+
+router = APIRouter(prefix="/llm-calls", tags=["queries"])
+
+
+class LoggedCalls(BaseModel):
+    """Calls of language models, the newest first."""
+
+    calls: list[LoggedCall]
+
+
+class LlmStatistics(BaseModel):
+    """Sums of the calls of language models."""
+
+    models: list[CallStatistics]
+
+
+class ForgottenCalls(BaseModel):
+    """The extent of a deletion."""
+
+    calls: int
+
+
+@router.get("", operation_id="list_llm_calls")
+def list_llm_calls(
+    knowledge: Knowledge,
+    grant: Administrator,
+    names: Named = None,
+    since: Since = None,
+    session: Annotated[str | None, Query(max_length=200, description="Only calls of this session.")] = None,
+    failed: Annotated[bool, Query(description="Only calls without an answer.")] = False,
+    before: Annotated[int | None, Query(ge=1, lt=1 << 63, description="Only calls with a lower id.")] = None,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 50,
+) -> LoggedCalls:
+    """Return the logged calls that asked no other collections than the named ones, the newest first."""
+    found = knowledge.llm_calls(
+        seen_collections(knowledge, grant, names),
+        since=as_duration(since),
+        session=None if session is None else session.replace("\0", ""),
+        failed=failed,
+        before=before,
+        limit=limit,
+    )
+    return LoggedCalls(calls=found)
+
+
+@router.get("/statistics", operation_id="llm_statistics")
+def llm_statistics(
+    knowledge: Knowledge, grant: Administrator, names: Named = None, since: Since = None
+) -> LlmStatistics:
+    """Return the sums of the logged calls by origin, service and model."""
+    seen = seen_collections(knowledge, grant, names)
+    return LlmStatistics(models=knowledge.llm_statistics(seen, since=as_duration(since)))
+
+
+@router.delete("", operation_id="forget_llm_calls")
+def forget_llm_calls(knowledge: Knowledge, grant: Administrator, names: Named = None) -> ForgottenCalls:
+    """Delete the logged calls that asked no other collections than the named ones; return their number."""
+    seen = seen_collections(knowledge, grant, names)
+    return ForgottenCalls(calls=knowledge.forget_llm_calls(seen, actor=grant.actor))

@@ -1,0 +1,72 @@
+"""Answers of a server that others wrote, llmock, which breaks as services do and judges its client."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sourcebook.answering.answer import ToolUse
+from sourcebook.errors import ModelError
+from tests.integration.stages import Stages
+
+llmock = pytest.importorskip("llmock.testing", reason="the package llmock is not installed")
+
+QUESTION = "How long do the batteries of the tide gauge last?"
+ANSWER = "The batteries of the tide gauge last fourteen months [1]."
+
+
+@pytest.fixture
+def service() -> "Iterator[llmock.LLMockServer]":
+    with llmock.LLMockServer() as service:
+        yield service
+
+
+def test_faults_of_services(stages: Stages, service: "llmock.LLMockServer") -> None:
+    """A client that retries what is worth it, waits as it is told, and takes no half of an answer for a whole one."""
+    from llmock.scenarios import Fail, Reply, StreamFault, ToolCall, ToolFault
+    from llmock.verdict import judge
+
+    stages.write("power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months. The gauge needs them.\n")
+    stages.configure(
+        "collections:\n  handbook:\n    files: [{root: ./docs}]\n"
+        f"    answering: {{base_url: '{service.base_url()}', model: gpt-4o-mini, timeout: 20s}}\n"
+    )
+    stages.run()
+    knowledge, state = stages.knowledge, service.state
+    for faults in (
+        [],
+        [Fail(429, retry_after=0.2)],
+        [Fail(503)],
+        [StreamFault("truncate", after_chunks=1)],
+        [StreamFault("disconnect", after_chunks=1)],
+        [StreamFault("malformed", after_chunks=1)],
+    ):
+        state.reset()
+        state.scenarios.add(*faults, Reply(ANSWER, times=2))
+        answer = knowledge.ask(QUESTION)
+        assert answer.text == ANSWER, faults
+        assert answer.prompt_tokens is not None
+        judge(state.journal.records()).assert_ok(strict=True)
+    state.reset()
+    state.scenarios.add(Fail(401, times=None))
+    with pytest.raises(ModelError, match="refuses the key"):
+        knowledge.ask(QUESTION)
+    assert len(state.journal.records()) == 1
+
+    state.reset()
+    calls = (ToolCall("search", {"query": "power of the gauge"}),)
+    state.scenarios.add(Reply(tool_calls=calls), ToolFault("unknown_tool"), ToolFault("malformed_arguments"))
+    state.scenarios.add(Reply(ANSWER, times=9))
+    events = list(knowledge.ask_stream(QUESTION))
+    assert [event.query for event in events if isinstance(event, ToolUse)][:1] == [QUESTION]
+    assert not judge(state.journal.records()).errors
+
+
+def test_a_model_that_calls_tools_by_itself(stages: Stages, service: "llmock.LLMockServer") -> None:
+    """Arguments that llmock makes from the schemas are taken; its answer cites nothing, and is refused."""
+    stages.write("power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months. The gauge needs them.\n")
+    stages.configure()
+    stages.run()
+    given = {"base_url": service.base_url(), "model": "gpt-4o-mini"}
+    events = list(stages.knowledge.ask_stream(QUESTION, answering=given))
+    assert len([event for event in events if isinstance(event, ToolUse)]) == 2
+    assert events[-1].reason == "uncited"  # type: ignore[union-attr]
