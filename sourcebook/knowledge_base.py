@@ -12,6 +12,7 @@ from sourcebook.admin.collection_changes import CollectionChanges
 from sourcebook.admin.contents import Contents
 from sourcebook.admin.document_changes import DocumentChanges
 from sourcebook.admin.document_files import DocumentFiles
+from sourcebook.admin.relating import Relating
 from sourcebook.admin.uploading import Uploading
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError, QueryError
@@ -32,7 +33,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, DocumentFiles, Uploading):
+class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, DocumentFiles, Relating, Uploading):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:

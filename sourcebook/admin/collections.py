@@ -153,6 +153,8 @@ def record_collection(
         unset[part] = {name for name in names if getattr(held, name) == defaults[name]}
     if not settings.usage.prices:
         unset["usage"] = True
+    if settings.relations == type(settings.relations)():
+        unset["relations"] = True
     values = {
         "name": name,
         "settings": Jsonb(settings.model_dump(mode="json", by_alias=True, exclude=unset)),

@@ -26,6 +26,7 @@ from sourcebook.cli.commands import (
     plan,
     purge,
     queries,
+    related,
     remove,
     requests,
     search,
@@ -84,6 +85,7 @@ apply.register(app)
 plan.register(app)
 search.register(app)
 similar.register(app)
+related.register(app)
 judge.register(app)
 queries.register(app)
 evaluate.register(app)

@@ -16,6 +16,7 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.provider import MOST_DIMENSIONS, ProviderSettings
 from sourcebook.config.redaction import RedactionSettings
+from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -171,6 +172,11 @@ class CollectionSettings(Settings):
 
     redaction: RedactionSettings | None = Field(
         default=None, description="a mapping such as {categories: [email, phone, token]}; unset, nothing is redacted"
+    )
+
+    relations: RelationSettings = Field(
+        default=RelationSettings(),
+        description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",
     )
 
     @field_validator("files")

@@ -30,6 +30,7 @@ from sourcebook.config.login import LoginSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
+from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -87,8 +88,9 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"retries.{name}" for name in RetrySettings.model_fields]
     keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
     keys += [f"usage.{name}" for name in UsageSettings.model_fields]
+    keys += [f"relations.{name}" for name in RelationSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"repositories", "retention", "retries", "usage", "redaction"}
+    parts |= {"repositories", "retention", "retries", "usage", "redaction", "relations"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
