@@ -35,6 +35,7 @@ PARTS = {
     "strategy": "nDCG@10 of the strategy by query against the fixed one, on judged sets and on 200 mixed queries",
     "snippets": "answers in the snippets of passages without a word of the query, and the time of finding them",
     "redaction": "recall and precision of redaction by category, its speed, its first use, finds where there are none",
+    "relations": "precision and recall of relations on EIPs and PEPs, their cost, what renames leave",
     "places": "whether results cite the exact section, page or second, on 320 questions of known places",
     "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",
     "server": "the REST API beside the library: what HTTP adds, clients at once, start, memory",

@@ -127,6 +127,8 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
         snippets: Literal["words", "meaning"] = "words",
         log: bool = True,
         unredacted: bool = False,
+        superseded: Literal["shown", "behind"] = "shown",
+        expand: Sequence[str] | str = (),
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
@@ -139,26 +141,22 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
             offset: number of passages before this page, 0 to 10,000; see `SearchResults.next_offset`.
             filters: conditions on the documents: `Filters`, or a mapping such as `{"tags": ["policy"]}`.
             fusion: `Fusion`, or the name of its method; a weighted sum of scores where None.
-            strategy: `auto` lets the form of the query decide: codes, file names and quoted text lean on words, several
-                questions are searched one by one and merged, `rerank` reads close first results alone.
+            strategy: `auto` lets the form of the query decide on weights, parts and reranking.
             neighbours: number of passages before and after each result that come with it, 0 to 20.
             group_by: `document` for one result a document; limit and offset then count documents.
             diversity: weight of the difference between results, 0 to 1 (maximal marginal relevance).
             rerank: a cross encoder that reranks the first results: `Reranking`, or a model's name or folder.
-            literal: True for a query without operators; False for one whose operators hold in any case; None reads no
-                quotation marks and dashes as operators in running text, and gives up operators that nothing fulfils.
+            literal: True for a query without operators; False for one whose operators hold in any case; None decides.
             typos: whether the nearest known words stand in for words that no passage holds.
             explain: whether `SearchResults.explanation` says how the search went.
-            generation: ids of generations, or one id, to search in place of the active generations of their
-                collections; the collections of these where no collection is named.
-            facets: whether `SearchResults.facets` counts the documents found, those of the first 1,000 passages of each
-                leg.
-            min_relevance: relevance of a result, 0 to 1, at least; 0 for every result. Where None, all results are
-                returned, or none where no passage is relevant: `SearchResults.nothing_relevant` says so.
-            snippets: snippet and place of a passage without a word of the query: its beginning, or with `meaning` the
-                sentence nearest in meaning, which the embedding model finds.
+            generation: ids of generations, or one id, to search in place of the active ones of their collections.
+            facets: whether `SearchResults.facets` counts the documents of the first 1,000 passages of each leg.
+            min_relevance: least relevance of a result, 0 to 1; where None, all of them, or none where none is relevant.
+            snippets: snippet of a passage without words of the query: its beginning, or a sentence near in meaning.
             log: whether the query enters the query log of the collections that keep one (`retention.queries`).
             unredacted: whether personal data and secrets are shown also of collections that redact them.
+            superseded: `behind` puts documents behind those that supersede them.
+            expand: kinds of relations such as `references`; `SearchResults.linked` has the documents they lead to.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -192,6 +190,8 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
             snippets=snippets,
             log=log,
             unredacted=unredacted,
+            superseded=superseded,
+            expand=expand,
         )
         return run_search(self._ready(), request)
 

@@ -10,6 +10,7 @@ from sourcebook.client.of_the_server import as_redacted
 from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
 from sourcebook.client.remote_documents import RemoteDocuments
+from sourcebook.client.remote_relating import RemoteRelating
 from sourcebook.client.remote_reports import RemoteReports
 from sourcebook.client.remote_uploads import RemoteUploads
 from sourcebook.client.remote_work import RemoteWork
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     from sourcebook.search.results import SearchResults
 
 
-class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteCollections, RemoteDocuments, RemoteUploads):
+class RemoteKnowledgeBase(
+    RemoteContents,
+    RemoteReports,
+    RemoteWork,
+    RemoteCollections,
+    RemoteDocuments,
+    RemoteRelating,
+    RemoteUploads,
+):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
     Methods, results and errors are those of `KnowledgeBase`. A server that is away raises `DatabaseUnavailableError`,
@@ -79,6 +88,8 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
         snippets: Literal["words", "meaning"] = "words",
         log: bool = True,
         unredacted: bool = False,
+        superseded: Literal["shown", "behind"] = "shown",
+        expand: Sequence[str] | str = (),
     ) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments are `KnowledgeBase.search`'s.
 
@@ -117,6 +128,8 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
             min_relevance=min_relevance,
             snippets=snippets,
             log=log,
+            superseded=superseded,
+            expand=expand,
         )
         body = {
             "query": _storable(query),
@@ -139,6 +152,8 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
             "min_relevance": min_relevance,
             "snippets": snippets,
             "log": log,
+            "superseded": superseded,
+            "expand": request.expand,
         }
         return self._found("/v1/search", body)
 

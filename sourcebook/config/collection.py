@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType, TypeName
 from sourcebook.config.evaluation import EvaluationSettings
 from sourcebook.config.field_types import ByteCount, Pattern, Settings, Text, Words, expand_user
 from sourcebook.config.generations import GenerationSettings
@@ -174,6 +175,11 @@ class CollectionSettings(Settings):
         default=None, description="a mapping such as {categories: [email, phone, token]}; unset, nothing is redacted"
     )
 
+    types: dict[TypeName, DocumentType] = Field(
+        default=DEFAULT_TYPES,
+        max_length=50,
+        description="a mapping from names of types to {paths: ['adr/**'], fields: [status, date]}, at most 50",
+    )
     relations: RelationSettings = Field(
         default=RelationSettings(),
         description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",

@@ -409,6 +409,8 @@ CREATE TABLE document (
     given_metadata jsonb,              -- metadata that were given by hand, likewise
     own_tags text[],                   -- tags without those given by hand; NULL where nothing was: `tags` are them
     own_metadata jsonb,                -- metadata without those given by hand, likewise
+    document_type text,                -- name of a type in the settings; NULL where it has none
+    lacking text[],                    -- promised fields that it lacks; NULL where it lacks none
     UNIQUE (collection, uri),
     FOREIGN KEY (content_sha256, content_parser) REFERENCES parsed_content (sha256, parser)
 );
@@ -426,6 +428,8 @@ CREATE INDEX document_dated_at ON document (dated_at);
 CREATE INDEX document_tags ON document USING gin (tags);
 CREATE INDEX document_metadata ON document USING gin (metadata jsonb_path_ops);
 CREATE INDEX document_uri ON document (uri text_pattern_ops);
+CREATE INDEX document_of_type ON document (collection, document_type) WHERE document_type IS NOT NULL;
+CREATE INDEX document_lacking ON document (collection) WHERE lacking IS NOT NULL;
 
 -- An index of a collection, with settings that never change.
 CREATE TABLE generation (

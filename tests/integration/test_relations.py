@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.admin.access_keys import create_key
+from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.errors import QueryError
+from sourcebook.server.mcp.budget import FEWEST_TOKENS
 from sourcebook.stages.relations.update import update_relations
+from tests.integration.http_server import serving
+from tests.integration.mcp_client import Agent, over_http
 from tests.integration.stages import Stages
 
 NEW = "---\nsupersedes: ADR-0002\nrequires: [1, 3]\n---\n# Queues\n\nAs [the first](0001-rows.md) says, and RFC 9110.\n"
@@ -131,3 +136,59 @@ def test_the_index_on_names_is_used(base: Stages) -> None:
             )
         )
     assert "document_relation_target" in plan
+
+
+def test_every_face_answers_alike_and_a_key_sees_its_collections_alone(base: Stages) -> None:
+    base.configure("collections: {handbook: {files: [{root: ./docs}]}, other: {files: [{root: ./other}]}}")
+    here = base.knowledge.related(base.uri("adr/0004-queues.md"), dangling=True)
+    with base.connection() as connection:
+        _, blind = create_key(connection, "blind", ("read",), ["other"], actor="test")
+    number = base.knowledge.show(base.uri("adr/0004-queues.md")).item.document_id
+    with serving(base.knowledge, requires_key=False) as client:
+        assert ">Queues</a></p>" in client.get("/?q=cron&all=1").content.decode()
+        with RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}/") as remote:
+            assert remote.related("0004-queues.md", dangling=True) == here
+            assert remote.related("0004-queues.md", kinds="supersedes")[0].title == "Cron"
+            with pytest.raises(QueryError, match="direction"):
+                remote.related("0004-queues.md", direction="up")  # type: ignore[arg-type]
+
+        async def ask(agent: Agent) -> None:
+            (found,) = (await agent.ask("find_related", document="0002-cron.md"))["related"]
+            assert (found["kind"], found["direction"], found["title"]) == ("supersedes", "in", "Queues")
+            cut = await agent.ask("find_related", document="0004-queues.md", dangling=True, max_tokens=FEWEST_TOKENS)
+            assert len(cut["related"]) + ("how_to_go_on" in cut) >= 1
+
+        over_http(client.port, ask)
+    with serving(base.knowledge, requires_key=True) as client:
+        answer = client.get(f"/v1/documents/{number}/related", Authorization=f"Bearer {blind}")
+        assert answer.status == 404
+
+
+def test_a_search_says_what_supersedes_and_puts_it_first(base: Stages) -> None:
+    base.write("adr/0002-cron.md", "# Cron\n\nWork of the queues is done by cron, cron and cron, for queues.\n")
+    base.run()
+    options = {"mode": "keyword", "min_relevance": 0}
+    plain = base.search("queues cron", **options)
+    assert [Path(hit.uri).name for hit in plain] == ["0002-cron.md", "0004-queues.md"]
+    assert [[each.title for each in hit.superseded_by] for hit in plain] == [["Queues"], []]
+    behind = base.search("queues cron", superseded="behind", expand="references", **options)
+    assert [Path(hit.uri).name for hit in behind] == ["0004-queues.md", "0002-cron.md"]
+    assert [(each.title, each.kind) for each in behind.linked] == [("Rows", "references")]
+    assert plain.linked == ()
+    with pytest.raises(QueryError, match="expand"):
+        base.search("queues", expand="likes")
+
+
+def test_titles_and_targets_are_redacted_where_the_collection_asks_for_it(base: Stages) -> None:
+    base.write("adr/0002-cron.md", "# Ask ana@example.org\n\nWork is done by cron.\n")
+    base.write(
+        "adr/0005-more.md", "---\nsupersedes: 2\nrequires: ask-bob@example.org\n---\n# Mail bob@example.org\n\nMore.\n"
+    )
+    base.configure("collections: {handbook: {files: [{root: ./docs}], redaction: {categories: [email]}}}")
+    base.run()
+    (new,) = base.knowledge.related(base.uri("adr/0005-more.md"), kinds="supersedes")
+    assert new.title == "Ask [EMAIL_1]"
+    found = base.knowledge.related(base.uri("adr/0005-more.md"), kinds="requires", dangling=True)
+    assert "example" not in found[0].written
+    (hit, *_) = base.search("cron", mode="keyword", min_relevance=0, expand="supersedes").results
+    assert "example" not in str(hit.superseded_by[0].title) + str(base.search("more", expand="supersedes").linked)

@@ -24,6 +24,7 @@ from sourcebook.cli.app import app
 from sourcebook.cli.commands import documents, status
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.document_types import DocumentType
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.login import LoginSettings
@@ -88,9 +89,10 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"retries.{name}" for name in RetrySettings.model_fields]
     keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
     keys += [f"usage.{name}" for name in UsageSettings.model_fields]
+    keys += [f"types{{}}.{name}" for name in DocumentType.model_fields]
     keys += [f"relations.{name}" for name in RelationSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"repositories", "retention", "retries", "usage", "redaction", "relations"}
+    parts |= {"repositories", "retention", "retries", "usage", "redaction", "relations", "types"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 

@@ -1,6 +1,6 @@
 -- name: relation_settings
--- Return the settings of a collection's relations, and the digest of the rules that its documents were read by.
-SELECT collection.settings -> 'relations', rules.digest
+-- Return the settings of a collection's relations and types, and the digest of the rules that its documents were read by.
+SELECT collection.settings -> 'relations', collection.settings -> 'types', rules.digest
 FROM collection LEFT JOIN relation_rules rules ON rules.collection = collection.name
 WHERE collection.name = %(collection)s;
 
@@ -28,7 +28,7 @@ SELECT count(*) FROM document WHERE collection = %(collection)s AND removed_at I
 -- name: writing_documents
 -- Return live documents with what decides their relations; the container is the message or archive of an attachment.
 SELECT document.id, document.uri, document.title, document.metadata, coalesce(parsed.markdown, '') AS markdown,
-       source.location,
+       source.location, document.document_type, document.lacking,
        (SELECT message.uri
         FROM attachment
         JOIN document message ON message.content_sha256 = attachment.container_sha256
@@ -40,6 +40,12 @@ FROM document
 JOIN source ON source.id = document.source_id
 LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
 WHERE document.id = ANY(%(documents)s) AND document.removed_at IS NULL AND document.content_hash IS NOT NULL;
+
+-- name: record_document_types
+-- Record the types of documents, and the promised fields that they lack.
+UPDATE document SET document_type = given.document_type, lacking = nullif(string_to_array(given.lacking, E'\n'), '{}')
+FROM unnest(%(documents)s::bigint[], %(types)s::text[], %(lacking)s::text[]) AS given (document_id, document_type, lacking)
+WHERE document.id = given.document_id;
 
 -- name: forget_document_names
 -- Delete the names of documents, and return them.
@@ -114,4 +120,35 @@ SELECT * FROM (
 ) once
 ORDER BY array_position(ARRAY['supersedes', 'requires', 'implements', 'part_of', 'creates', 'references'], kind),
          direction DESC, uri IS NULL, uri, written
+LIMIT %(limit)s;
+
+-- name: superseding_documents
+-- Return the live documents that supersede some documents.
+SELECT found.superseded_id, successor.id AS document_id, successor.collection, successor.uri, successor.title,
+       'supersedes' AS kind
+FROM (
+    SELECT resolved_id AS superseded_id, document_id AS successor_id FROM document_relation
+    WHERE resolved_id = ANY(%(documents)s::bigint[]) AND kind = 'supersedes' AND NOT is_inverse
+    UNION
+    SELECT document_id, resolved_id FROM document_relation
+    WHERE document_id = ANY(%(documents)s::bigint[]) AND kind = 'supersedes' AND is_inverse
+) found
+JOIN document successor ON successor.id = found.successor_id AND successor.removed_at IS NULL
+WHERE found.superseded_id <> found.successor_id
+ORDER BY successor.uri;
+
+-- name: linked_documents
+-- Return the live documents that some documents refer to by relations of some kinds, those that most of them name first.
+SELECT linked.id AS document_id, linked.collection, linked.uri, linked.title, min(found.kind) AS kind
+FROM (
+    SELECT document_id, resolved_id AS linked_id, kind FROM document_relation
+    WHERE document_id = ANY(%(documents)s::bigint[]) AND kind = ANY(%(kinds)s::text[]) AND NOT is_inverse
+    UNION
+    SELECT resolved_id, document_id, kind FROM document_relation
+    WHERE resolved_id = ANY(%(documents)s::bigint[]) AND kind = ANY(%(kinds)s::text[]) AND is_inverse
+) found
+JOIN document linked ON linked.id = found.linked_id AND linked.removed_at IS NULL
+WHERE linked.id <> ALL(%(documents)s::bigint[])
+GROUP BY linked.id
+ORDER BY count(DISTINCT found.document_id) DESC, linked.collection, linked.uri
 LIMIT %(limit)s;

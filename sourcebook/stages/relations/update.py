@@ -1,4 +1,4 @@
-"""Relations of the documents of a collection: read from their stored parse, and resolved by their names.
+"""Relations and types of the documents of a collection: read from their stored parse, resolved by their names.
 
 It reads the marks that the database sets where a document's URI, title, metadata, content or removal changes, and
 writes `document_name` and `document_relation`. Nothing is parsed or embedded. A document that comes resolves the
@@ -6,18 +6,22 @@ relations that dangle on its names; one that goes leaves them dangling.
 """
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType
 from sourcebook.config.relations import RelationSettings
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.model.relation import DocumentName, WrittenRelation
 from sourcebook.stages.relations.names import names_of
+from sourcebook.stages.relations.types import type_of
 from sourcebook.stages.relations.written import WritingDocument, written_relations
 
 REVISION: Final = 1
@@ -27,18 +31,29 @@ _MOST_ANALYZED: Final = 200
 """Documents of a run above which the tables are analysed."""
 
 
-def relation_rules(connection: Connection, collection: str) -> tuple[RelationSettings, str, bool]:
-    """Return the settings of a collection's relations, their digest, and whether all documents were read by them."""
-    row = connection.execute(queries["relation_settings"], {"collection": collection}).fetchone()
-    settings = RelationSettings.model_validate(row[0]) if row and row[0] else RelationSettings()
-    digest = hashlib.sha256(f"{REVISION} {settings.model_dump_json()}".encode()).hexdigest()
-    return settings, digest, row is not None and row[1] == digest
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """Settings of a collection by which its documents are read."""
+
+    relations: RelationSettings
+    types: Mapping[str, DocumentType]
+    digest: str
+    is_settled: bool
+    """Whether all unmarked documents were read by them."""
+
+
+def _rules(connection: Connection, collection: str) -> _Rules:
+    row = connection.execute(queries["relation_settings"], {"collection": collection}).fetchone() or (None, None, None)
+    relations = RelationSettings.model_validate(row[0]) if row[0] else RelationSettings()
+    types = {name: DocumentType.model_validate(each) for name, each in row[1].items()} if row[1] else DEFAULT_TYPES
+    described = json.dumps({name: each.model_dump(mode="json") for name, each in types.items()})
+    digest = hashlib.sha256(f"{REVISION} {relations.model_dump_json()} {described}".encode()).hexdigest()
+    return _Rules(relations, types, digest, row[2] == digest)
 
 
 def count_unrelated_documents(connection: Connection, collection: str) -> int:
     """Return the number of documents whose relations were read by other rules than those of the settings."""
-    _, _, is_settled = relation_rules(connection, collection)
-    if is_settled:
+    if _rules(connection, collection).is_settled:
         return 0
     row = connection.execute(queries["unrelated_documents"], {"collection": collection}).fetchone()
     return int(row[0]) if row else 0
@@ -52,9 +67,9 @@ def read_relations(connection: Connection, collection: str, document: int) -> No
         collection: name of the collection.
         document: id of the document.
     """
-    settings, _, is_settled = relation_rules(connection, collection)
-    if is_settled:
-        _read(connection, collection, [document], settings)
+    rules = _rules(connection, collection)
+    if rules.is_settled:
+        _read(connection, collection, [document], rules)
 
 
 def update_relations(connection: Connection, collection: str, *, thorough: bool = False) -> int:
@@ -73,34 +88,42 @@ def update_relations(connection: Connection, collection: str, *, thorough: bool 
         MissingDependencyError: there are patterns of one's own, and google-re2 is not installed.
     """
     scope = {"collection": collection}
-    settings, digest, is_settled = relation_rules(connection, collection)
+    rules = _rules(connection, collection)
     marks = connection.execute(queries["relation_marks"], scope).fetchall()
-    if is_settled and not thorough:
+    if rules.is_settled and not thorough:
         numbers = sorted({document for _, document in marks})
     else:
         numbers = [row[0] for row in connection.execute(queries["documents_of_collection"], scope)]
     for batch in batched(numbers, _BATCH):
-        _read(connection, collection, batch, settings)
+        _read(connection, collection, batch, rules)
+    if rules.is_settled and not marks:
+        return len(numbers)
     with connection.transaction():
         if marks:
             connection.execute(queries["forget_relation_marks"], {"marks": [number for number, _ in marks]})
-        if not is_settled:
-            connection.execute(queries["record_relation_rules"], {**scope, "digest": digest})
+        if not rules.is_settled:
+            connection.execute(queries["record_relation_rules"], {**scope, "digest": rules.digest})
     if len(numbers) > _MOST_ANALYZED:
         connection.execute(queries["analyze_relations"])
     return len(numbers)
 
 
-def _read(connection: Connection, collection: str, documents: Sequence[int], settings: RelationSettings) -> None:
+def _read(connection: Connection, collection: str, documents: Sequence[int], rules: _Rules) -> None:
     names: list[tuple[int, DocumentName]] = []
     relations: list[tuple[int, WrittenRelation]] = []
+    typed: list[tuple[int, str | None, list[str]]] = []
     scope: dict[str, Any] = {"collection": collection, "documents": list(documents)}
     with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
         for row in cursor.execute(queries["writing_documents"], scope):
             own = names_of(row["uri"], row["title"], row["metadata"])
             writing = WritingDocument(row["uri"], _root(row), row["metadata"], row["markdown"], row["container"])
+            kind, lacking = type_of(row["uri"], _root(row), row["metadata"], rules.types)
+            if (kind, lacking or None) != (row["document_type"], row["lacking"]):
+                typed.append((row["id"], kind, lacking))
             names += [(row["id"], name) for name in own]
-            relations += [(row["id"], relation) for relation in written_relations(writing, own, settings)]
+            relations += [(row["id"], relation) for relation in written_relations(writing, own, rules.relations)]
+        if typed:
+            cursor.execute(queries["record_document_types"], _type_columns(typed))
         former = connection.execute(queries["forget_document_names"], scope).fetchall()
         connection.execute(queries["forget_document_relations"], scope)
         if names:
@@ -116,6 +139,14 @@ def _root(row: dict[str, Any]) -> str:
     """Return the URI of the folder of a document's source."""
     location = str(row["location"])
     return location if "://" in location else "file://" + quote(location, safe="/~!$&'()*+,;=:@")
+
+
+def _type_columns(typed: Sequence[tuple[int, str | None, list[str]]]) -> dict[str, Any]:
+    return {
+        "documents": [document for document, _, _ in typed],
+        "types": [kind for _, kind, _ in typed],
+        "lacking": ["\n".join(lacking) for _, _, lacking in typed],
+    }
 
 
 def _name_columns(collection: str, names: Sequence[tuple[int, DocumentName]]) -> dict[str, Any]:
