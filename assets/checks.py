@@ -15,12 +15,19 @@ from resources.selection import RunSelection
 from sourcebook.admin.checks import KNOWN_LANGUAGES, CheckOutcome, run_checks
 from sourcebook.cli.output import counted
 
-_SEVERITY = dict.fromkeys(("no_failed_items", "little_text_is_left_out", KNOWN_LANGUAGES), dg.AssetCheckSeverity.WARN)
+_SEVERITY = dict.fromkeys(
+    ("no_failed_items", "little_text_is_left_out", "types_keep_their_promises", KNOWN_LANGUAGES),
+    dg.AssetCheckSeverity.WARN,
+)
 _VIOLATIONS = {
     "no_failed_items": ("failed item", "failed items"),
     "little_text_is_left_out": (
         "document without much of its text",
         "documents without much of their text",
+    ),
+    "types_keep_their_promises": (
+        "document without metadata that its type promises",
+        "documents without metadata that their type promises",
     ),
     "every_character_is_in_a_passage": (
         "document with text outside of passages",
@@ -52,6 +59,11 @@ _SPECS = [
         "little_text_is_left_out",
         "documents",
         "No document loses more than a tenth of its characters as running heads and page numbers.",
+    ),
+    _spec(
+        "types_keep_their_promises",
+        "documents",
+        "Every document has the metadata fields that its type promises in the settings.",
     ),
     _spec(
         "every_character_is_in_a_passage",

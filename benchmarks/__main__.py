@@ -37,6 +37,7 @@ PARTS = {
     "redaction": "recall and precision of redaction by category, its speed, its first use, finds where there are none",
     "ask": "answers of a language model: citations that resolve, questions refused, planted instructions",
     "places": "whether results cite the exact section, page or second, on 720 questions of known places",
+    "relations": "precision and recall of relations on EIPs and PEPs, their cost, what renames leave",
     "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",
     "server": "the REST API beside the library: what HTTP adds, clients at once, start, memory",
     "mcp": "the server for agents beside the library: what the protocol adds, first answer, strays on its output",

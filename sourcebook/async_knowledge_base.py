@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.logged_queries import LoggedQuery
     from sourcebook.admin.originals import Original
     from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.admin.related import RelatedDocument
     from sourcebook.admin.removal import RemovedItem
     from sourcebook.admin.statistics import CollectionStatistics
     from sourcebook.admin.status import CollectionStatus
@@ -135,6 +136,10 @@ class AsyncKnowledgeBase:
     async def show(self, *args: Any, **options: Any) -> "Document":
         """Return one document with its text and its passages; see `KnowledgeBase.show`."""
         return await self._run(partial(self._knowledge.show, *args, **options))
+
+    async def related(self, *args: Any, **options: Any) -> "list[RelatedDocument]":
+        """Return what a document is related to; see `KnowledgeBase.related`."""
+        return await self._run(partial(self._knowledge.related, *args, **options))
 
     async def status(self, *args: Any, **options: Any) -> "list[CollectionStatus]":
         """Return the state of each collection; see `KnowledgeBase.status`."""

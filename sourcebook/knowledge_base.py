@@ -12,11 +12,12 @@ from sourcebook.admin.collection_changes import CollectionChanges
 from sourcebook.admin.contents import Contents
 from sourcebook.admin.document_changes import DocumentChanges
 from sourcebook.admin.document_files import DocumentFiles
+from sourcebook.admin.relating import Relating
 from sourcebook.admin.uploading import Uploading
 from sourcebook.answering.asking import Asking
 from sourcebook.context.contexts import Contexts
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.errors import DatabaseError, QueryError
+from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
     from sourcebook.database.database import Database
@@ -34,7 +35,9 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, DocumentFiles, Uploading, Contexts, Asking):
+class KnowledgeBase(
+    Contents, Changes, CollectionChanges, DocumentChanges, DocumentFiles, Uploading, Contexts, Asking, Relating
+):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
     Example:
@@ -88,15 +91,7 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
         from sourcebook.database.pool import StatementLimits
 
         limits = StatementLimits.find(lock_timeout, statement_timeout)
-        location = DatabaseLocation.find(Path(home) if home is not None else _default_home())
-        if url is not None:
-            location = DatabaseLocation(location.home, url, location.dagster_url)
-        if location.url is None and not location.data_folder.exists():
-            raise DatabaseError(
-                f"there is no knowledge base in {location.home}: run  sourcebook ingest  first, or say where it is "
-                "with url=, home=, SOURCEBOOK_DATABASE_URL or SOURCEBOOK_HOME"
-            )
-        database = Database(location, max_connections=max_connections)
+        database = Database(DatabaseLocation.existing(url, home), max_connections=max_connections)
         return cls(database, query_embedder=query_embedder, limits=limits)
 
     @property
@@ -128,6 +123,8 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
         snippets: Literal["words", "meaning"] = "words",
         log: bool = True,
         unredacted: bool = False,
+        superseded: Literal["shown", "behind"] = "shown",
+        expand: Sequence[str] | str = (),
     ) -> "SearchResults":
         """Return the passages that answer a query, best first.
 
@@ -140,26 +137,22 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
             offset: number of passages before this page, 0 to 10,000; see `SearchResults.next_offset`.
             filters: conditions on the documents: `Filters`, or a mapping such as `{"tags": ["policy"]}`.
             fusion: `Fusion`, or the name of its method; a weighted sum of scores where None.
-            strategy: `auto` lets the form of the query decide: codes, file names and quoted text lean on words, several
-                questions are searched one by one and merged, `rerank` reads close first results alone.
+            strategy: `auto` lets the form of the query decide on weights, parts and reranking.
             neighbours: number of passages before and after each result that come with it, 0 to 20.
             group_by: `document` for one result a document; limit and offset then count documents.
             diversity: weight of the difference between results, 0 to 1 (maximal marginal relevance).
             rerank: a cross encoder that reranks the first results: `Reranking`, or a model's name or folder.
-            literal: True for a query without operators; False for one whose operators hold in any case; None reads no
-                quotation marks and dashes as operators in running text, and gives up operators that nothing fulfils.
+            literal: True for a query without operators; False for one whose operators hold in any case; None decides.
             typos: whether the nearest known words stand in for words that no passage holds.
             explain: whether `SearchResults.explanation` says how the search went.
-            generation: ids of generations, or one id, to search in place of the active generations of their
-                collections; the collections of these where no collection is named.
-            facets: whether `SearchResults.facets` counts the documents found, those of the first 1,000 passages of each
-                leg.
-            min_relevance: relevance of a result, 0 to 1, at least; 0 for every result. Where None, all results are
-                returned, or none where no passage is relevant: `SearchResults.nothing_relevant` says so.
-            snippets: snippet and place of a passage without a word of the query: its beginning, or with `meaning` the
-                sentence nearest in meaning, which the embedding model finds.
+            generation: ids of generations, or one id, to search in place of the active ones of their collections.
+            facets: whether `SearchResults.facets` counts the documents of the first 1,000 passages of each leg.
+            min_relevance: least relevance of a result, 0 to 1; where None, all of them, or none where none is relevant.
+            snippets: snippet of a passage without words of the query: its beginning, or a sentence near in meaning.
             log: whether the query enters the query log of the collections that keep one (`retention.queries`).
             unredacted: whether personal data and secrets are shown also of collections that redact them.
+            superseded: `behind` puts documents behind those that supersede them.
+            expand: kinds of relations such as `references`; `SearchResults.linked` has the documents they lead to.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -193,6 +186,8 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
             snippets=snippets,
             log=log,
             unredacted=unredacted,
+            superseded=superseded,
+            expand=expand,
         )
         return run_search(self._ready(), request)
 
@@ -343,9 +338,3 @@ class KnowledgeBase(Contents, Changes, CollectionChanges, DocumentChanges, Docum
                 self._writer = MeasurementWriter(self._pool, self._resources.query_log, usage)
                 self._writer.start()
             return self._resources
-
-
-def _default_home() -> Path:
-    from sourcebook.config.loading import configuration_path, sourcebook_home
-
-    return sourcebook_home(configuration_path())

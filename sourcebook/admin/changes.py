@@ -24,6 +24,7 @@ class Changes(ABC):
         documents: Sequence[str] = (),
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        types: Sequence[str] = (),
         only_failed: bool = False,
         force: bool = False,
         idempotency_key: str | None = None,
@@ -38,17 +39,19 @@ class Changes(ABC):
             documents: URIs; every document where empty.
             sources: locations of sources; every source where empty.
             kinds: kinds of sources, `files`, `site` or `uploads`; every kind where empty.
+            types: types of documents, such as `adr`: those that are there now, beside `documents`.
             only_failed: only failed items, without waiting for their retry time.
             force: process the items even where nothing changed.
             idempotency_key: the caller's own name of the request: asking again with it returns the same request.
             actor: who asks.
 
         Raises:
-            QueryError: the collection does not exist, or the idempotency key was used for another request.
+            QueryError: the collection does not exist, no document is of the types, or the idempotency key was used for
+                another request.
             DatabaseError: the database is out of reach.
         """
         from sourcebook.admin.audit import account
-        from sourcebook.admin.work_requests import ask_for_work
+        from sourcebook.admin.work_requests import ask_for_work, documents_of_types
 
         arguments = {
             "documents": list(documents),
@@ -58,6 +61,8 @@ class Changes(ABC):
             "force": force,
         }
         with self.database.connection() as connection:
+            if types:
+                arguments["documents"] = [*documents, *documents_of_types(connection, collection, types)]
             return ask_for_work(
                 connection, collection, arguments, asked_by=actor or account(), idempotency_key=idempotency_key
             )

@@ -9,6 +9,7 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import CollectionSettings, FilesSource
+from sourcebook.config.document_types import DEFAULT_TYPES
 from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.config.membership import TakenDocuments
@@ -155,6 +156,10 @@ def record_collection(
         unset["usage"] = True
     if settings.answering is None:
         unset["answering"] = True
+    if settings.relations == type(settings.relations)():
+        unset["relations"] = True
+    if settings.types == DEFAULT_TYPES:
+        unset["types"] = True
     values = {
         "name": name,
         "settings": Jsonb(settings.model_dump(mode="json", by_alias=True, exclude=unset)),

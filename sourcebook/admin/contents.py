@@ -89,6 +89,7 @@ class Contents(ABC):
         states: Sequence[str] = (),
         kinds: Sequence[str] = (),
         text: str | None = None,
+        types: Sequence[str] = (),
     ) -> "list[Item]":
         """Return documents with their states, and files and pages that are no documents, by collection and URI.
 
@@ -104,6 +105,7 @@ class Contents(ABC):
             states: only items in one of these states.
             kinds: only items of one of these kinds.
             text: only items with this text in their title or URI, in any case.
+            types: only documents of one of these types, such as `adr`.
 
         Raises:
             QueryError: an argument is not allowed, or a collection does not exist.
@@ -125,6 +127,7 @@ class Contents(ABC):
                 states=states,
                 kinds=kinds,
                 text=text,
+                types=types,
             )
 
     def show(

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.admin.audit import account, record_event
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
+from sourcebook.stages.relations.update import read_relations
 
 MOST_TAGS: Final = 50
 LONGEST_TAG: Final = 100
@@ -66,6 +67,8 @@ def change_labels(
             "metadata": None if is_empty else Jsonb(new_metadata),
         }
         connection.execute(queries["give_labels"], values)
+        if metadata is not None:
+            read_relations(connection, collection, document)
         details = {"uri": uri, "id": document, "tags": new_tags, "metadata": sorted(new_metadata)}
         record_event(connection, actor or account(), "document.change", f"collection {collection}", details)
 

@@ -110,6 +110,7 @@ def list_items(
     states: Sequence[str] = (),
     kinds: Sequence[str] = (),
     text: str | None = None,
+    types: Sequence[str] = (),
 ) -> list[Item]:
     """Return documents, and files and pages that are no documents, ordered by collection and URI.
 
@@ -126,6 +127,7 @@ def list_items(
         states: only items in one of these states.
         kinds: only items of one of these kinds.
         text: only items with this text in their title or URI, in any case.
+        types: only documents of one of these types, such as `adr`.
 
     Raises:
         QueryError: a collection or a class of failures does not exist, or the limit is not allowed.
@@ -136,7 +138,8 @@ def list_items(
     removed = removed or "removed" in states
     processing = processing or list(states) == ["processing"]
     most = None if limit is None else limit + offset
-    chosen = {"states": [] if processing else list(states), "kinds": list(kinds), "texts": _texts(text)}
+    chosen = {"states": [] if processing else list(states), "kinds": list(kinds), "types": list(types)}
+    chosen["texts"] = _texts(text)
     is_filtered = any(chosen.values())
     items: list[Item] = []
     marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, collections)}
@@ -160,7 +163,7 @@ def list_items(
     if processing:
         known = {(item.collection, item.uri) for item in items}
         items += [_marked(_new_page(mark), marks) for place, mark in marks.items() if place not in known]
-    if (failed and not kinds and not states and text is None) or "source" in kinds:
+    if (failed and not kinds and not states and text is None and not types) or "source" in kinds:
         with connection.cursor(row_factory=class_row(Item)) as cursor:
             items += cursor.execute(
                 queries["unlisted_sources"], {"collections": list(collections), "failure_class": failure_class}

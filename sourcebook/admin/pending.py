@@ -19,6 +19,7 @@ from sourcebook.speech.engine import engine_identity
 from sourcebook.stages.changes import changed_documents, changed_items, count_unsettled_items, unsettled_documents
 from sourcebook.stages.documents.rows import parsing_settings
 from sourcebook.stages.raw_files import Difference, collection_sources, compare
+from sourcebook.stages.relations.update import count_unrelated_documents
 from sourcebook.stages.transcripts.rows import has_recordings, speech_settings, stale_recordings
 from sourcebook.web.due import due_pages
 
@@ -66,6 +67,8 @@ class Pending:
     """Differences of the sources, for an update that follows at once."""
     settled_parsers: str | None = field(compare=False, repr=False)
     """Digest of the parsers where every item was compared with them and none differs; see `record_comparison`."""
+    unrelated: int
+    """Documents whose relations were read by other rules than those of the settings."""
     fingerprint: str
     """Digest of the pending work without pages of sites; it changes between two readings while a file grows."""
 
@@ -104,6 +107,7 @@ class Pending:
             self.index,
             self.generations,
             self.damaged,
+            self.unrelated,
         )
 
 
@@ -147,7 +151,10 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
     unmade, orphaned, taken = count_unsettled_items(connection, collection, identities, items, retry_now=retry_now)
     documents = unmade + orphaned
     index, generations = _pending_index(connection, collection, thorough=selection.thorough)
-    seen.update(f"{recordings} {documents} {index} {generations} {unlisted}".encode("utf-8", "replace"))
+    unrelated = count_unrelated_documents(connection, collection)
+    seen.update(
+        f"{unrelated or ''}{recordings} {documents} {index} {generations} {unlisted}".encode("utf-8", "replace")
+    )
     seen.update(f"{[str(finding) for finding in damage] or ''}{suspicion.marks or ''}".encode("utf-8", "replace"))
     return Pending(
         changed_files=changed,
@@ -168,6 +175,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         has_sound=has_sound,
         differences=tuple(differences),
         settled_parsers=items.parsers if items.uris is None and not documents else None,
+        unrelated=unrelated,
         fingerprint=seen.hexdigest()[:32],
     )
 

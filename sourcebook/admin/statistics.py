@@ -27,6 +27,8 @@ class CollectionStatistics:
     media_types: dict[str, int] = field(default_factory=dict)
     languages: dict[str, int] = field(default_factory=dict)
     """Number of documents by ISO 639-1 code; documents of unknown language are left out."""
+    types: dict[str, int] = field(default_factory=dict)
+    """Number of documents by type, such as `adr`; documents without a type are left out."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -109,6 +109,8 @@ class CollectionStatus:
     """Damaged items with the reasons; the next ingest mends them."""
     unknown_languages: dict[str, int] = field(default_factory=dict)
     """Numbers of documents by language, for languages that the embedding model does not know."""
+    lacking: dict[str, int] = field(default_factory=dict)
+    """Numbers of documents by type, of those without metadata that their type promises."""
     processing: tuple[ProcessingItem, ...] = ()
     """Items that a process works on now."""
     usage: tuple[Usage, ...] = ()
@@ -172,6 +174,7 @@ def _status(
         building=None if generations.building is None else _building(connection, generations.building),
         generation_error=generations.error,
         unknown_languages=unknown_languages(connection, row["name"]),
+        lacking=dict(connection.execute(queries["lacking_documents"], scope).fetchall()),
         processing=tuple(mark for mark in marks if mark.collection == row["name"]),
         usage=tuple(usage(connection, [row["name"]], since=SHOWN_DAYS, by=_USED_BY)),
     )

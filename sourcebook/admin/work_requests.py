@@ -79,6 +79,20 @@ class WorkRequest:
         return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
 
+def documents_of_types(connection: Connection, collection: str, types: Sequence[str]) -> list[str]:
+    """Return the URIs of the live documents of some types.
+
+    Raises:
+        QueryError: the collection does not exist, or has no such document.
+    """
+    check_collections(connection, [collection])
+    scope = {"collection": collection, "types": list(types)}
+    found = [uri for (uri,) in connection.execute(queries["documents_of_types"], scope)]
+    if not found:
+        raise QueryError(f"{collection} has no document of the type {', '.join(types)}; see `types` in its settings")
+    return found
+
+
 def ask_for_work(
     connection: Connection,
     collection: str,

@@ -28,6 +28,7 @@ from sourcebook.cli.commands import (
     plan,
     purge,
     queries,
+    related,
     remove,
     requests,
     search,
@@ -87,6 +88,7 @@ plan.register(app)
 search.register(app)
 similar.register(app)
 ask.register(app)
+related.register(app)
 judge.register(app)
 queries.register(app)
 evaluate.register(app)

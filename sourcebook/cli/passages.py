@@ -36,6 +36,12 @@ def show_results(results: "SearchResults", *, are_similar: bool = False) -> None
         say("No passage was found. Show the collections: sourcebook status")
     elif results.withheld:
         say(_withheld(results))
+    if results.linked:
+        say(safe("Documents that these lead to:", "dim"))
+        for each in results.linked:
+            line = f"{each.kind.replace('_', ' ')} {each.document_id}: {one_line(each.title or each.uri, 200)}"
+            say(safe(line, "dim"), indent=_INDENT, hanging=_INDENT)
+        say("")
     if results.facets is not None:
         _show_facets(results.facets)
     if results.suggestion is not None:
@@ -85,6 +91,10 @@ def _show(rank: int, result: "SearchResult", score: str) -> None:
         link = f"{result.link}#{fragment}" if fragment else result.link
         say(safe(link, "cyan"), indent=_INDENT)
     _show_passages(result)
+    for each in result.superseded_by[:_PLACES]:
+        say(
+            safe(f"superseded by {each.document_id}: {one_line(each.title or each.uri, 200)}", "yellow"), indent=_INDENT
+        )
     if result.also:
         say(safe(_others(result.also), "dim"), indent=_INDENT)
     say("")

@@ -51,6 +51,7 @@ class RemoteContents(ABC):
         states: Sequence[str] = (),
         kinds: Sequence[str] = (),
         text: str | None = None,
+        types: Sequence[str] = (),
     ) -> "list[Item]":
         """Return documents with their states, and files and pages that are no documents, by collection and URI.
 
@@ -69,6 +70,7 @@ class RemoteContents(ABC):
             "state": list(states),
             "kind": list(kinds),
             "text": text,
+            "type": list(types),
         }
         if after is not None:
             from sourcebook.model.cursors import cursor_of

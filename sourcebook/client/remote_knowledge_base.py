@@ -11,6 +11,7 @@ from sourcebook.client.remote_answers import RemoteAnswers
 from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
 from sourcebook.client.remote_documents import RemoteDocuments
+from sourcebook.client.remote_relating import RemoteRelating
 from sourcebook.client.remote_reports import RemoteReports
 from sourcebook.client.remote_uploads import RemoteUploads
 from sourcebook.client.remote_work import RemoteWork
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 
 
 class RemoteKnowledgeBase(
-    RemoteContents, RemoteReports, RemoteWork, RemoteCollections, RemoteDocuments, RemoteUploads, RemoteAnswers
+    RemoteContents,
+    RemoteReports,
+    RemoteWork,
+    RemoteCollections,
+    RemoteDocuments,
+    RemoteRelating,
+    RemoteUploads,
+    RemoteAnswers,
 ):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
@@ -82,6 +90,8 @@ class RemoteKnowledgeBase(
         snippets: Literal["words", "meaning"] = "words",
         log: bool = True,
         unredacted: bool = False,
+        superseded: Literal["shown", "behind"] = "shown",
+        expand: Sequence[str] | str = (),
     ) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments are `KnowledgeBase.search`'s.
 
@@ -120,6 +130,8 @@ class RemoteKnowledgeBase(
             min_relevance=min_relevance,
             snippets=snippets,
             log=log,
+            superseded=superseded,
+            expand=expand,
         )
         body = {
             "query": _storable(query),
@@ -142,6 +154,8 @@ class RemoteKnowledgeBase(
             "min_relevance": min_relevance,
             "snippets": snippets,
             "log": log,
+            "superseded": superseded,
+            "expand": request.expand,
         }
         return self._found("/v1/search", body)
 

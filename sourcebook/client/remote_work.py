@@ -37,6 +37,7 @@ class RemoteWork(ABC):
         documents: Sequence[str] = (),
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        types: Sequence[str] = (),
         only_failed: bool = False,
         force: bool = False,
         idempotency_key: str | None = None,
@@ -57,6 +58,7 @@ class RemoteWork(ABC):
             "documents": list(documents),
             "sources": list(sources),
             "kinds": list(kinds),
+            "types": list(types),
             "only_failed": only_failed,
             "force": force,
         }

@@ -19,12 +19,14 @@ from pydantic import ValidationError, model_validator
 
 from sourcebook.config.browser import BrowserSettings, ClickSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.document_types import DocumentType
 from sourcebook.config.explain import explain_without_values
 from sourcebook.config.field_types import Settings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
+from sourcebook.config.relations import RelationPattern, RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -64,6 +66,9 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     ParsingSettings: frozenset({"parser", "ocr", "html", "timeout", "longest"}),
     SpeechSettings: frozenset({"engine", "model", "language", "max_hours", "max_bytes"}),
     RedactionSettings: frozenset({"at", "categories", "region"}),
+    DocumentType: frozenset({"paths", "fields"}),
+    RelationPattern: frozenset({"kind", "match", "target"}),
+    RelationSettings: frozenset({"patterns", "fields", "links"}),
     RetentionSettings: frozenset({"removed", "queries"}),
     RetrySettings: frozenset({"attempts"}),
     UsageSettings: frozenset({"prices"}),

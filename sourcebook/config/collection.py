@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.answering import AnsweringSettings
+from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType, TypeName
 from sourcebook.config.evaluation import EvaluationSettings
 from sourcebook.config.field_types import ByteCount, Pattern, Settings, Text, Words, expand_user
 from sourcebook.config.generations import GenerationSettings
@@ -17,6 +18,7 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.provider import MOST_DIMENSIONS, ProviderSettings
 from sourcebook.config.redaction import RedactionSettings
+from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -175,6 +177,16 @@ class CollectionSettings(Settings):
     )
     answering: AnsweringSettings | None = Field(
         default=None, description="a mapping such as {model: gpt-4o-mini, max_cost: 0.05}; unset, no model is asked"
+    )
+
+    types: dict[TypeName, DocumentType] = Field(
+        default=DEFAULT_TYPES,
+        max_length=50,
+        description="a mapping from names of types to {paths: ['adr/**'], fields: [status, date]}, at most 50",
+    )
+    relations: RelationSettings = Field(
+        default=RelationSettings(),
+        description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",
     )
 
     @field_validator("files")

@@ -7,7 +7,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 
-FACETS: Final = ("collection", "kind", "media_type", "language", "tag", "year")
+FACETS: Final = ("collection", "kind", "type", "media_type", "language", "tag", "year")
 """Names of the facets."""
 COUNTED: Final = 1_000
 """Passages that are ranked, at least, where a search counts facets: their documents are counted."""

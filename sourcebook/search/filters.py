@@ -35,6 +35,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}", re.IGNORECASE)
 _SINGULAR = {
     "source": "sources",
     "kind": "kinds",
+    "type": "types",
     "media_type": "media_types",
     "tag": "tags_any",
     "tags": "tags_any",
@@ -58,6 +59,8 @@ class Filters:
     """Folders or sites, as the configuration names them or by absolute path or URL."""
     kinds: Texts | None = None
     """`file`, `page` or `recording`."""
+    types: Texts | None = None
+    """Types of documents, such as `adr`; see `types` in the configuration."""
     media_types: Texts | None = None
     """Media types such as `application/pdf` or the ending `pdf`; `image/*` or `image` is every image."""
     tags_any: Texts | None = None
@@ -129,6 +132,8 @@ class Filters:
             yield DocumentCondition("filter_sources", {"value": _possible_locations(texts_of("sources", self.sources))})
         if self.kinds is not None:
             yield DocumentCondition("filter_kinds", {"value": list(texts_of("kinds", self.kinds, _kind))})
+        if self.types is not None:
+            yield DocumentCondition("filter_types", {"value": list(texts_of("types", self.types))})
         if self.media_types is not None:
             yield _media_types(texts_of("media_types", self.media_types, _media_type))
         if self.tags_any is not None:

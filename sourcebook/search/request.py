@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
+from sourcebook.config.relation_kinds import RELATION_KINDS
 from sourcebook.errors import QueryError
 from sourcebook.search.context import MOST_NEIGHBOURS
 from sourcebook.search.filters import Filters
@@ -15,6 +16,7 @@ Mode = Literal["hybrid", "vector", "keyword"]
 Grouping = Literal["document"]
 SnippetChoice = Literal["words", "meaning"]
 StrategyChoice = Literal["fixed", "auto"]
+SupersededChoice = Literal["shown", "behind"]
 
 MOST_CHARACTERS = 10_000
 """Characters of a query, at most."""
@@ -131,6 +133,10 @@ class SearchRequest:
     """The query as it was written, for the query log; None where it stays out of it."""
     unredacted: bool = False
     """Whether personal data and secrets are shown also of collections that redact them."""
+    superseded: SupersededChoice = "shown"
+    """Whether superseded documents stand behind those that supersede them."""
+    expand: tuple[str, ...] = ()
+    """Kinds of relations of the documents that are named beside the results."""
 
     @classmethod
     def checked(
@@ -157,6 +163,8 @@ class SearchRequest:
         snippets: str = "words",
         log: bool = True,
         unredacted: bool = False,
+        superseded: str = "shown",
+        expand: Sequence[str] | str = (),
     ) -> "SearchRequest":
         """Return the request.
 
@@ -216,6 +224,10 @@ class SearchRequest:
             strategy,  # type: ignore[arg-type]
             text if log else None,
             unredacted,
+            _one_of("superseded", superseded, get_args(SupersededChoice)),  # type: ignore[arg-type]
+            tuple(
+                _one_of("expand", kind, RELATION_KINDS) for kind in ([expand] if isinstance(expand, str) else expand)
+            ),
         )
 
 
@@ -301,6 +313,12 @@ def _is_number(value: object) -> bool:
 def _whole(name: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise QueryError(f"the {name} is {value!r}; it must be {least} to {most:,}")
+    return value
+
+
+def _one_of(name: str, value: object, known: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise QueryError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
     return value
 
 

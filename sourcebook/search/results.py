@@ -43,6 +43,18 @@ class RedactedSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedDocument:
+    """A document that a relation leads to."""
+
+    document_id: int
+    collection: str
+    uri: str
+    title: str | None
+    kind: str
+    """Kind of the relation, such as `references`."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """One passage, with its place, its source and its scores."""
 
@@ -111,6 +123,8 @@ class SearchResult:
     """(start, end) of each word of the text that is a word of the query in whichever form, in characters."""
     redactions: tuple[RedactedSpan, ...] = ()
     """Placeholders in the text, such as `[EMAIL_1]`, where the collection redacts what leaves it."""
+    superseded_by: tuple[LinkedDocument, ...] = ()
+    """Documents that supersede the result's document."""
 
     @property
     def snippet_highlights(self) -> tuple[tuple[int, int], ...]:
@@ -207,6 +221,8 @@ class SearchResults(Sequence[SearchResult]):
     """Number of results of this page that are left out because of their relevance."""
     facets: Facets | None = None
     """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`."""
+    linked: tuple[LinkedDocument, ...] = ()
+    """With `expand`, documents that those of the page refer to, at most 20: those that most of them name first."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
@@ -251,5 +267,6 @@ class SearchResults(Sequence[SearchResult]):
             "facets": self.facets,
             "nothing_relevant": self.nothing_relevant,
             "withheld": self.withheld,
+            "linked": [asdict(each) for each in self.linked],
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }

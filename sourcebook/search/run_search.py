@@ -32,6 +32,7 @@ from sourcebook.search.search_scope import EntryCondition, SearchScope, find_sco
 from sourcebook.search.settled_list import SettledList, settle_places
 from sourcebook.search.strategy import FIXED, Strategy, strategy_of
 from sourcebook.search.suggestion import suggested_query
+from sourcebook.search.superseding import behind_successors, with_relations
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,9 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         ordered = Ordered(settled.candidates)
         if request.rerank or request.group_by or request.diversity:
             ordered = rerank_group_diversify(held, resources.reranker, scope, request, ordered.candidates, documents)
+        if request.superseded == "behind":
+            behind = behind_successors(held.connection, scope, ordered.candidates)
+            ordered = replace(ordered, candidates=behind)
         page, next_offset, page_notes = _page(request, ordered.candidates, everything=ranked.has_everything)
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
@@ -119,6 +123,8 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
 
             results = redact_results(held.connection, results, scope.redactions)
             suggestion = redact_suggestion(suggestion, scope.redactions)
+        shown_redactions = {} if request.unredacted else scope.redactions
+        results, linked = with_relations(held.connection, results, request.expand, shown_redactions)
         if request.generations:
             find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
         facets = _facets(held.connection, scope, ranked) if request.facets else None
@@ -147,6 +153,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         relevant.nothing_relevant,
         relevant.withheld,
         facets,
+        linked,
     )
 
 

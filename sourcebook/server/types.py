@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.admin.items import Item, Passage
+from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.search.context import MOST_NEIGHBOURS
 from sourcebook.search.facets import Facets
 from sourcebook.search.fusion import FIRST_DEPTH
 from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
 from sourcebook.search.reranking.settings import MOST_RERANKED
-from sourcebook.search.results import SearchResult
+from sourcebook.search.results import LinkedDocument, SearchResult
 
 _EXAMPLE: dict[str, JsonValue] = {"query": "How long do the batteries last?", "limit": 3}
 
@@ -89,6 +90,10 @@ class SearchQuery(_Sent):
     min_relevance: Share | None = Field(default=None, description="Relevance of a result, at least.")
     snippets: Literal["words", "meaning"] = "words"
     log: StrictBool = True
+    superseded: Literal["shown", "behind"] = "shown"
+    expand: tuple[RelationKind, ...] | RelationKind = Field(
+        default=(), description="Kinds of relations: `linked` has the documents that they lead to."
+    )
 
 
 class SimilarQuery(_Sent):
@@ -133,6 +138,7 @@ class SearchAnswer(BaseModel):
     facets: Facets | None
     nothing_relevant: bool
     withheld: int
+    linked: list[LinkedDocument]
     explanation: dict[str, Any] | None
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.config.document_types import TypeName
 
 _EXAMPLE: Final[dict[str, JsonValue]] = {"kinds": ["site"]}
 _MOST: Final = 1_000
@@ -30,6 +31,9 @@ class SyncQuery(BaseModel):
     )
     kinds: list[Literal["files", "site", "uploads"]] = Field(
         default=[], max_length=3, description="Kinds of sources; every kind where empty."
+    )
+    types: list[TypeName] = Field(
+        default=[], max_length=50, description="Types of documents: those that are there now, beside `documents`."
     )
     only_failed: StrictBool = Field(
         default=False, description="Only failed items, without waiting for their retry time."

@@ -36,6 +36,7 @@ GRAPH = {
         "configuration:configuration_is_valid None",
         "documents:little_text_is_left_out collection",
         "documents:no_failed_items collection",
+        "documents:types_keep_their_promises collection",
         "embeddings:model_knows_the_languages collection",
         "index_upkeep:next_generation_is_ready collection",
         "search_index:every_live_document_is_searchable collection",

@@ -190,6 +190,7 @@ ORDER = [
     "lookup_document",
     "get_document",
     "get_chunks",
+    "get_related",
     "get_original",
     "get_page",
     "get_page_image",

@@ -20,6 +20,7 @@ def test_the_documents_found_are_counted(stages: Stages) -> None:
     assert results.facets == {
         "collection": {"handbook": 3},
         "kind": {"file": 3},
+        "type": {},
         "media_type": {"text/markdown": 2, "text/plain": 1},
         "language": {"en": 3},
         "tag": {"policy": 2, "sea": 1},

@@ -25,12 +25,14 @@ from sourcebook.cli.commands import documents, status
 from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.document_types import DocumentType
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.login import LoginSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
+from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
@@ -89,8 +91,10 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
     keys += [f"usage.{name}" for name in UsageSettings.model_fields]
     keys += [f"answering.{name}" for name in AnsweringSettings.model_fields]
+    keys += [f"types{{}}.{name}" for name in DocumentType.model_fields]
+    keys += [f"relations.{name}" for name in RelationSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"repositories", "retention", "retries", "usage", "redaction", "answering"}
+    parts |= {"repositories", "retention", "retries", "usage", "redaction", "answering", "relations", "types"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 

@@ -60,6 +60,10 @@ def documents(
     kinds: Annotated[
         list[Kind] | None, typer.Option("--kind", help="Only items of this kind; may be repeated.")
     ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="Only documents of this type, such as adr; may be repeated."),
+    ] = None,
     text: Annotated[
         str | None, typer.Option("--text", metavar="TEXT", help="Only items with this in their title or URI.")
     ] = None,
@@ -109,6 +113,7 @@ def documents(
                 states=[state.value for state in states or ()],
                 kinds=[kind.value for kind in kinds or ()],
                 text=as_text(text) if text is not None else None,
+                types=[as_text(name) for name in types or ()],
             )
     is_last = limit is None or len(items) <= limit
     items = items if is_last else items[:limit]

@@ -51,6 +51,13 @@ class Snippets(StrEnum):
     meaning = "meaning"
 
 
+class Superseded(StrEnum):
+    """Place of superseded documents."""
+
+    shown = "shown"
+    behind = "behind"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("search")(search)
@@ -170,6 +177,23 @@ def search(
         bool,
         typer.Option("--all", help="Show the passages also where none is relevant.", rich_help_panel=_SHOWN),
     ] = False,
+    superseded: Annotated[
+        Superseded,
+        typer.Option(
+            "--superseded",
+            help="behind: put documents behind those that supersede them.",
+            rich_help_panel=_RANKING,
+        ),
+    ] = Superseded.shown,
+    expand: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--expand",
+            metavar="KIND",
+            help="Name the documents, too, that the results lead to by relations of this kind, such as references.",
+            rich_help_panel=_SHOWN,
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show words, weights, times and plans of the search.", rich_help_panel=_SHOWN),
@@ -224,6 +248,8 @@ def search(
         "facets": facets,
         "min_relevance": 0.0 if everything and min_relevance is None else min_relevance,
         "unredacted": unredacted,
+        "superseded": superseded.value,
+        "expand": [as_text(kind) for kind in expand or ()],
     }
     SearchRequest.checked(*asked, **options)  # reports errors before anything is opened
     if context.is_empty(collections or ()):

@@ -116,6 +116,9 @@ def _show(found: "list[CollectionStatus]") -> None:
         _show_taken(collection)
         _show_generated_indexes(collection)
         _show_unknown_languages(collection)
+        if collection.lacking:
+            types = ", ".join(f"{number:,} of type {name}" for name, number in collection.lacking.items())
+            say(safe(f"{collection.name}: documents without metadata that their type promises: {types}", "yellow"))
         _show_usage(collection)
         _show_problems(collection)
         _show_damage(collection)

@@ -116,6 +116,8 @@ WITH items AS (
     DELETE FROM changed_item WHERE collection NOT IN (SELECT name FROM collection)
 ), documents AS (
     DELETE FROM changed_document WHERE collection NOT IN (SELECT name FROM collection)
+), relation_marks AS (
+    DELETE FROM relation_mark WHERE collection NOT IN (SELECT name FROM collection)
 ), foreign_changes AS (
     DELETE FROM foreign_change WHERE collection NOT IN (SELECT name FROM collection)
 )

@@ -41,6 +41,13 @@ SELECT count(*),
                   ORDER BY share DESC, uri))[:10]
 FROM shortened;
 
+-- name: check_types_keep_their_promises
+-- Return how many documents lack metadata fields that their type promises, and the first ten with the fields.
+SELECT count(*),
+       (array_agg(concat(uri, ': ', document_type, ' without ', array_to_string(lacking, ', ')) ORDER BY uri))[:10]
+FROM document
+WHERE collection = %(collection)s AND removed_at IS NULL AND lacking IS NOT NULL;
+
 -- name: check_every_character_is_in_a_passage
 -- Return how many documents have characters that are in no passage, and the first ten.
 WITH incomplete AS (

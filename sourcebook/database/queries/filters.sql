@@ -16,6 +16,10 @@ document.source_id IN (
 -- Return whether the document is of one of the kinds.
 document.kind = ANY({value}::text[])
 
+-- name: filter_types
+-- Return whether the document is of one of the types.
+document.document_type = ANY({value}::text[])
+
 -- name: filter_media_types
 -- Return whether the document has one of the media types.
 document.media_type = ANY({value}::text[])

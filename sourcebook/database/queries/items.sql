@@ -16,6 +16,8 @@ WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(colle
   AND (%(failure_class)s::text IS NULL OR item.failure_class = %(failure_class)s)
   AND (cardinality(%(states)s::text[]) = 0 OR item.state = ANY(%(states)s))
   AND (cardinality(%(kinds)s::text[]) = 0 OR item.kind = ANY(%(kinds)s))
+  AND (cardinality(%(types)s::text[]) = 0
+       OR EXISTS (SELECT FROM document WHERE id = item.document_id AND document_type = ANY(%(types)s)))
   AND (cardinality(%(texts)s::text[]) = 0
        OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS part
                   WHERE position(lower(part) IN lower(item.uri)) > 0

@@ -170,11 +170,13 @@ SELECT other.id FROM document JOIN document other ON other.uri = document.uri WH
 -- name: facets
 -- Return the numbers of some documents by facet and value, the most frequent values of each facet first.
 WITH found AS (
-    SELECT collection, kind, media_type, language, tags, dated_at FROM document WHERE id = ANY(%(documents)s::bigint[])
+    SELECT collection, kind, document_type, media_type, language, tags, dated_at FROM document
+    WHERE id = ANY(%(documents)s::bigint[])
 ), valued AS (
     SELECT facet.name, facet.value
     FROM found CROSS JOIN LATERAL (VALUES
-        ('collection', collection), ('kind', kind), ('media_type', media_type), ('language', language),
+        ('collection', collection), ('kind', kind), ('type', document_type), ('media_type', media_type),
+        ('language', language),
         ('year', to_char(dated_at AT TIME ZONE 'UTC', 'FMYYYY'))) AS facet (name, value)
     UNION ALL
     SELECT 'tag', tag FROM found CROSS JOIN LATERAL unnest(tags) AS tag

@@ -178,12 +178,19 @@ WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR c
 ORDER BY collection.name;
 
 -- name: document_facets
--- Return the numbers of live documents of collections by kind, media type and language, the most frequent values first.
+-- Return the numbers of live documents of collections by kind, type, media type and language, the most frequent values first.
 SELECT document.collection, facet.name, facet.value, count(*)
 FROM document
 CROSS JOIN LATERAL (VALUES
-    ('kinds', document.kind), ('media_types', document.media_type), ('languages', document.language)
+    ('kinds', document.kind), ('types', document.document_type), ('media_types', document.media_type),
+    ('languages', document.language)
 ) AS facet (name, value)
 WHERE document.collection = ANY(%(names)s) AND document.removed_at IS NULL AND facet.value IS NOT NULL
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, count(*) DESC, 3;
+
+-- name: lacking_documents
+-- Return the numbers of live documents by type, of those without metadata that their type promises.
+SELECT document_type, count(*) FROM document
+WHERE collection = %(collection)s AND removed_at IS NULL AND lacking IS NOT NULL
+GROUP BY 1 ORDER BY 1;

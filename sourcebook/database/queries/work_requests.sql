@@ -1,3 +1,9 @@
+-- name: documents_of_types
+-- Return the URIs of the live documents of a collection that are of some types.
+SELECT uri FROM document
+WHERE collection = %(collection)s AND removed_at IS NULL AND document_type = ANY(%(types)s::text[])
+ORDER BY uri;
+
 -- name: ask_for_work
 -- Insert a request and return its row; nothing where the same caller used the idempotency key before.
 INSERT INTO work_request (collection, kind, arguments, idempotency_key, asked_by)

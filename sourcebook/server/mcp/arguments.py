@@ -1,10 +1,11 @@
 """Arguments of the tools; an unknown one is refused by its name."""
 
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
+from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.search.filters import Filters
 from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
 from sourcebook.server.types import SearchQuery
@@ -78,6 +79,18 @@ class FetchArguments(_Budgeted):
         if by_passage and (self.start or self.end is not None):
             raise ValueError("give a range of characters or of passages, not both")
         return self
+
+
+class RelatedArguments(_Budgeted):
+    """Arguments of `find_related`."""
+
+    document: StrictInt | str = Field(description="Its id, its URI, or the end of its path, such as `guides/power.md`.")
+    collection: str | None = Field(default=None, description="Its collection, where several have it.")
+    kinds: list[RelationKind] = Field(default=[], description="Only relations of these kinds; every kind by default.")
+    direction: Literal["both", "out", "in"] = Field(
+        default="both", description="`out`: what the document says of others; `in`: what others say of it."
+    )
+    dangling: bool = Field(default=False, description="Relations, too, whose document is not there.")
 
 
 class CancelArguments(_Arguments):

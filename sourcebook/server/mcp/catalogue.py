@@ -17,10 +17,11 @@ from sourcebook.server.mcp.arguments import (
     IngestArguments,
     JobArguments,
     ListArguments,
+    RelatedArguments,
     RemoveSourceArguments,
     SearchArguments,
 )
-from sourcebook.server.mcp.tools import chatgpt, fetch, jobs, listings, search, writing
+from sourcebook.server.mcp.tools import chatgpt, fetch, jobs, listings, related, search, writing
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,15 @@ TOOLS: Final = (
         FetchArguments,
         fetch.FetchAnswer,
         fetch.fetch_document,
+    ),
+    OfferedTool(
+        "find_related",
+        "Find related documents",
+        "List the documents that a document refers to, requires, supersedes or is part of, and those that do so with "
+        "it: what supersedes a document is what holds now.",
+        RelatedArguments,
+        related.RelatedAnswer,
+        related.find_related,
     ),
     OfferedTool(
         "list_collections",

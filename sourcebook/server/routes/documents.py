@@ -7,6 +7,7 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
 from sourcebook.admin.items import Document
+from sourcebook.config.document_types import TypeName
 from sourcebook.errors import FailureClass
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
@@ -29,6 +30,9 @@ def list_documents(
     collection: Annotated[list[str] | None, Query(description="Names; every collection by default.")] = None,
     state: Annotated[list[State] | None, Query(description="Only items in one of these states.")] = None,
     kind: Annotated[list[Kind] | None, Query(description="Only items of one of these kinds.")] = None,
+    type_: Annotated[
+        list[TypeName] | None, Query(alias="type", description="Only documents of one of these types.")
+    ] = None,
     text: Annotated[
         str | None, Query(max_length=1_000, description="Only items with this text in their title or URI, in any case.")
     ] = None,
@@ -61,6 +65,7 @@ def list_documents(
         states=state or (),
         kinds=kind or (),
         text=_storable(text),
+        types=type_ or (),
         failed=failed,
         removed=removed,
         failure=failure,

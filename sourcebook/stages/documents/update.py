@@ -4,7 +4,8 @@ It reads the live items (`raw_file`, `crawled_page`, `transcript`, and attachmen
 It writes `parsed_content`, `attachment` and `document`. A document is stale when its item has other bytes, when another
 parser identity applies, or when the retry of a failure is due; only items that changed are compared. Renames,
 removals and returns take one statement each; bytes that the same parser parsed before, in any collection, are not
-parsed again. The content of an HTML page is stored by its crawl and parsed here only when the parser changes.
+parsed again. The content of an HTML page is stored by its crawl and parsed here only when the parser changes. In the
+end the relations of changed documents are read; see `sourcebook/stages/relations/`.
 """
 
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from sourcebook.stages.documents.rows import parsing_settings, stale_documents
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.processing import processing
 from sourcebook.stages.raw_files import collection_sources
+from sourcebook.stages.relations.update import update_relations
 
 
 @observed_stage("documents")
@@ -92,6 +94,7 @@ def update_documents(
             progress(done, len(containers) + len(stale), report.failed)
     if changed.uris is None:
         connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
+    update_relations(connection, collection, thorough=selection.thorough)
     if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):
         settle_items(connection, collection, changed)
     live, version = kept_count(connection, collection, "documents", recount=selection.thorough)

@@ -50,6 +50,7 @@ class Statistics(BaseModel):
     kinds: dict[str, int]
     media_types: dict[str, int]
     languages: dict[str, int]
+    types: dict[str, int]
 
 
 class _Page(BaseModel):

@@ -1,6 +1,6 @@
 """The tool `search_documents`: passages for a query, with their citations."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -9,16 +9,26 @@ from pydantic import BaseModel, Field
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.search.facets import Facets
-from sourcebook.search.results import SearchResult, SearchResults
+from sourcebook.search.results import LinkedDocument, SearchResult, SearchResults
 from sourcebook.server.mcp.arguments import SearchArguments
-from sourcebook.server.mcp.budget import MOST_TOKENS, SENTENCE_TOKENS, beginning, tokens_of
+from sourcebook.server.mcp.budget import MOST_TOKENS, SENTENCE_TOKENS, beginning, clipped, fitting, tokens_of
 from sourcebook.server.mcp.citations import Citation, cite
 from sourcebook.server.searching import search_as_asked
 
 _SHORTEST_TEXT: Final = 100
 """Tokens of a passage's beginning for which it is still shown."""
+_LONGEST_TITLE: Final = 200
+"""Characters of the title of a document that is named beside a result."""
+_MOST_SUPERSEDING: Final = 5
 _MOST_METADATA: Final = 300
 """Tokens of a document's metadata that a result shows; longer ones are left to `fetch_document`."""
+
+
+class Superseding(BaseModel):
+    """A document that a relation leads to."""
+
+    document: int = Field(description="Its id, for fetch_document.")
+    title: str
 
 
 class Hit(BaseModel):
@@ -45,6 +55,9 @@ class Hit(BaseModel):
     also: list[dict[str, Any]] | None = Field(
         default=None, description="Other passages of the document that were found, with group_by."
     )
+    superseded_by: list[Superseding] | None = Field(
+        default=None, description="What supersedes its document: prefer that where it answers."
+    )
     scores: dict[str, float] | None = Field(default=None, description="Ranks and scores of the legs, with explain.")
 
 
@@ -63,6 +76,7 @@ class SearchAnswer(BaseModel):
     dropped_legs: dict[str, str] | None = None
     generations: list[int] | None = Field(default=None, description="Generations searched, with explain.")
     facets: dict[str, dict[str, int]] | None = None
+    linked: list[Superseding] | None = Field(default=None, description="Documents that these refer to, with expand.")
     explanation: dict[str, Any] | None = None
 
 
@@ -121,6 +135,9 @@ def _frame(found: SearchResults, asked: SearchArguments) -> tuple[SearchAnswer, 
     )
     left_out: list[str] = []
     room = asked.max_tokens // 3
+    if found.linked:
+        answer.linked = _named(found.linked)[: fitting(_named(found.linked), room)]
+        room -= tokens_of([each.model_dump() for each in answer.linked])
     if found.facets is not None:
         answer.facets = _fewer_values(found.facets, room)
         if any(len(answer.facets[name]) < len(values) for name, values in found.facets.items()):
@@ -176,9 +193,17 @@ def _hit(result: SearchResult, asked: SearchArguments) -> tuple[Hit, bool]:
         metadata=None if is_long or not metadata else metadata,
         also=[{name: value for name, value in asdict(each).items() if value is not None} for each in result.also]
         or None,
+        superseded_by=_named(result.superseded_by[:_MOST_SUPERSEDING]) or None,
         scores={name: value for name, value in scores.items() if value is not None} or None,
     )
     return hit, is_long
+
+
+def _named(documents: Sequence[LinkedDocument]) -> list[Superseding]:
+    return [
+        Superseding(document=each.document_id, title=clipped(each.title or each.uri, _LONGEST_TITLE))
+        for each in documents
+    ]
 
 
 _SCORES: Final = ("vector_rank", "keyword_rank", "vector_score", "keyword_score")

@@ -1,0 +1,99 @@
+"""Documents that a document is related to."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+from sourcebook.admin.redacted_documents import redact_titles
+from sourcebook.config.relation_kinds import RELATION_KINDS
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
+from sourcebook.model.relation import DIRECTIONS
+
+MOST: Final = 1_000
+"""Related documents of an answer, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedDocument:
+    """A document to which another one is related, or what is written of one that is not there."""
+
+    kind: str
+    """`references`, `requires`, `implements`, `supersedes`, `creates` or `part_of`."""
+    direction: str
+    """`out`: the document that was asked for requires (references, …) this one; `in`: this one requires it."""
+    written: str
+    """The target as it is written, such as `165` or `../adr/0004.md`."""
+    origin: str
+    """Where it is written: `field` of the metadata, `link`, `id` in the text, or `attachment`."""
+    document_id: int | None
+    """None where no document of the collection is meant: the relation dangles."""
+    collection: str | None
+    uri: str | None
+    title: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plain values that `sourcebook related --json` prints."""
+        return asdict(self)
+
+
+def related_documents(
+    connection: Connection,
+    document: int,
+    collection: str,
+    *,
+    kinds: Sequence[str] = (),
+    direction: str = "both",
+    dangling: bool = False,
+    limit: int = 100,
+) -> list[RelatedDocument]:
+    """Return what a document is related to: superseded and superseding documents first, references last.
+
+    Args:
+        connection: to the knowledge base.
+        document: id of the document.
+        collection: name of its collection.
+        kinds: kinds of relations; every kind where empty.
+        direction: `out` for what it says of others, `in` for what others say of it, `both`.
+        dangling: whether relations are returned whose document is not there.
+        limit: number of relations, 1 to 1,000.
+
+    Raises:
+        QueryError: an argument is not allowed.
+    """
+    check_options(kinds, direction, limit)
+    with connection.cursor(row_factory=class_row(RelatedDocument)) as cursor:
+        found = cursor.execute(
+            queries["related_documents"],
+            {
+                "document": document,
+                "kinds": list(kinds),
+                "direction": direction,
+                "dangling": dangling,
+                "limit": limit,
+            },
+        ).fetchall()
+    titles = redact_titles(connection, [(each.collection or collection, each.title) for each in found])
+    written = redact_titles(connection, [(collection, each.written) for each in found])
+    return [
+        replace(each, title=title, written=words or "")
+        for each, title, words in zip(found, titles, written, strict=True)
+    ]
+
+
+def check_options(kinds: Sequence[str], direction: str, limit: object) -> None:
+    """Check the options of `related_documents`.
+
+    Raises:
+        QueryError: an option has a value that is not allowed.
+    """
+    for kind in kinds:
+        if kind not in RELATION_KINDS:
+            raise QueryError(f"there is no kind of relation {kind!r}; there is {', '.join(RELATION_KINDS)}")
+    if direction not in DIRECTIONS:
+        raise QueryError(f"the direction is {direction!r}; it is one of {', '.join(DIRECTIONS)}")
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MOST:
+        raise QueryError(f"the limit is {limit!r}; it must be from 1 to {MOST:,}")

@@ -1,0 +1,105 @@
+"""`sourcebook related`: what a document is related to."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sourcebook.cli.context import CommandContext
+from sourcebook.cli.options import Document, Json, collection_option
+from sourcebook.cli.output import counted, print_json, say, wraps
+from sourcebook.cli.tables import Column, Row, show_table
+
+if TYPE_CHECKING:
+    from sourcebook.admin.related import RelatedDocument
+
+_COLUMNS = (
+    Column("relation"),
+    Column("id", "right"),
+    Column("title", is_prose=True),
+    Column("uri", leaves=2),
+    Column("written", leaves=1),
+)
+_INWARDS = {
+    "references": "referenced by",
+    "requires": "required by",
+    "implements": "implemented by",
+    "supersedes": "superseded by",
+    "creates": "created by",
+    "part_of": "has part",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("related")(related)
+
+
+class Kind(StrEnum):
+    """Kind of a relation."""
+
+    references = "references"
+    requires = "requires"
+    implements = "implements"
+    supersedes = "supersedes"
+    creates = "creates"
+    part_of = "part_of"
+
+
+class Way(StrEnum):
+    """Direction of a relation."""
+
+    both = "both"
+    outwards = "out"
+    inwards = "in"
+
+
+def related(
+    ctx: typer.Context,
+    document: Document,
+    collection: Annotated[str | None, collection_option("Collection of the document, where several have it.")] = None,
+    kinds: Annotated[
+        list[Kind] | None, typer.Option("--kind", help="Only relations of this kind; may be repeated.")
+    ] = None,
+    direction: Annotated[
+        Way, typer.Option("--direction", help="What the document says of others, what others say of it, or both.")
+    ] = Way.both,
+    dangling: Annotated[bool, typer.Option("--dangling", help="Relations, too, whose document is not there.")] = False,
+    limit: Annotated[int, typer.Option("-n", "--limit", metavar="NUMBER", help="Maximum number of relations.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """List the documents that a document refers to, requires, supersedes, is part of, and those that do so with it.
+
+    Relations are read from metadata such as `requires:`, from links, and from ids such as ADR-0004 in the text.
+
+    **Example:** `sourcebook related 0004-use-postgres.md --kind supersedes`
+    """
+    from sourcebook.errors import UnknownDocumentError
+
+    context = CommandContext.of(ctx)
+    if context.is_empty():
+        raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
+    from sourcebook.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase(context.open_database()) as knowledge:
+        found = knowledge.related(
+            document,
+            collection,
+            kinds=[kind.value for kind in kinds or ()],
+            direction=direction.value,
+            dangling=dangling,
+            limit=limit,
+        )
+    if as_json:
+        print_json({"related": [each.as_dict() for each in found]})
+        return
+    if found:
+        show_table(_COLUMNS, [_row(each) for each in found])
+    if wraps():
+        say(counted(len(found), "relation"))
+
+
+def _row(each: "RelatedDocument") -> Row:
+    name = each.kind.replace("_", " ") if each.direction == "out" else _INWARDS[each.kind]
+    number = "" if each.document_id is None else str(each.document_id)
+    return Row((name, number, each.title or "", each.uri or "not here", each.written))

@@ -1,0 +1,93 @@
+"""Settings of relations: `relations:` of a collection."""
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from sourcebook.config.field_types import Settings, Text
+from sourcebook.config.relation_kinds import INVERSE_KINDS, RELATION_KINDS
+
+_LONGEST_PATTERN: Final = 1_000
+_MOST_PATTERNS: Final = 50
+_MOST_FIELDS: Final = 100
+_PLACE: Final = re.compile(r"\{(\d+)\}")
+_ALLOWED: Final = (*RELATION_KINDS, *INVERSE_KINDS)
+
+
+def _kind(name: str) -> str:
+    if name not in _ALLOWED:
+        raise PydanticCustomError("kind", "a kind is one of {known}", {"known": ", ".join(_ALLOWED)})
+    return name
+
+
+Kind = Annotated[Text, AfterValidator(_kind)]
+
+
+class RelationPattern(Settings):
+    """A pattern of ids in texts, such as `RFC 9110`."""
+
+    kind: Kind = Field(
+        default="references", description="references, requires, implements, supersedes, creates, part_of"
+    )
+    match: Text = Field(max_length=_LONGEST_PATTERN, description="a pattern of RE2 such as 'RFC (\\d+)'")
+    target: Text = Field(default="{0}", description="the name of the document, such as rfc-{1}; {1} is the first group")
+
+    @model_validator(mode="after")
+    def _is_a_pattern(self) -> "RelationPattern":
+        try:
+            pattern = re.compile(self.match)
+        except re.error as error:
+            raise PydanticCustomError("match", "match is no regular expression") from error
+        if pattern.match("") is not None:
+            raise PydanticCustomError("match", "match matches the empty text; make it need a character")
+        if any(int(place) > pattern.groups for place in _PLACE.findall(self.target)):
+            raise PydanticCustomError("target", "target names a group that match does not have")
+        return self
+
+
+DEFAULT_FIELDS: Final = {
+    "references": "references",
+    "related": "references",
+    "relates-to": "references",
+    "see-also": "references",
+    "requires": "requires",
+    "depends-on": "requires",
+    "implements": "implements",
+    "supersedes": "supersedes",
+    "replaces": "supersedes",
+    "obsoletes": "supersedes",
+    "superseded-by": "superseded_by",
+    "replaced-by": "superseded_by",
+    "obsoleted-by": "superseded_by",
+    "creates": "creates",
+    "part-of": "part_of",
+}
+"""Kinds by metadata fields, where the settings name none of their own."""
+DEFAULT_PATTERNS: Final = (
+    RelationPattern(match=r"\bADR[- ]?(\d{1,5})\b", target="adr-{1}"),
+    RelationPattern(match=r"\bRFC[- ]?(\d{1,5})\b", target="rfc-{1}"),
+)
+"""Patterns of ids, where the settings name none of their own."""
+
+
+class RelationSettings(Settings):
+    """How documents say what they refer to. A change is applied by the next ingest, without parsing anything."""
+
+    patterns: tuple[RelationPattern, ...] = Field(
+        default=DEFAULT_PATTERNS,
+        max_length=_MOST_PATTERNS,
+        description="a list such as [{kind: references, match: 'RFC (\\d+)', target: 'rfc-{1}'}], at most 50",
+    )
+    fields: dict[Text, Kind] = Field(
+        default=DEFAULT_FIELDS,
+        max_length=_MOST_FIELDS,
+        description="a mapping from metadata fields to kinds, such as {requires: requires, Replaces: supersedes}",
+    )
+    links: bool = Field(default=True, strict=True, description="true or false: whether links are references")
+
+    @property
+    def own_patterns(self) -> tuple[RelationPattern, ...]:
+        """The patterns that are not ours."""
+        return tuple(pattern for pattern in self.patterns if pattern not in DEFAULT_PATTERNS)

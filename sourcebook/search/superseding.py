@@ -1,0 +1,110 @@
+"""Relations in a search: what supersedes a result, superseded documents behind their successors, linked documents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.database.queries import queries
+from sourcebook.search.fusion import Candidate
+from sourcebook.search.ordering import read_documents
+from sourcebook.search.results import LinkedDocument, SearchResult
+from sourcebook.search.search_scope import SearchScope
+
+REORDERED: Final = 100
+"""Candidates among which superseded documents move: as no page changes it, pages are slices of one list."""
+MOST_LINKED: Final = 20
+"""Documents of `SearchResults.linked`, at most."""
+
+
+def behind_successors(connection: Connection, scope: SearchScope, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates with those of a superseded document behind the best one of a document that supersedes it.
+
+    Args:
+        connection: to the knowledge base.
+        scope: the generations that are searched.
+        candidates: best first.
+    """
+    first = candidates[:REORDERED]
+    documents = read_documents(connection, scope.ids, [candidate.chunk_id for candidate in first])
+    successors = _successors(connection, set(documents.values()))
+    best: dict[int, int] = {}
+    for place, candidate in enumerate(first):
+        if (document := documents.get(candidate.chunk_id)) is not None:
+            best.setdefault(document, place)
+    places = []
+    for place, candidate in enumerate(first):
+        document = documents.get(candidate.chunk_id)
+        later = {each for each in _reached(successors, document) if each in best}
+        found = [best[each] for each in later if not (_reached(successors, each) & later)]
+        behind = min(found, default=-1)
+        places.append((behind, 1, place) if behind > place else (place, 0, place))
+    return [first[place] for _, _, place in sorted(places)] + list(candidates[REORDERED:])
+
+
+def with_relations(
+    connection: Connection,
+    results: Sequence[SearchResult],
+    kinds: Sequence[str],
+    redactions: Mapping[str, Mapping[str, Any]],
+) -> tuple[tuple[SearchResult, ...], tuple[LinkedDocument, ...]]:
+    """Return results with what supersedes them, and the documents that they refer to.
+
+    Args:
+        connection: to the knowledge base.
+        results: of one page.
+        kinds: kinds of relations of the documents that are returned beside them.
+        redactions: settings of redaction by the name of the collection.
+    """
+    ids = list({result.document_id for result in results})
+    if not ids:
+        return tuple(results), ()
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(queries["superseding_documents"], {"documents": ids}).fetchall()
+        scope = {"documents": ids, "kinds": list(kinds), "limit": MOST_LINKED}
+        linked = cursor.execute(queries["linked_documents"], scope).fetchall() if kinds else []
+    by_document: dict[int, list[LinkedDocument]] = {}
+    for row in rows:
+        by_document.setdefault(row.pop("superseded_id"), []).append(_linked(row, redactions))
+    shown = (
+        replace(result, superseded_by=tuple(by_document[result.document_id]))
+        if result.document_id in by_document
+        else result
+        for result in results
+    )
+    return tuple(shown), tuple(_linked(row, redactions) for row in linked)
+
+
+def _linked(row: dict[str, Any], redactions: Mapping[str, Mapping[str, Any]]) -> LinkedDocument:
+    if row["title"] and row["collection"] in redactions:
+        from sourcebook.redaction.documents import redactor_of
+
+        row["title"] = redactor_of(redactions[row["collection"]]).redact(row["title"]).text
+    return LinkedDocument(**row)
+
+
+def _successors(connection: Connection, documents: set[int]) -> dict[int, set[int]]:
+    """Return the documents that supersede some of a set, as far as they are in it."""
+    found: dict[int, set[int]] = {}
+    rows = connection.execute(queries["superseding_documents"], {"documents": list(documents)})
+    for superseded, successor, *_ in rows:
+        found.setdefault(superseded, set()).add(successor)
+    return found
+
+
+def _reached(successors: Mapping[int, set[int]], document: int | None) -> set[int]:
+    """Return the documents that supersede one, and those that supersede these; none of a circle that it is in."""
+    return {each for each in _after(successors, document) if document not in _after(successors, each)}
+
+
+def _after(successors: Mapping[int, set[int]], document: int | None) -> set[int]:
+    reached: set[int] = set()
+    waiting = [] if document is None else list(successors.get(document, ()))
+    while waiting:
+        following = waiting.pop()
+        if following not in reached:
+            reached.add(following)
+            waiting += successors.get(following, ())
+    return reached

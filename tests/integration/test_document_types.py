@@ -1,0 +1,66 @@
+"""Types of documents: found by path and front matter, filtered, counted, and held to their promises."""
+
+from pathlib import Path
+
+import pytest
+
+from sourcebook.admin.checks import run_checks
+from sourcebook.errors import QueryError
+from tests.integration.stages import Stages
+
+TYPES = "types: {adr: {paths: ['adr/**'], fields: [status]}, plan: {paths: ['plans/**']}}"
+
+
+@pytest.fixture
+def base(stages: Stages) -> Stages:
+    stages.write("adr/0001-rows.md", "---\nstatus: accepted\n---\n# Rows\n\nState is rows.\n")
+    stages.write("adr/0002-cron.md", "# Cron\n\nState is kept by cron.\n")
+    stages.write("plans/q3.md", "---\ntype: adr\nstatus: draft\n---\n# Third quarter\n\nState of plans.\n")
+    stages.write("other.md", "# Other\n\nState of the others.\n")
+    stages.configure(f"collections: {{handbook: {{files: [{{root: ./docs}}], {TYPES}}}}}")
+    stages.run()
+    return stages
+
+
+def names(base: Stages, **filters: object) -> set[str]:
+    found = base.search("state", limit=10, mode="keyword", min_relevance=0, filters=filters)
+    return {Path(hit.uri).name for hit in found}
+
+
+def test_types_filter_and_are_counted(base: Stages) -> None:
+    assert names(base, type="adr") == {"0001-rows.md", "0002-cron.md", "q3.md"}
+    assert names(base, types=["plan"]) == set()
+    facets = base.search("state", limit=10, mode="keyword", min_relevance=0, facets=True).facets
+    assert facets is not None
+    assert facets["type"] == {"adr": 3}
+    assert base.knowledge.statistics()[0].types == {"adr": 3}
+    assert {Path(item.uri).name for item in base.knowledge.documents(types=["adr"])} == {
+        "0001-rows.md", "0002-cron.md", "q3.md",
+    }  # fmt: skip
+    assert base.knowledge.documents(types=["plan"], limit=3) == []
+
+
+def test_a_promise_that_is_broken_is_a_warning_until_it_is_kept(base: Stages) -> None:
+    with base.connection() as connection:
+        (outcome,) = [each for each in run_checks(connection, "handbook") if each.name == "types_keep_their_promises"]
+    assert outcome.violations == 1
+    assert outcome.examples[0].endswith("0002-cron.md: adr without status")
+    assert base.status().lacking == {"adr": 1}
+    base.knowledge.change_document(base.uri("adr/0002-cron.md"), metadata={"status": "proposed"})
+    assert base.status().lacking == {}
+
+
+def test_other_types_are_applied_to_the_stored_documents(base: Stages) -> None:
+    base.configure("collections: {handbook: {files: [{root: ./docs}], types: {plan: {paths: ['plans/**']}}}}")
+    assert base.pending().unrelated == 4
+    base.run()
+    assert base.knowledge.statistics()[0].types == {"plan": 1}
+    assert base.status().lacking == {}
+    assert not base.pending().work
+
+
+def test_documents_of_a_type_alone_are_brought_up_to_date(base: Stages) -> None:
+    request = base.knowledge.request_work("handbook", types=["adr"])
+    assert {Path(uri).name for uri in request.arguments["documents"]} == {"0001-rows.md", "0002-cron.md", "q3.md"}
+    with pytest.raises(QueryError, match="no document of the type"):
+        base.knowledge.request_work("handbook", types=["plan"])

@@ -1,0 +1,129 @@
+"""Names of documents and relations as documents write them, without a database."""
+
+import time
+
+import pytest
+
+from sourcebook.config.relations import RelationPattern, RelationSettings
+from sourcebook.stages.relations.links import link_targets, prose, wiki_targets
+from sourcebook.stages.relations.names import joined, names_of, normal_name, normal_uri, series_of
+from sourcebook.stages.relations.written import MOST, WritingDocument, written_relations
+
+URI = "file:///base/docs/eip-1820.md"
+
+
+def found(markdown: str, settings: RelationSettings | None = None, uri: str = URI, **metadata: object) -> set[tuple]:
+    names = names_of(uri, None, metadata)
+    document = WritingDocument(uri, "file:///base", metadata, markdown)
+    relations = written_relations(document, names, settings or RelationSettings())
+    return {(each.kind, each.is_inverse, each.target) for each in relations}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ADR-0004", "adr-4"),
+        ("adr 4", "adr-4"),
+        ("RFC9110", "rfc-9110"),
+        ("My Page_two.md", "my-page-two"),
+        ("Straße", "strasse"),
+        ("0004-use-postgres", "0004-use-postgres"),
+        ("x" * 5_000, normal_name("x" * 5_000)),
+    ],
+)
+def test_a_name_has_one_normal_form(text: str, name: str) -> None:
+    assert normal_name(text) == name
+    assert len(normal_name(text)) <= 400
+
+
+def test_links_meet_documents_whatever_their_ending() -> None:
+    guide = normal_uri("file:///base/docs/Guide%20one.md")[0]
+    for link in ("Guide%20one.md", "./guide one.html#top", "../docs/Guide one/", "/docs/Guide one"):
+        assert normal_uri(joined(URI, link, "file:///base"))[0] == guide, link
+    page = "https://example.org/a/b.html?x=1"
+    assert normal_uri(joined(page, "../c/", ""))[0] == normal_uri("http://example.org/c/index.html")[0]
+    assert normal_uri(joined(page, "/top", ""))[0] == "https://example.org/top"
+    assert normal_uri(joined(page, "//other.org/x", ""))[0] == "https://other.org/x"
+    assert normal_uri(joined(URI, "../../../../x.md", ""))[0] == "file:///x"
+
+
+def test_a_document_is_called_by_its_file_its_id_its_aliases_and_its_title() -> None:
+    names = names_of("file:///b/decisions/0004-use-postgres.md", "Use PostgreSQL", {"aliases": ["the database one"]})
+    assert {name.name for name in names} == {
+        "file:///b/decisions/0004-use-postgres", "adr-4", "the-database-one", "0004-use-postgres", "use-postgresql",
+    }  # fmt: skip
+    assert series_of(names) == "adr"
+    assert series_of(names_of(URI, None, {})) == "eip"
+    assert series_of(names_of("file:///b/notes.md", "PEP 345 – Metadata", {})) == "pep"
+    assert "meetings-2024" not in {name.name for name in names_of("file:///m/meetings/2024-01-05-x.md", None, {})}
+
+
+def test_fields_are_read_as_eips_and_peps_write_them() -> None:
+    assert found("", requires="165, 820") == {("requires", False, "eip-165"), ("requires", False, "eip-820")}
+    assert found("", requires=[20, "EIP-165"]) == {("requires", False, "eip-20"), ("requires", False, "eip-165")}
+    peps = RelationSettings(fields={"Replaces": "supersedes", "Superseded-By": "superseded_by"})
+    assert found("", peps, "file:///p/pep-0345.rst", **{"replaces": "314", "superseded-by": "566"}) == {
+        ("supersedes", False, "pep-314"),
+        ("supersedes", True, "pep-566"),
+    }
+    assert found("", depends_on="[[Ids|the ids]]") == {("requires", False, "ids")}
+    assert found("", implements="../specs/wire.md") == {("implements", False, "file:///base/specs/wire")}
+    assert found("", references="[Wire](wire.md) and [Ids](ids.md#a)") == {
+        ("references", False, "file:///base/docs/wire"),
+        ("references", False, "file:///base/docs/ids"),
+    }
+    assert found("", requires=None, supersedes="none", references=True) == set()
+
+
+def test_links_wiki_links_and_ids_are_references() -> None:
+    text = """
+Read [EIP-165](./eip-165.md#abstract), [the
+list](<a b.md> "title"), [ref][r], <https://example.org/x>, ![picture](p.png), [![badge](b.svg)](ci.md)
+and [[Page One#part|that page]], ADR-0004 and RFC 9110; [mail](mailto:a@b.c), [here](#anchor), \\[not](no.md)
+<a class="x" href="raw.html">raw</a>
+
+[r]: https://example.org/r
+"""
+    targets = {target for _, _, target in found(text)}
+    base = "file:///base/docs/"
+    assert targets == {
+        base + "eip-165", base + "a b", base + "ci", base + "raw", "https://example.org/x", "https://example.org/r",
+        "page-one", "adr-4", "rfc-9110",
+    }  # fmt: skip
+
+
+def test_code_comments_pictures_and_front_matter_hold_no_references() -> None:
+    text = "---\nurl: '[a](a.md)'\n---\n```\n[b](b.md) ADR-0001\n```\n- x\n  ~~~\n  [[c]]\n  ~~~\n"
+    text += "`[d](d.md)` <!-- RFC 1 -->\n"
+    assert found(text) == set()
+    assert found("```\nunclosed [a](a.md)") == set()
+
+
+def test_a_relation_to_itself_is_none_and_each_stands_once() -> None:
+    assert found("EIP-1820 [x](eip-1820.md) [[eip-1820]]", eip=1820) == set()
+    assert len(found("[a](b.md) [b](./b.md#x) [c](b.html)")) == 1
+
+
+def test_patterns_of_ones_own_name_documents() -> None:
+    settings = RelationSettings(patterns=(RelationPattern(kind="requires", match=r"PEP (\d+)", target="pep-{1}"),))
+    assert found("As PEP 0256 says, and ADR-0001", settings) == {("requires", False, "pep-256")}
+    with pytest.raises(ValueError, match="group"):
+        RelationPattern(match="PEP", target="pep-{1}")
+    with pytest.raises(ValueError, match="empty"):
+        RelationPattern(match="x*")
+
+
+def test_hostile_text_takes_linear_time() -> None:
+    settings = RelationSettings(patterns=(RelationPattern(match=r"(a+)+b"),))
+    started = time.process_time()
+    for part in ("[", "](", "`", "<!--", "[[a", "a", "~~~\n", "[a](b(", '<a href="', "](\\", "- ", "x]: "):
+        found(part * 60_000, settings)
+    assert time.process_time() - started < 10
+    assert len(found(" ".join(f"[x](p{number}.md)" for number in range(3_000)))) == MOST
+
+
+def test_prose_keeps_what_is_no_code() -> None:
+    text = prose("a ``x ` y`` b\n\n```py\ncode\n```\n\nend [l](m.md)")
+    assert "code" not in text
+    assert list(link_targets(text)) == ["m.md"]
+    assert list(wiki_targets("[[a|b]] [[c]](d) [[e^f]]")) == ["a", "e"]
