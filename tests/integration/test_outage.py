@@ -184,8 +184,9 @@ def test_a_server_that_ends_and_starts_again_and_one_that_stops(public_folder: P
     Each happens to a server of its own, all at the same time. Of a stopped one the kernel accepts connections, and
     nobody answers.
     """
-    interrupts = {number: partial(end, number=number) for number in (signal.SIGKILL, signal.SIGINT, signal.SIGQUIT)}
-    interrupts[signal.SIGSTOP] = stop
+    interrupts: dict[signal.Signals, Callable[[Outage], None]] = {signal.SIGSTOP: stop}
+    for number in (signal.SIGKILL, signal.SIGINT, signal.SIGQUIT):
+        interrupts[number] = partial(end, number=number)
     with ExitStack() as servers, ThreadPoolExecutor(len(interrupts)) as threads:
         outages = {}
         for number in interrupts:

@@ -13,7 +13,6 @@ from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
-from sourcebook.parsing.html.forms import asks_password
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
 from sourcebook.parsing.html.links import base_url, links
@@ -25,6 +24,7 @@ from sourcebook.parsing.text.titles import document_title
 
 CLEANER = f"cleaner/{revisions.CLEANER}+html-to-markdown-{version('html-to-markdown')}"
 """Identity of the cleaner; it changes when the output for an unchanged page may change."""
+_SITE_FRAME = ("header", "nav", "aside", "footer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def clean_page(
     targets = links(tree, source.base)
     framed = frame_urls(tree, source.base)
     scripted = has_scripts(tree)
-    has_password = asks_password(tree)
+    has_password = _asks_password(tree)
     if frames:
         targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
     strip_unreadable(tree)
@@ -250,3 +250,12 @@ def _is_title(markdown: str) -> bool:
 
 def _has_words(markdown: str) -> bool:
     return any(letter.isalnum() for letter in markdown)
+
+
+def _asks_password(tree: Element) -> bool:
+    """Return whether a page has a field for a password; one in the site's frame is there on every page."""
+    return any(
+        (field.get("type") or "").strip().lower() == "password"
+        and next(field.iterancestors(*_SITE_FRAME), None) is None
+        for field in tree.iter("input")
+    )

@@ -10,7 +10,6 @@ from typing import Literal
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.parsing.office.xml_comments import may_hold_comments, without_comments
 
 OfficeFormat = Literal["docx", "pptx", "xlsx"]
 
@@ -31,6 +30,9 @@ _MAIN_PARTS: dict[str, OfficeFormat] = {
 _PIECE = 1 << 20
 """Bytes unpacked at once."""
 _DOCTYPES = tuple("<!DOCTYPE".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be"))
+_XML_BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml[\s?]")
+_COMMENTS = tuple(mark.encode(encoding) for mark in ("<!--", "<?") for encoding in ("utf-16-le", "utf-16-be"))
+"""Comments and processing instructions, which docling's readers take for elements."""
 _LONGEST_DOCTYPE = max(map(len, _DOCTYPES))
 _DECLARATION = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([^"']*)""")
 _ENCODINGS = re.compile(
@@ -76,7 +78,7 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
         commented = checked_parts(archive)
         parts = {name: b"" for name in commented if office_format != "xlsx" and name.endswith(".xml")}
         for name in parts:
-            parts[name] = without_comments(archive.read(name))
+            parts[name] = _without_comments(archive.read(name))
         types = parts.get(_CONTENT_TYPES) or archive.read(_CONTENT_TYPES)
         plain_types = _VARIANTS.sub(_plain_type, types)
         if plain_types != types:
@@ -164,7 +166,7 @@ def _checked_xml(archive: ZipFile, member: ZipInfo) -> tuple[int, bool]:
                 f"its part {member.filename} is in an encoding that office programs do not write", FailureClass.CORRUPT
             )
         tail = b""
-        may_hold = may_hold_comments(piece, is_first=True)
+        may_hold = _may_hold_comments(piece, is_first=True)
         while piece:
             if any(doctype in tail + piece for doctype in _DOCTYPES):
                 raise ParseError(
@@ -174,7 +176,7 @@ def _checked_xml(archive: ZipFile, member: ZipInfo) -> tuple[int, bool]:
                 )
             tail = piece[-_LONGEST_DOCTYPE:]
             piece = stream.read(_PIECE)
-            may_hold = may_hold or may_hold_comments(tail + piece, is_first=False)
+            may_hold = may_hold or _may_hold_comments(tail + piece, is_first=False)
     return member.file_size, may_hold
 
 
@@ -191,3 +193,23 @@ def with_parts(archive: ZipFile, parts: Mapping[str, bytes]) -> bytes:
             name = member.filename
             target.writestr(name, parts[name] if name in parts else archive.read(member))
     return copy.getvalue()
+
+
+def _may_hold_comments(piece: bytes, *, is_first: bool) -> bool:
+    """Tell whether a piece of XML may hold a comment, or a processing instruction other than the declaration."""
+    if b"<!--" in piece or any(mark in piece for mark in _COMMENTS):
+        return True
+    return piece.count(b"<?") > (1 if is_first and _XML_BEGINNING.match(piece) else 0)
+
+
+def _without_comments(xml: bytes) -> bytes:
+    """Return XML without comments and processing instructions; XML that is not well-formed stays as it is."""
+    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+
+    parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False, no_network=True)
+    try:
+        root = etree.fromstring(xml, parser)
+    except etree.XMLSyntaxError:
+        return xml
+    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+    return written

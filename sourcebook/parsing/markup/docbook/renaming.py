@@ -1,12 +1,12 @@
 """Elements of DocBook renamed to those of HTML, in the tree itself."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.parsing.markup.docbook.information import is_information
 from sourcebook.parsing.markup.docbook.names import BLOCKS, CODE, HTML, LEFT_OUT, NOTES, SECTIONS
-from sourcebook.parsing.markup.docbook.tables import column_names, give_spans
 from sourcebook.parsing.markup.xml_tree import elements, first_of, local_name, words_of
 
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
@@ -17,6 +17,8 @@ _GROUP = "group"
 """Elements that are replaced by what they hold."""
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS = frozenset({"itemizedlist", "orderedlist", "simplelist", "substeps", "procedure"})
+_WIDEST = 500
+"""Columns or rows that a cell may span."""
 _BETWEEN = {"menuchoice": " > ", "keycombo": "+"}
 
 
@@ -45,7 +47,7 @@ class Renaming:
                 self._give_heading(element, name, level)
                 level += 1
             children = elements(element)
-            columns = column_names(children) or columns
+            columns = _column_names(children) or columns
             self._rename(element, name, columns)
             waiting += [(child, level, columns) for child in reversed(children)]
         etree.strip_tags(self._root, _GROUP)
@@ -111,7 +113,7 @@ class Renaming:
             case "entry":
                 head = next(element.iterancestors("thead", "tbody", "table"), None)
                 element.tag = "th" if head is not None and head.tag == "thead" else "td"
-                give_spans(element, attributes, columns)
+                _give_spans(element, attributes, columns)
             case "varlistentry" | "glossentry" | "tgroup":
                 element.tag = _GROUP
             case "listitem" if above == _GROUP:
@@ -228,3 +230,20 @@ def _remove(element: Any) -> None:
         kept.text = element.tail
         element.tail = None
     parent.remove(element)
+
+
+def _column_names(children: Sequence[Any]) -> list[str]:
+    """Return the names of the columns that elements declare; "" for a column without one."""
+    return [child.get("colname", "") for child in children if local_name(child) == "colspec"][:_WIDEST]
+
+
+def _give_spans(cell: Any, attributes: dict[str, str], columns: Sequence[str]) -> None:
+    """Set the spans of HTML on a cell from its DocBook attributes and the names of the table's columns."""
+    rows = attributes.get("morerows", "")
+    if rows.isascii() and rows.isdigit() and 0 < len(rows) < 4:
+        cell.set("rowspan", str(min(int(rows) + 1, _WIDEST)))
+    first, last = attributes.get("namest", ""), attributes.get("nameend", "")
+    if first and first in columns and last in columns:
+        width = columns.index(last) - columns.index(first) + 1
+        if width > 1:
+            cell.set("colspan", str(width))
