@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
 from itertools import chain, islice
 
 from sourcebook.parsing.html.names import Meaning, meaning
+from sourcebook.parsing.html.text_length import prose_length, text_length
 from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
 
 UNREADABLE = (
@@ -59,7 +59,7 @@ def main_content(body: Element) -> Element:
     The element holds most of the text outside links, so an empty <main> does not hide a page.
     """
     root = body
-    prose = _prose(body)
+    prose = prose_length(body)
     for wanted, least in _STEPS:
         found = [
             element
@@ -68,7 +68,7 @@ def main_content(body: Element) -> Element:
         ]
         if not found:
             continue
-        best, best_prose = max(((element, _prose(element)) for element in found), key=lambda pair: pair[1])
+        best, best_prose = max(((element, prose_length(element)) for element in found), key=lambda pair: pair[1])
         # Several candidates, such as the comments of a thread, are content together, unless one is nearly all of it.
         share = least if len(found) == 1 else max(least, _NEARLY_ALL)
         holds_most = best_prose >= share * prose
@@ -88,7 +88,7 @@ def _prose_of_footers(root: Element) -> int:
         if _is_footer(element) and next(element.iter("main", "article", *HEADINGS), None) is None
     ]
     within = set(footers)
-    return sum(_prose(footer) for footer in footers if within.isdisjoint(footer.iterancestors()))
+    return sum(prose_length(footer) for footer in footers if within.isdisjoint(footer.iterancestors()))
 
 
 def _is_footer(element: Element) -> bool:
@@ -105,7 +105,7 @@ def prune(root: Element) -> None:
 
     An element with more than half of the text outside links is kept, whatever its name.
     """
-    most = _prose(root) // 2
+    most = prose_length(root) // 2
     contents: list[Element] = []
     within_body = root.tag == "body"
     for element in list(root.iter())[1:]:
@@ -143,7 +143,7 @@ def drop_site_frame(body: Element) -> None:
     An element with a heading or with more than half of the text outside links is kept. A page without headings loses
     its footers only.
     """
-    most = _prose(body) // 2
+    most = prose_length(body) // 2
     elements = list(body.iter())[1:]
     first = next((place for place, element in enumerate(elements) if element.tag in HEADINGS), 0)
     for place, element in enumerate(elements):
@@ -260,7 +260,7 @@ def _begins_page(element: Element) -> bool:
     """Whether a header holds a section below the title of the page, as those of AsciiDoc's manual pages do."""
     headings = list(element.iter(*HEADINGS))
     text = headings[1].getnext() if len(headings) > 1 else None
-    return text is not None and text.tag in {"p", "div"} and bool(_prose(text)) and not _is_mostly_links(text)
+    return text is not None and text.tag in {"p", "div"} and bool(prose_length(text)) and not _is_mostly_links(text)
 
 
 def _is_one_of_many(element: Element) -> bool:
@@ -283,19 +283,12 @@ def _is_note(attributes: dict[str, str]) -> bool:
 
 
 def _is_mostly_links(element: Element) -> bool:
-    return 2 * _prose(element) < len(plain_text(element))
+    return 2 * prose_length(element) < len(plain_text(element))
 
 
 def _holds_more(element: Element, most: int) -> bool:
     """Whether an element has more than `most` characters of text outside links."""
-    return _length()(element) > most and _prose(element) > most
-
-
-def _prose(element: Element) -> int:
-    """Count the characters of text outside links."""
-    links = _outer_links()(element)
-    linked = sum(len("".join(link.itertext())) if len(link) else len(link.text or "") for link in links)
-    return int(_length()(element)) - linked
+    return text_length(element) > most and prose_length(element) > most
 
 
 def _make_label(element: Element) -> None:
@@ -330,21 +323,3 @@ _STEPS: tuple[tuple[Callable[[Element], bool], float], ...] = (
     (_is_container, 0.8),
 )
 """Tests for the main content, each within the element found before, with the least share of its text."""
-
-
-@cache
-def _length() -> Callable[[Element], float]:
-    """Return the function that counts the characters of an element, with white space collapsed."""
-    from lxml import etree
-
-    path: Callable[[Element], float] = etree.XPath("string-length(normalize-space(.))")
-    return path
-
-
-@cache
-def _outer_links() -> Callable[[Element], list[Element]]:
-    """Return the function that lists the links of an element, itself included, without those within another link."""
-    from lxml import etree
-
-    path: Callable[[Element], list[Element]] = etree.XPath("descendant-or-self::a[not(ancestor::a)]")
-    return path

@@ -2,7 +2,7 @@
 
 import re
 
-from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, drop, replace_content, subelement
+from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, all_text, drop, replace_content, subelement
 
 _LANGUAGE = re.compile(
     r"(?:(?<!\S)(?:language-|lang-|highlight-source-|highlight-text-|highlight-)|\bbrush:\s*|(?<!\S)sourceCode\s+)([\w+#.-]+)"
@@ -58,9 +58,9 @@ def _text(pre: Element) -> str:
             element.tail = "\n" + (element.tail or "")
         elif element.tag == "button" or _NOT_CODE.search(element.get("class") or ""):
             drop(element)
-        elif element.tag in _BLOCKS_OF_LINES and not "".join(element.itertext()).endswith("\n"):
+        elif element.tag in _BLOCKS_OF_LINES and not all_text(element).endswith("\n"):
             element.tail = "\n" + (element.tail or "")
-    return "".join(pre.itertext())
+    return all_text(pre)
 
 
 def _language(pre: Element) -> str:

@@ -25,9 +25,9 @@ _TARGET = re.compile(r"link-target-(\d+)-of-page")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\"$<>\[\]\\^`{|}]")
 """Characters of a link target that Markdown does not take as they are."""
 _UNSAFE_OR_BRACKET = re.compile(rf"{_UNSAFE.pattern}|[()]")
-_TAG = re.compile(
-    r"^(?P<before>[ >]*(?:(?:[-*+]|\d+\.)[ ]+)*)<(?=[a-z/!?])(?!https?:|mailto:)", re.MULTILINE | re.IGNORECASE
-)
+_TAG = re.compile(r"<(?=[a-z/!?])(?!https?:|mailto:)", re.IGNORECASE)
+_LINE_START = re.compile(r"[ >]*(?:(?:[-*+]|\d+\.)[ ]+)*")
+"""Signs of quotations and lists before the text of a line."""
 
 
 def convert_tree(root: Element, *, base_url: str | None = None, page_url: str = "") -> str:
@@ -98,9 +98,15 @@ def _with_escaped_tags(markdown: str) -> str:
     pieces: list[str] = []
     end = 0
     for start, after in unfenced_spans(markdown):
-        pieces += (markdown[end:start], _TAG.sub(r"\g<before>\\<", markdown[start:after]))
-        end = after
-    return "".join(pieces)
+        place = start
+        while (tag := _TAG.search(markdown, place, after)) is not None:
+            line = max(markdown.rfind("\n", start, tag.start()) + 1, start)
+            if _LINE_START.fullmatch(markdown, line, tag.start()):
+                pieces += (markdown[end : tag.start()], "\\")
+                end = tag.start()
+            line_end = markdown.find("\n", tag.start(), after)
+            place = line_end if line_end >= 0 else after  # only the first `<` of a line can start it
+    return "".join((*pieces, markdown[end:]))
 
 
 @cache

@@ -2,7 +2,16 @@
 
 import re
 
-from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
+from sourcebook.parsing.html.tree import (
+    HEADINGS,
+    Element,
+    all_text,
+    drop,
+    plain_text,
+    replace_content,
+    subelement,
+    unwrap,
+)
 
 _PERMALINK_TEXT = frozenset(
     {"", "#", "¶", "§", "⁋", "🔗", "⚓", "\u200b", "\ufeff", "\uf0c1", "permalink", "link", "anchor"}
@@ -20,7 +29,7 @@ def tidy_links(root: Element) -> None:
         target = link.get("href")
         if target is None or _SCRIPT_URL.match(target):
             unwrap(link)
-        elif is_permalink(link) or not any(text.strip() for text in link.itertext()):
+        elif is_permalink(link) or not (all_text(link) if len(link) else link.text or "").strip():
             drop(link)
         elif link.get("title") is not None:
             link.set("title", "")  # it mostly repeats the text or the target of the link

@@ -15,6 +15,9 @@ OWN_END = "\ue004"
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
+_CONTROLS = bytes((*range(9), 0x0B, *range(0x0E, 0x20), 0x7F))
+_MARKS = (HEADING_START, HEADING_END, CODE_NEWLINE, OWN_START, OWN_END)
+_DIGITS_OF_MARKS = ("e00", "E00", "5734")
 # Two patterns, because a choice between a character and `&#` takes three times as long.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\ue004]")
 _UNWANTED_REFERENCE = re.compile(r"&#(?:x0*e00[0-4]|0*5734[4-8])(?:;|(?![0-9a-f]))", re.IGNORECASE)
@@ -86,7 +89,7 @@ def parse_page(text: str, *, xml: bool = False) -> Element | None:
             and such elements always is.
     """
     xml = xml or (text.lstrip().startswith("<?xml") and _WHOLE.search(text) is not None)
-    text = _PAGE_END.sub("", _without_doctype(_UNWANTED_REFERENCE.sub("", _UNWANTED.sub("", text))))
+    text = _PAGE_END.sub("", _without_doctype(_without_unwanted(text)))
     if len(text) > _LONG_PAGE:
         text = _with_fewer_attributes(text)
     tree, complete, has_errors = _parse(text)
@@ -141,9 +144,17 @@ def unwrap(element: Element) -> None:
     drop(element)
 
 
+def all_text(element: Element) -> str:
+    """Return the text of an element and of all elements in it."""
+    from lxml import etree
+
+    text: str = etree.tostring(element, method="text", encoding="unicode", with_tail=False)
+    return text
+
+
 def plain_text(element: Element) -> str:
     """Return an element's text with white space collapsed."""
-    text = "".join(element.itertext()) if len(element) else element.text or ""
+    text = all_text(element) if len(element) else element.text or ""
     return " ".join(text.split())
 
 
@@ -151,6 +162,16 @@ def replace_content(element: Element, text: str) -> None:
     """Replace the content of an element by text and drop its attributes; the text after it stays."""
     element.clear(keep_tail=True)
     element.text = text
+
+
+def _without_unwanted(text: str) -> str:
+    """Drop control characters and our own marks, which are looked for in ways that are quicker than a pattern."""
+    encoded = text.encode()
+    if len(encoded.translate(None, _CONTROLS)) < len(encoded) or any(mark in text for mark in _MARKS):
+        text = _UNWANTED.sub("", text)
+    if "&#" in text and any(digits in text for digits in _DIGITS_OF_MARKS):
+        text = _UNWANTED_REFERENCE.sub("", text)
+    return text
 
 
 def _without_doctype(text: str) -> str:
@@ -176,7 +197,7 @@ def _as_browsers_read(text: str, least: float) -> Element | None:
 
 def _readable(tree: Element) -> int:
     """Count the characters of a tree outside scripts, styles and form controls, white space aside."""
-    everything = len("".join("".join(tree.itertext()).split()))
+    everything = len("".join(all_text(tree).split()))
     return everything - sum(len("".join((element.text or "").split())) for element in tree.iter(*_RAW))
 
 

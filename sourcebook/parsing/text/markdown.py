@@ -11,7 +11,7 @@ from sourcebook.model.document import Block, BlockKind, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.front_matter import read_front_matter
-from sourcebook.parsing.text.single_line import single_line
+from sourcebook.parsing.text.plain_blocks import plain_blocks
 from sourcebook.parsing.text.spans import cover, trimmed
 from sourcebook.parsing.text.titles import document_title, plain_title
 
@@ -86,6 +86,18 @@ def _sections(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
 
 def _section_blocks(text: str, begin: int, end: int) -> Iterator[Block]:
     section = text[begin:end]
+    plain = plain_blocks(section)
+    if plain is None:
+        yield from _parsed_blocks(section, begin)
+        return
+    for block in plain:
+        start, after = trimmed(section, block.start, block.end)
+        title = plain_title(block.title) if block.level else ""
+        yield Block(block.kind, begin + start, begin + after, level=block.level, title=title)
+
+
+def _parsed_blocks(section: str, begin: int) -> Iterator[Block]:
+    """Yield the blocks of a section as markdown-it reads them."""
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(section)), len(section)]
     tokens = _parser().parse(section)
     for position, token in enumerate(tokens):
@@ -110,5 +122,4 @@ def _parser() -> MarkdownIt:
     """Return a parser of block structure only: inline content is a third of the work, and only headings need it."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.disable("inline")
-    parser.block.ruler.before("table", "single_line", single_line)
     return parser

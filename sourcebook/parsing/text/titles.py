@@ -23,6 +23,8 @@ _PLACEHOLDER = re.compile(
 )
 """Titles that programs write: Enscript Output, PowerPoint Presentation, Microsoft Word - letter.doc, untitled."""
 _NAME_LINE = re.compile(r"[^\s,][^\n]{0,120}? (?:-{1,2}|–|—) \S")
+_MARKS = re.compile(r"[\\`*_\[\]<&!\n]")
+"""Characters that may begin or end something else than text."""
 _LONGEST_INLINE = 2000
 """Characters of a heading above which its Markdown is kept as it is."""
 
@@ -30,7 +32,7 @@ _LONGEST_INLINE = 2000
 def plain_title(inline_markdown: str) -> str:
     """Return a heading's text without emphasis, links, HTML and images, cut to 300 characters, on one line."""
     text = inline_markdown
-    if len(text) <= _LONGEST_INLINE and not text.isalnum():
+    if len(text) <= _LONGEST_INLINE and _MARKS.search(text) is not None:
         text = "".join(_text(_inline().parseInline(text)))
     return cut_title(text)
 
