@@ -1,4 +1,4 @@
-"""Text that looks like a heading and is none, by its place: at the end of a page, in a figure, in a list, in sentences."""
+"""Text that looks like a heading and is none, by its place: at the end of a page, in a figure, in a list."""
 
 import re
 from collections.abc import Iterator, Sequence
