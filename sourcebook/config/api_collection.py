@@ -63,7 +63,7 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     ChunkingSettings: frozenset({"tokens", "overlap", "context"}),
     EmbeddingSettings: frozenset({"model", "dimensions", "precision", "device", "generated_indexes"}),
     GenerationSettings: frozenset({"activate", "gate", "keep"}),
-    ParsingSettings: frozenset({"parser", "ocr", "html", "timeout", "longest"}),
+    ParsingSettings: frozenset({"parser", "ocr", "ocr_languages", "html", "timeout", "longest"}),
     SpeechSettings: frozenset({"engine", "model", "language", "max_hours", "max_bytes"}),
     RedactionSettings: frozenset({"at", "categories", "region"}),
     DocumentType: frozenset({"paths", "fields"}),

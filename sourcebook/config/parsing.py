@@ -1,9 +1,9 @@
 """The settings of parsing: `parsing:` of a collection."""
 
 from datetime import timedelta
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from sourcebook.config.field_types import ByteCount, Duration, FilePath, Settings
 from sourcebook.config.html_part import HtmlPart
@@ -13,6 +13,7 @@ SAVED_PAGE: HtmlPart = "body"
 """Part of a saved page that is kept where no setting names one."""
 _MEMORY = 2_000_000_000
 _MEMORY_WITH_MODELS = 4_000_000_000
+_LANGUAGE = r"(script/)?[A-Za-z]{2,20}(_[A-Za-z]{1,10})*"
 _LEAST_SHARE = 500_000_000
 _LEAST_SHARE_WITH_MODELS = 2_000_000_000
 _MEMORY_OF_OCR = 1_400_000_000
@@ -26,6 +27,9 @@ class ParsingSettings(Settings):
         default=None, description="the folder of docling's models; without it docling downloads them"
     )
     ocr: bool = Field(default=True, strict=True, description="true or false")
+    ocr_languages: tuple[Annotated[str, StringConstraints(strict=True, pattern=rf"^{_LANGUAGE}$")], ...] = Field(
+        default=(), max_length=8, description="up to 8 of Tesseract's names of languages, such as [rus, ara]"
+    )
     html: Literal["auto", "main", "body", "everything"] = Field(
         default="auto", description="auto, main, body or everything"
     )

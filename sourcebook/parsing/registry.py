@@ -263,6 +263,8 @@ def parsers_revision() -> str:
 
 def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
+    if parser.uses_ocr and settings.ocr and settings.ocr_languages and parser.name != "docling":
+        return f"tesserocr-{_version('tesserocr')}-{'-'.join(settings.ocr_languages)}"
     if parser.name == "docling" and settings.models:
         return f"models-{settings.models}"
     return settings.html if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else ""

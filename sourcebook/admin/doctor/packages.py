@@ -51,6 +51,7 @@ MODULES = {
         "wcmatch",
         "xlrd",
     ),
+    "ocr": ("tesserocr",),
     "web": (
         "aiohttp",
         *(("backports.zstd",) if sys.version_info < (3, 14) else ()),
@@ -106,6 +107,7 @@ PURPOSES = {
     "embedded": "the embedded database server",
     "cli": "this command and its configuration",
     "parsing": "reading documents, with docling",
+    "ocr": "scans in more scripts, with Tesseract",
     "web": "reading web sites, with crawl4ai",
     "speech": "transcribing recordings, with Whisper",
     "openai": "vectors and reranking from a provider",

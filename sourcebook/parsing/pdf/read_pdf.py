@@ -36,7 +36,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
             "the PDF has no pages; it was cut off or written wrongly, so save it again", FailureClass.EMPTY
         )
     found = list(read_pages(content))
-    readable = readable_pages(content, found, ocr=settings.ocr)
+    readable = readable_pages(content, found, ocr=settings.ocr, languages=settings.ocr_languages)
     body = without_running_heads(readable.pages)
     written = write_markdown(build_document(body.pages, outline=properties.outline, heads=body.kept), boxes=True)
     empty = not written.markdown.strip()

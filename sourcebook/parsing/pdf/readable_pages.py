@@ -20,13 +20,16 @@ class ReadablePages:
     """Numbers of recognised pages with their confidence (0 to 1), of pages that lack letters, and of unread pages."""
 
 
-def readable_pages(content: bytes, found: Sequence[TextPage], *, ocr: bool) -> ReadablePages:
+def readable_pages(
+    content: bytes, found: Sequence[TextPage], *, ocr: bool, languages: tuple[str, ...] = ()
+) -> ReadablePages:
     """Return each page with its text layer, or with the OCR of its picture where that finds more.
 
     Args:
         content: The whole file.
         found: The pages of the file.
         ocr: Whether OCR reads pages without a usable text layer.
+        languages: Tesseract's names of languages whose letters RapidOCR does not know.
     """
     chosen = {one.page.number: one.page for one in found if one.layer in ("usable", "damaged")}
     damaged = {one.page.number for one in found if one.layer == "damaged"}
@@ -37,7 +40,7 @@ def readable_pages(content: bytes, found: Sequence[TextPage], *, ocr: bool) -> R
     if ocr and wanting:
         from sourcebook.parsing.pdf.ocr.rendered_pages import recognise_pages
 
-        for one in recognise_pages(content, wanting):
+        for one in recognise_pages(content, wanting, languages):
             number = one.page.number
             own = chosen.get(number)
             if own is not None and _letters(one.page) < _LEAST_RECOGNISED * _letters(own):

@@ -8,6 +8,7 @@ from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
+from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
 from sourcebook.parsing.pdf.text_runs import runs
@@ -49,7 +50,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
             else:
                 first = without_single_marks(heights.corrected(boxes.corrected(page_words(page))))
                 words = second.better_words(first, page, number, boxes)
-                yield _text_page(page, number, words)
+                yield _text_page(page, number, without_plot_points(words))
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:

@@ -10,10 +10,17 @@ from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.text.decode import clean
 
-_BOLD = re.compile(r"bold|black|heavy|demi|medium|cmbx|cmssbx|-b$|[,-]bd", re.IGNORECASE)
-_ITALIC = re.compile(r"italic|oblique|slanted|cmti|cmsl|-it?$", re.IGNORECASE)
+_TEX = r"(?:cm|sf|ec|tc|la|lh|pl|cs)"
+"""Families of TeX's Computer Modern: the same faces in encodings for other letters, as SFBX1000 for CMBX10."""
+_BOLD = re.compile(
+    rf"bold|black|heavy|demi|medium|-medi|{_TEX}(?:ss)?(?:bx|xc|sx|b)(?:ti|sl)?\d|-b$|[,-]bd", re.IGNORECASE
+)
+_ITALIC = re.compile(
+    rf"(?<!cap)ital|oblique|slant|{_TEX}(?:bx)?(?:ti|sl|bi|bl)\d|{_TEX}(?:ssi|sltt|itt)\d|-it?$", re.IGNORECASE
+)
 _MONOSPACED = re.compile(
-    r"mono(?!type)|courier|consol|cmtt|cmsltt|typewriter|menlo|monaco|inconsolata|lettergothic|fixed|terminal",
+    rf"mono(?!type)|courier|consol|{_TEX}(?:tt|sltt|itt|st|it)\d|nimbusmon|typewriter|menlo|monaco|inconsolata"
+    r"|lettergothic|fixed|terminal",
     re.IGNORECASE,
 )
 _NARROW = re.compile(r"[ijlt.,;:|']")

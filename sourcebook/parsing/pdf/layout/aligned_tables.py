@@ -23,6 +23,8 @@ _LONGEST_CELL = 90
 """Characters of the median cell above which columns are prose."""
 _BULLET = re.compile(r"[\u2460-\u24ff\u25a0-\u27bf]")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
+_TITLE = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?\s+[^\W\d_]{3}")
+"""Number of a section within another, and a word."""
 _NUMBER = re.compile(r"[(\-–+]?[€$£]?\d[\d.,\s]*[%)]?")
 
 
@@ -98,12 +100,19 @@ def _is_justified(rows: Sequence[Row], start: int, end: int) -> bool:
 
 def _is_text(row: Row) -> bool:
     """Tell whether a row is code, a list item or a numbered section instead of cells."""
-    if row.line.monospaced or len(row.runs) != 2:
-        return row.line.monospaced
+    if row.line.monospaced or _is_bold_title(row):
+        return True
+    if len(row.runs) != 2:
+        return False
     first = row.runs[0].text
     if _BULLET.fullmatch(first):
         return True
     return list_mark(f"{first} x") is not None or _SECTION.fullmatch(first) is not None
+
+
+def _is_bold_title(row: Row) -> bool:
+    """Tell whether a row is bold and begins with the number of a section and a word, as no row of cells does."""
+    return row.line.bold and len(row.runs) < 3 and _TITLE.match(row.line.text) is not None
 
 
 def _gaps(row: Row) -> list[_Gap]:

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
 from sourcebook.parsing.pdf.layout.heading_labels import labels, of_many_sections
+from sourcebook.parsing.pdf.layout.heading_places import out_of_place
 from sourcebook.parsing.pdf.layout.heading_surroundings import below_titles, in_sentences, repeated
 from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 
@@ -39,6 +40,7 @@ def without_false_headings(
         *in_sentences(found),
         *below_titles(found),
         *repeated(found),
+        *out_of_place(found),
     }
     return [
         replace(one, kind="paragraph")

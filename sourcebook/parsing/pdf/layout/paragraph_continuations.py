@@ -14,6 +14,11 @@ _MOST_BESIDE = 3
 """Most complete paragraphs, such as those of a box, between the two parts of a paragraph."""
 _MOST_PASSED_OVER = 40
 """Most elements between the two parts of a paragraph."""
+_MOST_MOVED = 120
+"""Most characters of the second part or of what is between, whichever is less.
+
+A longer part stays where it is, so that the order of the document is never far from that of its pages.
+"""
 
 
 def join_across_columns(
@@ -41,16 +46,29 @@ def join_across_columns(
 
 def _open_end(result: Sequence[Element | PlacedTable], one: Element) -> tuple[int, Element] | None:
     """Return the index of the paragraph that continues with `one`, and the paragraph, or None."""
+    moved = 0
     for back in range(1, min(_MOST_PASSED_OVER, len(result)) + 1):
         before = result[-back]
-        if isinstance(before, PlacedTable) or before.kind in _PASSED_OVER:
-            continue
-        if _goes_on(before, one):
+        passed_over = isinstance(before, PlacedTable) or before.kind in _PASSED_OVER
+        if isinstance(before, Element) and not passed_over and _goes_on(before, one):
             return len(result) - back, before
+        moved += _letters(before)
+        if min(moved, len(one.text)) > _MOST_MOVED:
+            return None
         # Text beside the paragraph, such as a box, is complete; the paragraph continues in lower case.
+        if isinstance(before, PlacedTable) or passed_over:
+            continue
         if back > _MOST_BESIDE or not one.text[0].islower() or not _SENTENCE_END.search(before.text):
             return None
     return None
+
+
+def _letters(one: Element | PlacedTable) -> int:
+    """Return the characters of a text, or of a table and its caption; none of a running head."""
+    if isinstance(one, Element):
+        return 0 if one.kind == "running head" else len(one.text)
+    caption = 0 if one.caption is None else len(one.caption.text)
+    return caption + sum(len(cell.text) for cell in one.table.cells)
 
 
 def _goes_on(before: Element, one: Element) -> bool:

@@ -1,5 +1,6 @@
 """Tables with drawn lines."""
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +13,11 @@ from sourcebook.parsing.pdf.layout.rows import rows
 
 _LEAST_FILLED = 0.4
 """Share of cells with text below which a grid is a form's frame or a drawing."""
+_LEAST_LEVEL = 0.7
+"""Share of a cell's lines that are level with numbers beside them; formulas may be higher than their line."""
+_LEAST_NUMBERS = 0.7
+"""Share of a cell's lines that are numbers at which each is a row."""
+_NUMBERS = re.compile(r"(?=.*\d)[\d.,()\s%*+\-\u2212\u2013$€£]+")
 _MOST_LINES = 30
 """Lines in one cell above which a grid is a frame around columns of text."""
 
@@ -99,15 +105,22 @@ def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:
 
 def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
     """Return the tops of the rows of text in one row of the grid, or nothing where it is a single row."""
-    tops = [sorted(row.line.top for row in cell) for cell in cells if cell]
+    held = [cell for cell in cells if cell]
+    tops = [sorted(row.line.top for row in cell) for cell in held]
     if len(tops) < 2 or min(map(len, tops)) < 3:
         return []
     longest = max(tops, key=len)
+    numbers = any(_are_numbers(cell) for cell in held if len(cell) == len(longest))
+    fewest, level = (3.0, _LEAST_LEVEL) if numbers else (0.8 * len(longest), 1.0)  # no number goes on in a second line
     for other in tops:
         beside = sum(any(abs(top - place) < 2 for place in longest) for top in other)
-        if beside < len(other) or len(other) < 0.8 * len(longest):
+        if beside < level * len(other) or len(other) < fewest:
             return []
     return longest
+
+
+def _are_numbers(cell: Sequence[Row]) -> bool:
+    return sum(_NUMBERS.fullmatch(row.line.text) is not None for row in cell) >= _LEAST_NUMBERS * len(cell)
 
 
 def _header_rows(grid: Grid) -> int:

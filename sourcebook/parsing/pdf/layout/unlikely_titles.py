@@ -8,7 +8,9 @@ from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
 _OPERATOR = re.compile(r"[=<>\u2190-\u22ff\u2a00-\u2aff±×÷∝]")
 """Signs of formulas."""
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_LETTER_OF_FORMULA = re.compile(r"[\U0001d400-\U0001d7ff]")
+"""Letters and digits that are only in formulas."""
+_WORD = re.compile(r"[^\W\d_\U0001d400-\U0001d7ff]{3,}")
 _SIGN = re.compile(r"(?!\(\w{1,4}\)\s)[\\(){}\[\]<>\u2329\u232a\u27e8\u27e9\u3008\u3009+=,;|*/&%$@^~_\u2660-\u2667-]")
 """Sign with which formulas, commands and patterns begin, and no title; `(2) Oil` begins with a number."""
 _COMMAND = re.compile(r"\s--?\w|[{}\\<>|=]|\w[._]\w")
@@ -37,8 +39,8 @@ def is_no_title(lines: Sequence[Line], text: str, style: TextStyle) -> bool:
 
 
 def is_formula(text: str) -> bool:
-    """Tell whether a text has a sign of formulas, and less than half of its letters in words."""
-    if _OPERATOR.search(text) is None:
+    """Tell whether a text has a sign or letter of formulas, and less than half of its letters in words."""
+    if _OPERATOR.search(text) is None and _LETTER_OF_FORMULA.search(text) is None:
         return False
     return 2 * sum(map(len, _WORD.findall(text))) < sum(map(str.isalnum, text))
 

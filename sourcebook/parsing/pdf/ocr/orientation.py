@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sourcebook.parsing.pdf.ocr.engine import Pixels, Quads, Reading, cut_out, find_lines, read_lines
+from sourcebook.parsing.pdf.ocr.engine import Pixels, Quads, Reading, cut_out, find_lines
 from sourcebook.parsing.pdf.ocr.geometry import half_turned, half_turned_lines, heights, lengths, sideways
+from sourcebook.parsing.pdf.ocr.line_readers import LineReader
 
 _SAMPLE = 6
 """Lines of the sample that is read."""
@@ -21,14 +22,14 @@ _CLEARLY_BETTER = 0.1
 """Gain in confidence by which the page upside down is the better one."""
 
 
-def turn_upright(pixels: Pixels) -> tuple[Pixels, Quads, int]:
+def turn_upright(pixels: Pixels, read_lines: LineReader) -> tuple[Pixels, Quads, int]:
     """Return the upright picture, its lines, and its clockwise rotation in degrees: 0, 90, 180 or 270."""
     rotation = 0
     quads = find_lines(pixels)
     if _mostly_sideways(quads):
         pixels, rotation = np.ascontiguousarray(np.rot90(pixels)), 270
         quads = find_lines(pixels)
-    if _upside_down(pixels, quads):
+    if _upside_down(pixels, quads, read_lines):
         quads = half_turned_lines(quads, width=pixels.shape[1], height=pixels.shape[0])
         pixels, rotation = half_turned(pixels), (rotation + 180) % 360
     return pixels, quads, rotation
@@ -39,7 +40,7 @@ def _mostly_sideways(quads: Quads) -> bool:
     return bool(long[sideways(quads)].sum() > long.sum() / 2)
 
 
-def _upside_down(pixels: Pixels, quads: Quads) -> bool:
+def _upside_down(pixels: Pixels, quads: Quads, read_lines: LineReader) -> bool:
     quads = quads[~sideways(quads)]
     shape = lengths(quads) / np.maximum(heights(quads), 1)
     cuts = cut_out(pixels, quads[np.argsort(np.abs(shape - _SAMPLE_LENGTH), kind="stable")[:_SAMPLE]])

@@ -34,18 +34,23 @@ Print gives 0.9 and more, even blurred, noisy or pale print. Specks give 0.2, ph
 _LETTER = re.compile(r"\w")
 
 
-def recognise(image: "Image") -> RecognisedPage:
+def recognise(image: "Image", languages: tuple[str, ...] = ()) -> RecognisedPage:
     """Read the picture of a page, rotated by 0, 90, 180 or 270 degrees and slightly skewed.
 
-    The models know Latin, Chinese and Japanese letters.
+    RapidOCR's models know Latin, Chinese and Japanese letters.
+
+    Args:
+        image: Picture of the page.
+        languages: Tesseract's names of further languages, such as `rus`.
 
     Raises:
-        MissingDependencyError: RapidOCR is installed without its models.
+        MissingDependencyError: RapidOCR is installed without its models, or Tesseract without a language.
     """
     import numpy as np
 
-    from sourcebook.parsing.pdf.ocr.engine import cut_out, read_lines
+    from sourcebook.parsing.pdf.ocr.engine import cut_out
     from sourcebook.parsing.pdf.ocr.geometry import half_turned, heights, lengths, sideways
+    from sourcebook.parsing.pdf.ocr.line_readers import line_reader
     from sourcebook.parsing.pdf.ocr.orientation import turn_upright
 
     scale = _scale(image.width, image.height)
@@ -53,7 +58,8 @@ def recognise(image: "Image") -> RecognisedPage:
     if min(size) < _SHORTEST_SIDE:
         return RecognisedPage(image.width, image.height, rotation=0, lines=())
     small = image.convert("RGB").resize(size, reducing_gap=2.0)
-    pixels, quads, rotation = turn_upright(np.ascontiguousarray(np.asarray(small)[:, :, ::-1]))
+    read_lines = line_reader(languages)
+    pixels, quads, rotation = turn_upright(np.ascontiguousarray(np.asarray(small)[:, :, ::-1]), read_lines)
     cuts = cut_out(pixels, quads)
     readings = read_lines(cuts)
     for place in np.flatnonzero(sideways(quads)):  # these were cut out as if they ran downwards

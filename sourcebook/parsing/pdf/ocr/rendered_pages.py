@@ -31,7 +31,9 @@ class RecognisedPdfPage:
     """The picture; lengths in pixels."""
 
 
-def recognise_pages(content: bytes, numbers: Sequence[int]) -> Iterator[RecognisedPdfPage]:
+def recognise_pages(
+    content: bytes, numbers: Sequence[int], languages: tuple[str, ...] = ()
+) -> Iterator[RecognisedPdfPage]:
     """Render pages and yield their text, one page in memory at a time.
 
     A page up to A4 is rendered at 175 dpi, a larger page with as many pixels as A4, which bounds the memory. Pages too
@@ -40,10 +42,11 @@ def recognise_pages(content: bytes, numbers: Sequence[int]) -> Iterator[Recognis
     Args:
         content: The whole file.
         numbers: Page numbers, counted from 1.
+        languages: Tesseract's names of languages whose letters RapidOCR does not know.
 
     Raises:
         ParseError: The file does not open.
-        MissingDependencyError: RapidOCR is installed without its models.
+        MissingDependencyError: RapidOCR is installed without its models, or Tesseract without a language.
     """
     from pypdfium2 import PdfDocument, PdfiumError
 
@@ -59,7 +62,7 @@ def recognise_pages(content: bytes, numbers: Sequence[int]) -> Iterator[Recognis
                 image, points_per_pixel = _render(document[number - 1])
             except (PdfiumError, IndexError):
                 continue
-            recognised = recognise(image)
+            recognised = recognise(image, languages)
             yield RecognisedPdfPage(
                 layout_page(recognised, number=number, points_per_pixel=points_per_pixel), recognised
             )

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 _POINTS_PER_INCH = 72
 _OFF = "it is a picture and OCR is off: set parsing.ocr to true"
 _EMPTY = "no text is seen in the picture"
-_UNREADABLE = "what is written in the picture cannot be read: OCR knows Latin, Chinese and Japanese letters"
+_UNREADABLE = (
+    "what is written in the picture cannot be read: OCR knows Latin, Chinese and Japanese letters, and others where "
+    "parsing.ocr_languages names them"
+)
 
 
 def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
@@ -39,7 +42,7 @@ def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         count = frame_count(picture)
         if not settings.ocr:
             return ParsedDocument("", (), page_count=count, metadata=properties, nothing_to_read=_OFF)
-        recognised = _recognise(picture)
+        recognised = _recognise(picture, settings.ocr_languages)
 
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
@@ -73,13 +76,13 @@ class _Recognised:
         return facts | ({"recognition_confidence": self.confidence} if self.confidence else {})
 
 
-def _recognise(picture: "ImageFile") -> _Recognised:
+def _recognise(picture: "ImageFile", languages: tuple[str, ...]) -> _Recognised:
     from sourcebook.parsing.pdf.ocr.recognise import recognise
     from sourcebook.parsing.pdf.ocr.recognised_page import layout_page
 
     found = _Recognised()
     for number, (frame, shrunk) in enumerate(frames(picture), start=1):
-        page = recognise(frame)
+        page = recognise(frame, languages)
         points_per_pixel = shrunk * _POINTS_PER_INCH / (resolution(picture) or _POINTS_PER_INCH)
         found.pages.append(layout_page(page, number=number, points_per_pixel=points_per_pixel))
         found.unread += page.unread

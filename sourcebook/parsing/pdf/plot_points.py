@@ -1,0 +1,45 @@
+"""Points of plots, which files hold as letters of a symbol font, such as `l` of ZapfDingbats for a disc."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from sourcebook.parsing.pdf.words import Word
+
+_FEWEST = 12
+"""Points of a plot on a page; fewer may be the bullets of a list."""
+_MOST_LEVEL = 0.5
+"""Share of the points that are level with a word; bullets and signs in the cells of a table are."""
+_LEVEL = 0.5
+"""Largest distance between the middle of a point and that of a word on its line, in points."""
+
+
+def without_plot_points(words: Sequence[Word]) -> list[Word]:
+    """Return the words of a page without those of fonts that show one sign alone, scattered beside its lines."""
+    fonts: dict[str, list[Word]] = {}
+    for word in words:
+        fonts.setdefault(word.font, []).append(word)
+    points = {font for font, shown in fonts.items() if len(shown) >= _FEWEST and _is_one_sign(shown)}
+    if not points:
+        return list(words)
+    levels = sorted(_middle(word) for word in words if word.font not in points)
+    scattered = {font for font in points if _are_scattered(fonts[font], levels)}
+    return [word for word in words if word.font not in scattered]
+
+
+def _is_one_sign(words: Sequence[Word]) -> bool:
+    sign = words[0].text[0]
+    return not sign.isdigit() and all(word.text == sign * len(word.text) for word in words)
+
+
+def _are_scattered(points: Sequence[Word], levels: Sequence[float]) -> bool:
+    return sum(_is_level(point, levels) for point in points) < _MOST_LEVEL * len(points)
+
+
+def _is_level(point: Word, levels: Sequence[float]) -> bool:
+    middle = _middle(point)
+    place = bisect_left(levels, middle - _LEVEL)
+    return place < len(levels) and levels[place] <= middle + _LEVEL
+
+
+def _middle(word: Word) -> float:
+    return (word.top + word.bottom) / 2
