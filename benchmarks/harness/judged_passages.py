@@ -25,8 +25,6 @@ WHERE entry.generation_id = ANY(%s) AND entry.chunk_id = ANY(%s)
 """
 LEGS = ("both", "words", "vectors", "other_both", "other_vectors")
 """Fields of `RelevanceModel`."""
-OF_ONE_MODEL = ("both", "vectors")
-"""Those of them that each embedding model has of its own."""
 _QUANTITIES = {
     "both": ("cosine", "matched", "cosine_margin", "keyword_margin"),
     "words": ("matched", "keyword_margin"),

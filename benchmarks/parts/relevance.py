@@ -2,25 +2,16 @@
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple
 
 from benchmarks.corpora.asked_questions import SMALL, asked_questions, collections_of
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.calibration import Bin, expected_calibration_error, reliability
-from benchmarks.harness.judged_passages import (
-    LEGS,
-    OF_ONE_MODEL,
-    JudgedSearch,
-    fit_model,
-    judged_searches,
-    weights_of,
-)
+from benchmarks.harness.judged_passages import LEGS, JudgedSearch, fit_model, judged_searches, weights_of
 from benchmarks.harness.library import Library
 from benchmarks.harness.report import Row, say
-from sourcebook.embedding.multilingual_e5 import packed_file
-from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.relevance import FITTED, FITTED_BY_MODEL, RELEVANT_FROM, RelevanceModel
+from sourcebook.search.relevance import FITTED, RELEVANT_FROM, RelevanceModel
 
 _LARGEST_ERROR = 0.08
 _LARGEST_CHANGE = 0.3
@@ -36,20 +27,16 @@ def run(bench: Bench) -> list[Row]:
     if not bench.retrieval_sets:
         return [Row("expected calibration error", None, note="run with --retrieval FOLDER, which holds scifact/")]
     collections = collections_of(bench.retrieval_sets)
-    models = [BUNDLED_NAME, MULTILINGUAL_NAME] if packed_file() is not None else [BUNDLED_NAME]
-    found: list[Row] = []
-    for number, name_of_model in enumerate(models):
-        library = bench.library(f"relevance-{number}", collections=list(collections), model=name_of_model)
-        for name, known in collections.items():
-            known.write(library.files_of(name))
-        documents = sum(len(known.documents) for known in collections.values())
-        say(f"  first ingest of {documents:,} documents with {name_of_model} …")
-        library.ingest()
-        rows, diagram = measure(ask(library, bench), name_of_model)
-        found += rows if number == 0 else [replace(row, measure=f"{row.measure}, {name_of_model}") for row in rows]
-        if bench.options.diagram is not None and number == 0:
-            bench.options.diagram.write_text(diagram, encoding="utf-8")
-    return found
+    library = bench.library("relevance", collections=list(collections))
+    for name, known in collections.items():
+        known.write(library.files_of(name))
+    say(f"  first ingest of {sum(len(known.documents) for known in collections.values()):,} documents …")
+    library.ingest()
+    searches = ask(library, bench)
+    rows, diagram = measure(searches)
+    if bench.options.diagram is not None:
+        bench.options.diagram.write_text(diagram, encoding="utf-8")
+    return rows
 
 
 def ask(library: Library, bench: Bench) -> list[JudgedSearch]:
@@ -64,14 +51,12 @@ def ask(library: Library, bench: Bench) -> list[JudgedSearch]:
     return found
 
 
-def measure(searches: Sequence[JudgedSearch], name_of_model: str = BUNDLED_NAME) -> tuple[list[Row], str]:
+def measure(searches: Sequence[JudgedSearch]) -> tuple[list[Row], str]:
     """Return the rows of the table, and the reliability diagram as SVG."""
-    in_use = FITTED_BY_MODEL[name_of_model]
-    of_model = LEGS if in_use is FITTED else OF_ONE_MODEL
     fitted_on = [each for each in searches if not each.is_reported]
     reported = [each for each in searches if each.is_reported]
     model = fit_model(fitted_on)
-    for legs in of_model:
+    for legs in LEGS:
         say(f"  {legs}: {getattr(model, legs)}")
     names = list(dict.fromkeys(each.collection for each in reported if not each.collection.endswith(SMALL)))
     sources = {each.collection: each.source for each in reported}
@@ -89,14 +74,14 @@ def measure(searches: Sequence[JudgedSearch], name_of_model: str = BUNDLED_NAME)
         note = f"answerable questions alone {expected_calibration_error(_bins(other, own)):.3f}"
         rows.append(Row(f"expected calibration error, {name} held back", error, "share", _LARGEST_ERROR, note))
         refused = _refused(other, foreign)
-        note = f"its own {_percent(_refused(other, own))}; not held back {_percent(_refused(in_use, foreign))}, "
-        note += _percent(_refused(in_use, own))
+        note = f"its own {_percent(_refused(other, own))}; not held back {_percent(_refused(FITTED, foreign))}, "
+        note += _percent(_refused(FITTED, own))
         rows.append(Row(f"questions of other sets refused, {name} held back", refused, "%", note=note))
-    difference = _largest_difference(model, in_use, of_model)
+    difference = _largest_difference(model)
     rows.append(
         Row("coefficients in use against fitted ones: largest difference", difference, "share", _LARGEST_CHANGE)
     )
-    rows += _refusals(reported, names, in_use)
+    rows += _refusals(reported, names)
     return rows, reliability_diagram(held_back)
 
 
@@ -114,16 +99,16 @@ def _bins(model: RelevanceModel, searches: Sequence[JudgedSearch]) -> list[Bin]:
     )
 
 
-def _refusals(reported: Sequence[JudgedSearch], names: Sequence[str], in_use: RelevanceModel) -> Iterator[Row]:
+def _refusals(reported: Sequence[JudgedSearch], names: Sequence[str]) -> Iterator[Row]:
     """Yield the shares of questions that are refused: of other sets, answerable, and without their documents."""
     whole = [each for each in reported if each.collection in names]
     foreign, own = ([each for each in whole if each.kind == kind] for kind in ("foreign", "own"))
     for legs in LEGS[:-1]:  # a search by the last one alone refuses nothing
         least, most = (_LEAST_REFUSED, _MOST_REFUSED) if legs == "both" else (None, None)
-        refused = _refused(in_use, foreign, legs)
+        refused = _refused(FITTED, foreign, legs)
         yield Row(f"questions of other sets refused, {legs}", refused, "%", least, at_least=True)
-        yield Row(f"answerable questions refused, {legs}", _refused(in_use, own, legs), "%", most)
-    gone = _refused(in_use, [each for each in reported if each.kind == "removed"])
+        yield Row(f"answerable questions refused, {legs}", _refused(FITTED, own, legs), "%", most)
+    gone = _refused(FITTED, [each for each in reported if each.kind == "removed"])
     yield Row("refused: questions whose documents are left out", gone, "%", note="the collection has others like them")
 
 
@@ -136,11 +121,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _largest_difference(model: RelevanceModel, in_use: RelevanceModel, of_model: Sequence[str]) -> float:
+def _largest_difference(model: RelevanceModel) -> float:
     differences: list[float] = [
-        abs(fitted - used)
-        for legs in of_model
-        for fitted, used in zip(astuple(getattr(model, legs)), astuple(getattr(in_use, legs)), strict=True)
+        abs(fitted - in_use)
+        for legs in LEGS
+        for fitted, in_use in zip(astuple(getattr(model, legs)), astuple(getattr(FITTED, legs)), strict=True)
     ]
     return max(differences)
 

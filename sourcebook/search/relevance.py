@@ -12,11 +12,11 @@ other half.
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, Self
 
-from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.search.fusion import FIRST_DEPTH, Candidate, LegResult
 
 RELEVANT_FROM: Final = 0.06
@@ -81,11 +81,11 @@ class RelevanceModel:
     """Coefficients for each combination of legs."""
 
     both: Coefficients
-    """Words, and cosines of the model that it was fitted on."""
+    """Words, and cosines of all-MiniLM-L6-v2."""
     words: Coefficients
     """Words alone."""
     vectors: Coefficients
-    """Cosines of that model alone."""
+    """Cosines of all-MiniLM-L6-v2 alone."""
     other_both: Coefficients
     """Words, and cosines of a model on which nothing was fitted."""
     other_vectors: Coefficients
@@ -139,12 +139,6 @@ FITTED: Final = RelevanceModel(
     other_both=Coefficients(-5.37, standing=0.7, matched=6.17, keyword_margin=1.11),
     other_vectors=Coefficients(-3.73, standing=0.8, cosine_margin=1.69),
 )
-"""Fitted on all-MiniLM-L6-v2; what has no cosines in it, or those of an unknown model, serves all."""
-FITTED_BY_MODEL: Final[Mapping[str, RelevanceModel]] = {
-    BUNDLED_NAME: FITTED,
-    MULTILINGUAL_NAME: replace(FITTED, both=FITTED.both, vectors=FITTED.vectors),
-}
-"""By the name of the embedding model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +149,6 @@ class Background:
     """Cosine similarities of the first 100 entries of the vector leg, best first; empty without the leg."""
     is_known: bool = False
     """Whether the coefficients were fitted on the cosines of the embedding model."""
-    model: RelevanceModel = FITTED
-    """Coefficients for the passages of this search."""
     language_weight: float = 1.0
     weights: Mapping[str, float] = field(default_factory=dict)
     """idf times occurrences of each word of the query, its stand-ins in place of one that has some; empty without the
@@ -175,12 +167,9 @@ class Background:
         vector, keyword = legs.get("vector", LegResult()), legs.get("keyword", LegResult())
         terms = keyword.terms or ()
         stood_for = {term.stands_for for term in terms}
-        names = {model.partition(":")[0] for model in models} or {BUNDLED_NAME}
-        fitted = FITTED_BY_MODEL.get(names.pop()) if len(names) == 1 else None
         return cls(
             tuple(cosine for _, cosine in vector.ranking[:FIRST_DEPTH]),
-            fitted is not None,
-            fitted or FITTED,
+            all(model.partition(":")[0] == BUNDLED_NAME for model in models),
             vector.language_weight,
             {term.token: term.weight for term in terms if term.token not in stood_for},
             tuple(score for _, score in keyword.ranking[:2]),

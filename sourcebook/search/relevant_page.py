@@ -7,7 +7,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.search.fusion import Candidate, RankedList
-from sourcebook.search.relevance import DECIDING, RELEVANT_FROM, Background
+from sourcebook.search.relevance import DECIDING, FITTED, RELEVANT_FROM, Background
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.search_scope import SearchScope
 
@@ -74,8 +74,7 @@ def relevant_page(
         )
         for each in judged_once
     }
-    fitted = {chunk: made[id(found)].model for chunk, found in legs.items()}
-    relevances = {chunk: fitted[chunk].relevance(known) for chunk, known in evidence.items()}
+    relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
     is_demanded = bool(request.query.phrases or request.query.titles) or ranked.has_named_files
     nothing_relevant = best < RELEVANT_FROM and background.can_refuse and not is_demanded
@@ -85,7 +84,7 @@ def relevant_page(
         shown = [] if nothing_relevant else list(page)
     return RelevantPage(
         tuple(each._replace(relevance=relevances[each.chunk_id]) for each in shown),
-        tuple(fitted[each.chunk_id].explain(evidence[each.chunk_id]) for each in page) if request.explain else (),
+        tuple(FITTED.explain(evidence[each.chunk_id]) for each in page) if request.explain else (),
         nothing_relevant,
         len(page) - len(shown),
     )
