@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,6 +31,8 @@ _SECONDS_TO_LISTEN: Final = 1.0
 """Seconds after which the listener looks whether anybody still follows a request."""
 _SECONDS_WITHOUT_DATABASE: Final = 1.0
 """Seconds between two attempts while the database is away."""
+_SECONDS_BETWEEN_LISTS: Final = 0.5
+"""Seconds between two states of a list, which changes with each of its requests."""
 _REQUEST: Final = TypeAdapter(WorkRequest)
 _log = logging.getLogger(__name__)
 
@@ -43,7 +45,8 @@ class EventStream(StreamingResponse):
 
 @dataclass(eq=False, slots=True)
 class _Follower:
-    number: int
+    number: int | None
+    """Id of the request; None for all of them."""
     loop: asyncio.AbstractEventLoop
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -69,8 +72,8 @@ class WorkEvents:
         return len(self._followers)
 
     @contextmanager
-    def followed(self, number: int) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever a request may have changed; to be used in an event loop."""
+    def followed(self, number: int | None) -> Iterator[asyncio.Event]:
+        """Give an event that is set whenever a request, or any where None, may have changed; for an event loop."""
         follower = _Follower(number, asyncio.get_running_loop())
         with self._lock:
             self._followers.add(follower)
@@ -113,7 +116,7 @@ class WorkEvents:
     def _wake(self, number: int | None) -> None:
         """Wake those who follow a request; everybody where it is None."""
         with self._lock:
-            woken = [each for each in self._followers if number in (None, each.number)]
+            woken = [each for each in self._followers if number is None or each.number in (None, number)]
         for each in woken:
             try:
                 each.loop.call_soon_threadsafe(each.changed.set)
@@ -171,3 +174,33 @@ async def stream(
                 if time.monotonic() - shown >= SECONDS_BETWEEN_SIGNS:
                     shown = time.monotonic()
                     yield KEEPALIVE_COMMENT
+
+
+async def stream_of_list(events: WorkEvents, look: Callable[[], tuple[bytes, bool] | None]) -> AsyncIterator[bytes]:
+    """Yield the states of a list of requests as server-sent events, until no request of it runs or waits.
+
+    Args:
+        events: the notifications.
+        look: returns the event that tells the list, and whether a request of it has not ended; None where the list
+            no longer exists for the caller; called in a thread.
+    """
+    with events.followed(None) as changed:
+        told, shown = b"", time.monotonic()
+        while not events.is_over:
+            changed.clear()
+            with suppress(DatabaseError):  # it comes back, or the client goes
+                found = await run_in_threadpool(look)
+                if found is None:
+                    return
+                event, is_live = found
+                if event != told:
+                    told, shown = event, time.monotonic()
+                    yield event
+                if not is_live:
+                    return
+            await asyncio.sleep(_SECONDS_BETWEEN_LISTS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), _SECONDS_BETWEEN_LOOKS)
+            if time.monotonic() - shown >= SECONDS_BETWEEN_SIGNS:
+                shown = time.monotonic()
+                yield KEEPALIVE_COMMENT

@@ -77,7 +77,7 @@ def test_progress_is_shown_until_it_ends(base: Stages, open_server: Client) -> N
     over = browser.open(f"/work/{work.id}")
     assert "<script>canary()</script> is away" in over.text
     assert "hx-sse:connect" not in over.with_id("work")[1]
-    assert "hx-get" not in browser.open("/work").with_id("work")[1]
+    assert "hx-sse:connect" not in browser.open("/work").with_id("work")[1]
 
 
 def heard(answer: HTTPResponse) -> Iterator[tuple[str, Page]]:
@@ -111,6 +111,32 @@ def test_progress_comes_as_events_within_a_second(base: Stages, open_server: Cli
         assert (name, part.acting()) == ("", [])
         assert "<script>canary()</script>" in part.text
         assert [name for name, _ in events] == ["ended"]
+
+
+def test_the_list_comes_as_events(base: Stages, open_server: Client) -> None:
+    """Of the requests that the page shows, until all have ended; a request that comes meanwhile is among them."""
+    first = base.knowledge.request_work("handbook", actor="key web")
+    page = Browser(open_server).open("/work?collection=handbook")
+    address = page.with_id("work")[1]["hx-sse:connect"] or ""
+    assert address.startswith("/work/events?collection=handbook")
+    assert Browser(open_server).get("/work/events?state=asleep").status == 400
+    with opened(open_server, address) as answer, base.connection() as connection:
+        events = heard(answer)
+        assert "for a worker" in next(events)[1].text
+        claim_work(connection, worker="host:7")
+        record_progress(connection, first.id, "documents", 3, 9, 0)
+        began = time.monotonic()
+        assert any("reading documents, 3 of 9" in part.text for _, part in events)
+        assert time.monotonic() - began < 2
+        second = ask_for_work(connection, "handbook", asked_by="key web", idempotency_key="second")
+        ask_for_work(connection, "personnel", asked_by="key web")
+        end_work(connection, first.id, "failed", "<script>canary()</script>\nis away")
+        name, part = next(each for each in events if f"/work/{second.id}" in each[1].links)
+        assert (name, part.acting()) == ("", [])
+        assert "personnel" not in part.text
+        assert claim_work(connection, worker="host:7") is not None
+        end_work(connection, second.id, "succeeded")
+        assert [name for name, _ in events][-1] == "ended"
 
 
 def test_events_end_with_the_key(base: Stages) -> None:

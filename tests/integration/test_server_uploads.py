@@ -15,6 +15,7 @@ from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.audit import audit_events
 from sourcebook.admin.collections import collection_names
 from tests.integration.http_server import Answer, Client, serving
+from tests.integration.mcp_client import Agent, over_http
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
@@ -272,9 +273,15 @@ def test_a_full_disk_is_named(base: Stages, monkeypatch: pytest.MonkeyPatch) -> 
     def full(path: Any, flags: int, *more: Any, **named: Any) -> int:
         return real("/dev/full", os.O_WRONLY) if flags & os.O_CREAT else real(path, flags, *more, **named)
 
+    async def work(agent: Agent) -> None:
+        assert "there is no space for the upload" in await agent.refused(
+            "ingest_documents", collection="handbook", documents=[{"name": "a.md", "text": "# A"}]
+        )
+
     with serving(base.knowledge, requires_key=False) as client:
         monkeypatch.setattr(os, "open", full)
         answer = send(client, form(("a.md", TIDES)))
+        over_http(client.port, work)
         monkeypatch.undo()
     assert answer.status == 507
     assert json.loads(answer.content)["detail"].startswith("there is no space")

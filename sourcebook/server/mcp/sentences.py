@@ -16,6 +16,8 @@ from sourcebook.errors import (
     SourcebookError,
     UnknownCollectionError,
     UnknownDocumentError,
+    UploadError,
+    UploadSpaceError,
 )
 from sourcebook.server.mcp.catalogue import OfferedTool
 from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
@@ -60,6 +62,12 @@ def sentence(error: Exception, *, is_local: bool) -> str:
             return "there is no such document"
         case DatabaseError(is_temporary=True):
             return f"{error.detail}: try again in a few seconds"
+        case UploadSpaceError() if not is_local:
+            _log.error("an upload failed: %s", error)
+            return "there is no space for the upload on the server; nothing of it was kept"
+        case UploadError() if not is_local:
+            _log.error("an upload failed: %s", error)
+            return "uploads cannot be stored now; the server's log says why"
         case SourcebookError():
             _log.error("a request failed: %s", error)
             if is_local:

@@ -10,18 +10,21 @@ from starlette.responses import Response
 from sourcebook.admin.collections import collection_names
 from sourcebook.admin.work_requests import STATES, WorkRequest
 from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import WriterForm, led_to
-from sourcebook.server.page.rendering import is_partial, part_of_page, render, short_uri, web_address
+from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
 from sourcebook.server.page.visitors import SignInError, Visitor, visitor_of
 from sourcebook.server.routes.work import events_of, visible_work
 from sourcebook.server.visibility import NotFoundError, seen_collections
-from sourcebook.server.work_events import EventStream, stream
+from sourcebook.server.work_events import EventStream, WorkEvents, stream, stream_of_list
 
 router = APIRouter(include_in_schema=False)
 _A_PAGE: Final = 30
 """Requests of a page."""
 _IDS: Final = 1 << 63
+_Before = Annotated[int | None, Query(ge=1, lt=_IDS)]
 _STAGES: Final = {
     "raw_files": "looking through folders",
     "crawled_pages": "fetching pages",
@@ -44,9 +47,49 @@ def show_work(
     visitor: Visitor,
     collection: str = "",
     state: str = "",
-    before: Annotated[int | None, Query(ge=1, lt=_IDS)] = None,
+    before: _Before = None,
 ) -> Response:
-    """Show a page of the requests, the newest first; to a script that asks again, the list alone."""
+    """Show a page of the requests, the newest first."""
+    listed = _listed(request, knowledge, visitor, collection, state, before)
+    return render(request, "work.html", is_first=before is None, states=STATES, **listed)
+
+
+@router.get("/work/events")
+def follow_list(
+    request: Request,
+    knowledge: Knowledge,
+    visitor: Visitor,
+    collection: str = "",
+    state: str = "",
+    before: _Before = None,
+) -> Response:
+    """Return the list of a page of requests as server-sent events, until all of them have ended.
+
+    An event without a name is the part of the page that shows the list; the last one is named `ended`.
+    """
+    _listed(request, knowledge, visitor, collection, state, before)
+    events = events_of(request)
+
+    def look() -> tuple[bytes, bool] | None:
+        try:
+            present = visitor_of(request)  # the key may have been revoked
+            listed = _listed(request, knowledge, present, collection, state, before)
+        except (NotFoundError, SignInError):
+            return None
+        return format_sse_event(data_str=part_of_page(request, "work_rows.html", **listed)), listed["is_live"]
+
+    return _event_stream(events, stream_of_list(events, look))
+
+
+def _listed(
+    request: Request, knowledge: KnowledgeBase, visitor: Grant, collection: str, state: str, before: int | None
+) -> dict[str, Any]:
+    """Return what the list of a page of requests shows.
+
+    Raises:
+        QueryError: there is no such state.
+        NotFoundError: the collection does not exist for the visitor.
+    """
     if state and state not in STATES:
         raise QueryError("there is no such state of work")
     with knowledge.database.connection() as connection:
@@ -58,19 +101,15 @@ def show_work(
     sees_nothing = chosen is not None and not chosen
     found = [] if sees_nothing else knowledge.work_requests(chosen, states=states, before=before, limit=_A_PAGE + 1)
     shown = found[:_A_PAGE]
-    return render(
-        request,
-        "work_list.html" if is_partial(request) else "work.html",
-        requests=shown,
-        is_live=any(not each.has_ended for each in shown),
-        older=shown[-1].id if len(found) > _A_PAGE else None,
-        is_first=before is None,
-        before=before,
-        asked={"collection": collection, "state": state},
-        collections=names,
-        states=STATES,
+    return {
+        "requests": shown,
+        "is_live": any(not each.has_ended for each in shown),
+        "older": shown[-1].id if len(found) > _A_PAGE else None,
+        "before": before,
+        "asked": {"collection": collection, "state": state},
+        "collections": names,
         **_words(request),
-    )
+    }
 
 
 @router.get("/work/{number}")
@@ -99,13 +138,17 @@ def follow_request(number: int, request: Request, knowledge: Knowledge, visitor:
         part = part_of_page(request, "work_standing.html", work=work, **_words(request))
         return format_sse_event(data_str=part, id=str(work.revision))
 
-    async def told() -> AsyncIterator[bytes]:
-        async for event in stream(events, number, look, after=0, show=show):
+    return _event_stream(events, stream(events, number, look, after=0, show=show))
+
+
+def _event_stream(events: WorkEvents, told: AsyncIterator[bytes]) -> EventStream:
+    async def all_told() -> AsyncIterator[bytes]:
+        async for event in told:
             yield event
         if not events.is_over:  # the page asks again where the server was told to end
             yield format_sse_event(data_str=".", event="ended")
 
-    return EventStream(told(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+    return EventStream(all_told(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
 
 @router.post("/work")
