@@ -13,6 +13,7 @@ from sourcebook.cli.commands import (
     apply,
     backup,
     completion,
+    context,
     doctor,
     documents,
     evaluate,
@@ -83,6 +84,7 @@ pipeline.register(app)
 apply.register(app)
 plan.register(app)
 search.register(app)
+context.register(app)
 similar.register(app)
 judge.register(app)
 queries.register(app)

@@ -6,15 +6,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from sourcebook.client.of_the_server import as_redacted
+from sourcebook.client.of_the_server import as_redacted, plain_reranking, storable
 from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
+from sourcebook.client.remote_contexts import RemoteContexts
 from sourcebook.client.remote_documents import RemoteDocuments
 from sourcebook.client.remote_reports import RemoteReports
 from sourcebook.client.remote_uploads import RemoteUploads
 from sourcebook.client.remote_work import RemoteWork
 from sourcebook.client.server_connection import ServerConnection
-from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
     from sourcebook.search.filters import Filters
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from sourcebook.search.results import SearchResults
 
 
-class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteCollections, RemoteDocuments, RemoteUploads):
+class RemoteKnowledgeBase(
+    RemoteContents, RemoteReports, RemoteWork, RemoteCollections, RemoteDocuments, RemoteUploads, RemoteContexts
+):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
     Methods, results and errors are those of `KnowledgeBase`. A server that is away raises `DatabaseUnavailableError`,
@@ -119,7 +121,7 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
             log=log,
         )
         body = {
-            "query": _storable(query),
+            "query": storable(query),
             "collections": _names(request),
             "limit": limit,
             "mode": mode,
@@ -130,7 +132,7 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
             "neighbours": neighbours,
             "group_by": group_by,
             "diversity": diversity,
-            "rerank": _plain_reranking(request.rerank),
+            "rerank": plain_reranking(request.rerank),
             "literal": literal,
             "typos": typos,
             "explain": explain,
@@ -177,7 +179,7 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
         as_redacted(unredacted)
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
         body = {
-            "document": document if isinstance(document, int) else _storable(str(document)),
+            "document": document if isinstance(document, int) else storable(str(document)),
             "passage": passage,
             "collection": collection,
             "collections": _names(checked),
@@ -223,18 +225,3 @@ class RemoteKnowledgeBase(RemoteContents, RemoteReports, RemoteWork, RemoteColle
 
 def _names(request: "SearchRequest") -> list[str] | None:
     return None if request.collections is None else list(request.collections)
-
-
-def _storable(text: str) -> str:
-    """Return a text without lone surrogates, which JSON cannot carry; `KnowledgeBase` reads `?` for them, too."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _plain_reranking(rerank: "Reranking | None") -> dict[str, Any] | None:
-    if rerank is None:
-        return None
-    values = asdict(rerank)
-    of_the_server = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
-    if values.pop("device") != "auto" or any(value is not None for value in of_the_server):
-        raise QueryError("a server chooses how its own models compute, and from whom it gets others: give a name alone")
-    return values

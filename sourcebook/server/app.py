@@ -23,6 +23,7 @@ from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.routes import (
     collection_changes,
     collections,
+    context,
     document_changes,
     document_files,
     documents,
@@ -117,6 +118,7 @@ def create_app(
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     for module in (
         search,
+        context,
         facets,
         collections,
         collection_changes,

@@ -166,6 +166,7 @@ ORDER = [
     "plan",
     "usage",
     "search",
+    "context",
     "similar",
     "facets",
     "retrieval",

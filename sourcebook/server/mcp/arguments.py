@@ -1,11 +1,12 @@
 """Arguments of the tools; an unknown one is refused by its name."""
 
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 from sourcebook.search.filters import Filters
+from sourcebook.server.context_types import ContextQuery
 from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
 from sourcebook.server.types import SearchQuery
 
@@ -39,6 +40,16 @@ class SearchArguments(_Budgeted, SearchQuery):
         default=None,
         description=f'Conditions on the documents, such as {{"languages": "en", "kinds": ["page"]}}: {_CONDITIONS}.',
     )
+
+
+class ContextArguments(_Budgeted, ContextQuery):
+    """Arguments of `get_context`: every option of `KnowledgeBase.context`, but the tokenizer and formats of blocks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": []})
+
+    format: Literal["markdown", "xml"] = "markdown"
+    tokenizer: Literal["bound"] = Field(default="bound", description="An upper bound for every model counts.")
+    filters: dict[str, Any] | None = Field(default=None, description=f"Conditions on the documents: {_CONDITIONS}.")
 
 
 class ListArguments(_Budgeted):
