@@ -52,7 +52,7 @@ def _languages() -> list[Row]:
                     if tokenizer == USUAL_ENCODING and max_tokens >= _MATTER:
                         fullness.append(tokens / max_tokens)
         say(f"  {language}: {over} of {made} over, the least full {min(fullness):.3f}")
-    note = f"{made} contexts: {len(DECLARATION)} languages, {len(_BUDGETS)} budgets from 50 to 100,000, every format, Markdown by the bound as well"
+    note = f"{made} contexts: {len(DECLARATION)} languages, {len(_BUDGETS)} budgets from 50 to 100,000, every format"
     return [
         Row("contexts over their budget, recounted by bpe-openai", over, "", 0, note),
         Row("tokens of the budget that are used, the least", min(fullness), "share", _FULL, at_least=True),
@@ -79,7 +79,7 @@ def _documents(text: str) -> list[SearchResult]:
 def _result(document: int, ordinal: int, text: str) -> SearchResult:
     start = ordinal * 10_000
     return SearchResult(
-        document, "made-up", f"https://example.org/{document}/page.html", f"Document {document}", ("Part",), "part", None,
+        document, "made-up", f"https://example.org/{document}/page", f"Document {document}", ("Part",), "part", None,
         None, None, ordinal, text, 1.0, 1, None, 1, start_char=start, end_char=start + len(text), generation=1,
     )  # fmt: skip
 

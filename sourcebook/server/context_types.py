@@ -1,14 +1,14 @@
 """The type of a request for a context; the answer is `ContextResult` of the library."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.context.request import MOST_TOKENS, USUAL_TOKENS
 from sourcebook.context.results import ContextFormat
 from sourcebook.search.context import MOST_NEIGHBOURS
 from sourcebook.search.request import MOST_CHARACTERS, MOST_RESULTS
-from sourcebook.server.types import FusionSettings, Number, RerankingSettings, Share, Whole
+from sourcebook.server.types import FusionSettings, Number, RerankingSettings, Share, Whole, as_whole
 
 _EXAMPLE: dict[str, JsonValue] = {"question": "How long do the batteries last?", "max_tokens": 2_000}
 
@@ -30,8 +30,8 @@ class ContextQuery(BaseModel):
     tokenizer: str | None = Field(
         default=None, max_length=100, description="bound, an encoding such as o200k_base, or a model of OpenAI."
     )
-    passages: Whole | None = Field(
-        default=None, ge=1, le=MOST_RESULTS, description="Passages to search at a time; by default by the budget."
+    passages: Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS), BeforeValidator(as_whole)] | None = Field(
+        default=None, description="Passages to search at a time; by default by the budget."
     )
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     filters: dict[str, Any] | None = Field(
