@@ -34,6 +34,7 @@ PARTS = {
     "fields": "nDCG@10 of BM25F, with weights for title, headings and text, against BM25",
     "strategy": "nDCG@10 of the strategy by query against the fixed one, on judged sets and on 200 mixed queries",
     "snippets": "answers in the snippets of passages without a word of the query, and the time of finding them",
+    "context": "contexts for language models in 32 languages: budget, fullness, citations, time after the search",
     "redaction": "recall and precision of redaction by category, its speed, its first use, finds where there are none",
     "ask": "answers of a language model: citations that resolve, questions refused, planted instructions",
     "places": "whether results cite the exact section, page or second, on 720 questions of known places",

@@ -8,5 +8,5 @@ from typing import Final
 
 _FILE: Final = Path(__file__).with_name("declaration.tsv")
 _LINES: Final = _FILE.read_text(encoding="utf-8").splitlines()
-DECLARATION: Final[dict[str, str]] = dict(line.split("\t") for line in _LINES)  # type: ignore[misc]
+DECLARATION: Final[dict[str, str]] = dict(line.split("\t") for line in _LINES)
 """Text by ISO 639-1 code."""

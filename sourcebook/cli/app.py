@@ -14,6 +14,7 @@ from sourcebook.cli.commands import (
     ask,
     backup,
     completion,
+    context,
     doctor,
     documents,
     evaluate,
@@ -86,6 +87,7 @@ pipeline.register(app)
 apply.register(app)
 plan.register(app)
 search.register(app)
+context.register(app)
 similar.register(app)
 ask.register(app)
 related.register(app)

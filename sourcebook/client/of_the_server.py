@@ -1,6 +1,12 @@
 """Arguments of `KnowledgeBase` that are the server's to decide: who acts, and whether redaction is lifted."""
 
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
 from sourcebook.errors import QueryError
+
+if TYPE_CHECKING:
+    from sourcebook.search.reranking.settings import Reranking
 
 
 def check_actor(actor: str | None) -> None:
@@ -21,3 +27,23 @@ def as_redacted(unredacted: bool) -> None:
     """
     if unredacted:
         raise QueryError("a server shows to nobody what a collection redacts: leave unredacted out")
+
+
+def storable(text: str) -> str:
+    """Return a text without lone surrogates, which JSON cannot carry; `KnowledgeBase` reads `?` for them, too."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def plain_reranking(rerank: "Reranking | None") -> dict[str, Any] | None:
+    """Return a reranking as JSON.
+
+    Raises:
+        QueryError: it says how the model computes, or from whom it comes.
+    """
+    if rerank is None:
+        return None
+    values = asdict(rerank)
+    of_the_server = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
+    if values.pop("device") != "auto" or any(value is not None for value in of_the_server):
+        raise QueryError("a server chooses how its own models compute, and from whom it gets others: give a name alone")
+    return values

@@ -6,17 +6,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from sourcebook.client.of_the_server import as_redacted
+from sourcebook.client.of_the_server import as_redacted, plain_reranking, storable
 from sourcebook.client.remote_answers import RemoteAnswers
 from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
+from sourcebook.client.remote_contexts import RemoteContexts
 from sourcebook.client.remote_documents import RemoteDocuments
 from sourcebook.client.remote_relating import RemoteRelating
 from sourcebook.client.remote_reports import RemoteReports
 from sourcebook.client.remote_uploads import RemoteUploads
 from sourcebook.client.remote_work import RemoteWork
 from sourcebook.client.server_connection import ServerConnection
-from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
     from sourcebook.search.filters import Filters
@@ -35,6 +35,7 @@ class RemoteKnowledgeBase(
     RemoteRelating,
     RemoteUploads,
     RemoteAnswers,
+    RemoteContexts,
 ):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
@@ -134,7 +135,7 @@ class RemoteKnowledgeBase(
             expand=expand,
         )
         body = {
-            "query": _storable(query),
+            "query": storable(query),
             "collections": _names(request),
             "limit": limit,
             "mode": mode,
@@ -145,7 +146,7 @@ class RemoteKnowledgeBase(
             "neighbours": neighbours,
             "group_by": group_by,
             "diversity": diversity,
-            "rerank": _plain_reranking(request.rerank),
+            "rerank": plain_reranking(request.rerank),
             "literal": literal,
             "typos": typos,
             "explain": explain,
@@ -194,7 +195,7 @@ class RemoteKnowledgeBase(
         as_redacted(unredacted)
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
         body = {
-            "document": document if isinstance(document, int) else _storable(str(document)),
+            "document": document if isinstance(document, int) else storable(str(document)),
             "passage": passage,
             "collection": collection,
             "collections": _names(checked),
@@ -240,18 +241,3 @@ class RemoteKnowledgeBase(
 
 def _names(request: "SearchRequest") -> list[str] | None:
     return None if request.collections is None else list(request.collections)
-
-
-def _storable(text: str) -> str:
-    """Return a text without lone surrogates, which JSON cannot carry; `KnowledgeBase` reads `?` for them, too."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _plain_reranking(rerank: "Reranking | None") -> dict[str, Any] | None:
-    if rerank is None:
-        return None
-    values = asdict(rerank)
-    of_the_server = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
-    if values.pop("device") != "auto" or any(value is not None for value in of_the_server):
-        raise QueryError("a server chooses how its own models compute, and from whom it gets others: give a name alone")
-    return values

@@ -27,7 +27,7 @@ class Rendered:
 
     @property
     def counted(self) -> str:
-        """What is counted: the text, or the blocks as JSON."""
+        """Text to count: its own, or the blocks as JSON."""
         return self.text or as_json(self.blocks)
 
 

@@ -58,14 +58,19 @@ class ContextRequest:
             ModelError: the tokenizer cannot be read.
             MissingDependencyError: the tokenizer needs a package that is not installed.
         """
-        if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or not 1 <= max_tokens <= MOST_TOKENS:
+        if not _is_whole(max_tokens, MOST_TOKENS):
             raise QueryError(f"max_tokens is {max_tokens!r}; it must be a whole number from 1 to {MOST_TOKENS:,}")
         if format not in get_args(ContextFormat):
             raise QueryError(f"the format is {format!r}; it must be one of {', '.join(get_args(ContextFormat))}")
         if passages is None:
             passages = min(MOST_RESULTS, max(_FEWEST_PASSAGES, max_tokens // _TOKENS_A_PASSAGE))
-        elif isinstance(passages, bool) or not isinstance(passages, int) or not 1 <= passages <= MOST_RESULTS:
+        elif not _is_whole(passages, MOST_RESULTS):
             raise QueryError(f"passages is {passages!r}; it must be a whole number from 1 to {MOST_RESULTS:,}, or None")
         search = SearchRequest.checked(question, collections, passages, **options)
         counter = token_counter(tokenizer, may_load=may_load)
         return cls(question, search, max_tokens, format, counter, counter.name)  # type: ignore[arg-type]
+
+
+def _is_whole(value: object, most: int) -> bool:
+    """Return whether a value is a whole number from 1 to another one."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most

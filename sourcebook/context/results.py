@@ -45,7 +45,7 @@ class ContextSource:
     content_hash: str | None
     """sha256 of the content that was published, in hexadecimal; None where the collection redacts it."""
     relevance: float
-    """That of its best passage, 0 to 1."""
+    """Relevance of its best passage, 0 to 1."""
     runs: tuple[SourceRun, ...]
     """In reading order."""
     kind: str = "file"

@@ -30,6 +30,7 @@ from sourcebook.server.routes import (
     ask,
     collection_changes,
     collections,
+    context,
     document_changes,
     document_files,
     documents,
@@ -127,6 +128,7 @@ def create_app(
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     for module in (
         search,
+        context,
         facets,
         collections,
         collection_changes,

@@ -32,11 +32,16 @@ def search_as_asked(
     options["collections"] = searched_collections(knowledge, grant, asked.collections, asked.generation)
     if isinstance(asked.fusion, FusionSettings):
         options["fusion"] = Fusion(**asked.fusion.model_dump())
-    options["rerank"] = _reranking(asked.rerank, rerankers)
+    options["rerank"] = asked_reranking(asked.rerank, rerankers)
     return knowledge.search(asked.query, **options)
 
 
-def _reranking(asked: RerankingSettings | str | None, rerankers: Collection[str]) -> Reranking | None:
+def asked_reranking(asked: RerankingSettings | str | None, rerankers: Collection[str]) -> Reranking | None:
+    """Return the reranking that a request asks for.
+
+    Raises:
+        QueryError: it names another model than those that the server may load.
+    """
     if asked is None:
         return None
     settings = RerankingSettings(model=asked) if isinstance(asked, str) else asked

@@ -181,6 +181,7 @@ ORDER = [
     "plan",
     "usage",
     "search",
+    "context",
     "similar",
     "ask",
     "facets",

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.search.filters import Filters
+from sourcebook.server.context_types import ContextQuery
 from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
 from sourcebook.server.types import SearchQuery
 
@@ -40,6 +41,16 @@ class SearchArguments(_Budgeted, SearchQuery):
         default=None,
         description=f'Conditions on the documents, such as {{"languages": "en", "kinds": ["page"]}}: {_CONDITIONS}.',
     )
+
+
+class ContextArguments(_Budgeted, ContextQuery):
+    """Arguments of `get_context`: every option of `KnowledgeBase.context`, but the tokenizer and formats of blocks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": []})
+
+    format: Literal["markdown", "xml"] = "markdown"
+    tokenizer: Literal["bound"] = Field(default="bound", description="An upper bound for every model counts.")
+    filters: dict[str, Any] | None = Field(default=None, description=f"Conditions on the documents: {_CONDITIONS}.")
 
 
 class ListArguments(_Budgeted):
