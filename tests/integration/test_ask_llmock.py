@@ -46,12 +46,12 @@ def test_faults_of_services(stages: Stages, service: Any) -> None:
         answer = knowledge.ask(QUESTION)
         assert answer.text == ANSWER, faults
         assert answer.prompt_tokens is not None
-        judge(state.journal.records()).assert_ok(strict=True)
+        judge(state.journal.records(wait=5)).assert_ok(strict=True)
     state.reset()
     state.scenarios.add(Fail(401, times=None))
     with pytest.raises(ModelError, match="refuses the key"):
         knowledge.ask(QUESTION)
-    assert len(state.journal.records()) == 1
+    assert len(state.journal.records(wait=5)) == 1
 
     state.reset()
     calls = (ToolCall("search", {"query": "power of the gauge"}),)
@@ -59,7 +59,7 @@ def test_faults_of_services(stages: Stages, service: Any) -> None:
     state.scenarios.add(Reply(ANSWER, times=9))
     events = list(knowledge.ask_stream(QUESTION))
     assert [event.query for event in events if isinstance(event, ToolUse)][:1] == [QUESTION]
-    assert not judge(state.journal.records()).errors
+    assert not judge(state.journal.records(wait=5)).errors
 
 
 def test_a_model_that_calls_tools_by_itself(stages: Stages, service: Any) -> None:
