@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from threading import Thread
@@ -178,7 +178,7 @@ def obeying(asked: AskedChat) -> Chat:
 def _digest(knowledge: KnowledgeBase) -> str:
     """Return what a question could have changed, as text."""
     shown: list[Any] = [each.as_dict() for each in knowledge.documents(removed=True)]
-    shown += [each.as_dict() for each in knowledge.sources()]
+    shown += [asdict(each) for each in knowledge.sources()]
     return json.dumps(shown, default=str, sort_keys=True)
 
 

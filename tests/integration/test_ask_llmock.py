@@ -1,6 +1,7 @@
 """Answers of a server that others wrote, llmock, which breaks as services do and judges its client."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -15,12 +16,12 @@ ANSWER = "The batteries of the tide gauge last fourteen months [1]."
 
 
 @pytest.fixture
-def service() -> "Iterator[llmock.LLMockServer]":
+def service() -> Iterator[Any]:
     with llmock.LLMockServer() as service:
         yield service
 
 
-def test_faults_of_services(stages: Stages, service: "llmock.LLMockServer") -> None:
+def test_faults_of_services(stages: Stages, service: Any) -> None:
     """A client that retries what is worth it, waits as it is told, and takes no half of an answer for a whole one."""
     from llmock.scenarios import Fail, Reply, StreamFault, ToolCall, ToolFault
     from llmock.verdict import judge
@@ -45,12 +46,12 @@ def test_faults_of_services(stages: Stages, service: "llmock.LLMockServer") -> N
         answer = knowledge.ask(QUESTION)
         assert answer.text == ANSWER, faults
         assert answer.prompt_tokens is not None
-        judge(state.journal.records()).assert_ok(strict=True)
+        judge(state.journal.records(wait=5)).assert_ok(strict=True)
     state.reset()
     state.scenarios.add(Fail(401, times=None))
     with pytest.raises(ModelError, match="refuses the key"):
         knowledge.ask(QUESTION)
-    assert len(state.journal.records()) == 1
+    assert len(state.journal.records(wait=5)) == 1
 
     state.reset()
     calls = (ToolCall("search", {"query": "power of the gauge"}),)
@@ -58,10 +59,10 @@ def test_faults_of_services(stages: Stages, service: "llmock.LLMockServer") -> N
     state.scenarios.add(Reply(ANSWER, times=9))
     events = list(knowledge.ask_stream(QUESTION))
     assert [event.query for event in events if isinstance(event, ToolUse)][:1] == [QUESTION]
-    assert not judge(state.journal.records()).errors
+    assert not judge(state.journal.records(wait=5)).errors
 
 
-def test_a_model_that_calls_tools_by_itself(stages: Stages, service: "llmock.LLMockServer") -> None:
+def test_a_model_that_calls_tools_by_itself(stages: Stages, service: Any) -> None:
     """Arguments that llmock makes from the schemas are taken; its answer cites nothing, and is refused."""
     stages.write("power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months. The gauge needs them.\n")
     stages.configure()

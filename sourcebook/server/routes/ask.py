@@ -2,15 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
+import anyio.to_thread
 import pydantic_core
+from anyio import CapacityLimiter
 from fastapi import APIRouter, Request
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from sourcebook.answering.answer import Answer, AnswerText, AskEvent, ToolUse
@@ -38,6 +40,9 @@ _EVENT: Final = {
         "data": {"type": "string", "contentMediaType": "application/json"},
     },
 }
+_AT_ONCE: Final = CapacityLimiter(16)
+"""Questions that wait for a model at the same time, beside the threads of all other requests."""
+Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 
 
@@ -67,14 +72,14 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
     is an event, too.
     """
     request.state.sent = [asked.question, asked.collections, asked.filters]
-    events = await run_in_threadpool(_events, knowledge, grant, asked)
+    events = await _in_a_thread(partial(_events, knowledge, grant, asked))
     if asked.stream:
-        first = await run_in_threadpool(next, events)  # what is wrong with the question is no event
+        first = await _in_a_thread(partial(next, events))  # what is wrong with the question is no event
         return EventStream(
             _stream(events, first, request), headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
         )
     try:
-        answer = await run_in_threadpool(lambda: list(events)[-1])
+        answer = await _in_a_thread(lambda: list(events)[-1])
     except ProviderError as error:
         return _failure(error)
     return Response(_as_json(answer), media_type="application/json")
@@ -98,7 +103,8 @@ async def _stream(events: Iterator[AskEvent], first: AskEvent, request: Request)
     try:
         while event is not None:
             yield format_sse_event(event=_NAMES[type(event)], data_str=_as_json(event).decode())
-            waiting = asyncio.ensure_future(run_in_threadpool(next, events, None))
+            waiting = asyncio.ensure_future(_in_a_thread(partial(next, events, None)))
+            waiting.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # also if nobody waits on
             while not (await asyncio.wait([waiting], timeout=SECONDS_BETWEEN_SIGNS))[0]:
                 yield KEEPALIVE_COMMENT
             event = waiting.result()
@@ -108,6 +114,10 @@ async def _stream(events: Iterator[AskEvent], first: AskEvent, request: Request)
     finally:
         with suppress(ValueError):  # a thread still waits for the model, and ends by itself
             getattr(events, "close", lambda: None)()
+
+
+async def _in_a_thread(function: Callable[[], Result]) -> Result:
+    return await anyio.to_thread.run_sync(function, limiter=_AT_ONCE)
 
 
 def _failure(error: ProviderError) -> Response:

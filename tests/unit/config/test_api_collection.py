@@ -222,7 +222,7 @@ def test_every_section_has_been_thought_about() -> None:
         return found
 
     named = api_collection._ALLOWED
-    untaken = {"EvaluationSettings", "LoginSettings"}
+    untaken = {"AnsweringSettings", "EvaluationSettings", "LoginSettings", "ModelPrices"}
     assert {each.__name__ for each in sections(ApiCollectionSettings) - set(named)} == untaken
     for model, allowed in named.items():
         assert allowed <= set(model.model_fields)
