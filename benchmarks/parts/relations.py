@@ -26,7 +26,7 @@ _LEAST_RECALL: Final = 0.97
 _MOST_COST: Final = 0.05
 """Share of an ingest."""
 _RENAMED: Final = 20
-_EVERY: Final = 8
+_EVERY: Final = 16
 """Step in the list of EIPs that are taken in whole."""
 _FOUND: Final = """
     SELECT source.uri, relation.kind, target.uri, relation.is_inverse
