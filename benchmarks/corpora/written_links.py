@@ -18,7 +18,7 @@ _FRONT: Final = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 _EIP: Final = re.compile(r"\bEIP-?(\d+)")
 _PEP: Final = re.compile(r"\bPEP[ \n]+(\d+)|:(?i:pep):`(?:[^`<]*<)?(\d+)")
 _LITERAL: Final = re.compile(
-    r"(?m)^(?![ ]*\.\.[ ]).*::[ ]*\n(?:[ ]*\n)+((?:(?P<indent>[ ]+)[^\n]*\n|[ ]*\n)+)|``[^`]+``"
+    r"(?m)^(?P<text>(?![ ]*\.\.[ ]).*)::[ ]*\n(?:[ ]*\n)+((?:(?P<indent>[ ]+)[^\n]*\n|[ ]*\n)+)|``[^`]+``"
 )
 _HEADER: Final = {"Replaces": "supersedes", "Superseded-By": "superseded_by", "Requires": "requires"}
 CONFIGURATION: Final = """\
@@ -30,9 +30,7 @@ collections:
     files: [{root: ./files/peps}]
     relations:
       fields: {Requires: requires, Replaces: supersedes, Superseded-By: superseded_by}
-      patterns:
-        - {match: 'PEP (\\d+)', target: 'pep-{1}'}
-        - {match: 'peps.python.org/pep-(\\d+)', target: 'pep-{1}'}
+      patterns: [{match: 'PEP (\\d+)', target: 'pep-{1}'}]
 """
 
 
@@ -83,5 +81,5 @@ def _of_pep(path: Path) -> Iterator[tuple[str, str]]:
     for name, value in message_from_string(header).items():
         for number in re.findall(r"\d+", str(value)) if name in _HEADER else ():
             yield _HEADER[name], f"pep-{int(number):04}.rst"
-    for first, second in _PEP.findall(_LITERAL.sub(" ", body)):
+    for first, second in _PEP.findall(_LITERAL.sub(lambda found: f"{found['text'] or ''} ", body)):
         yield "references", f"pep-{int(first or second):04}.rst"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +21,7 @@ from sourcebook.database.schema import migrations
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.embedding.settled import local_model
-from sourcebook.errors import TransferError
+from sourcebook.errors import ConfigurationError, MissingDependencyError, TransferError
 from sourcebook.indexing.first_entries import count_statistics
 from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
@@ -28,6 +29,7 @@ from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import parts_of
 from sourcebook.stages.index_upkeep import maintain_index
+from sourcebook.stages.relations.update import update_relations
 from sourcebook.transfer.column_types import JSONB
 from sourcebook.transfer.judgments import JUDGMENTS, load_judgments
 from sourcebook.transfer.ledger_import import copy_columns, load_table
@@ -125,6 +127,9 @@ def import_collections(
             ) from error
         for generation in generations:
             maintain_index(connection, generation)
+        for name in names:
+            with suppress(ConfigurationError, MissingDependencyError):  # the next ingest says so
+                update_relations(connection, name)
     return Imported(
         tuple(names),
         sum(collection.documents for collection in manifest.collections),

@@ -1,13 +1,16 @@
 """Relations between documents: read from the stored parse, resolved when their target comes, dangling when it goes."""
 
+import re
 from collections.abc import Sequence
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+from psycopg import sql
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.server.mcp.budget import FEWEST_TOKENS
 from sourcebook.stages.relations.update import update_relations
@@ -126,16 +129,13 @@ def test_attachments_are_parts_of_their_message(base: Stages) -> None:
     assert related(base, "mail.eml/plan.md") == {("part_of", "out", "mail.eml")}
 
 
-def test_the_index_on_names_is_used(base: Stages) -> None:
+def test_a_search_looks_relations_up_by_indexes(base: Stages) -> None:
     with base.connection() as connection:
         connection.execute("SET enable_seqscan = off")
-        plan = "\n".join(
-            row[0]
-            for row in connection.execute(
-                "EXPLAIN SELECT FROM document_relation WHERE collection = 'handbook' AND target = ANY('{adr-1,adr-2}')"
-            )
-        )
-    assert "document_relation_target" in plan
+        statement = sql.SQL("EXPLAIN ") + queries["superseding_documents"]
+        plan = "\n".join(row[0] for row in connection.execute(statement, {"documents": [1, 2]}))
+    assert len(re.findall(r"(?:using|on) document_relation_\w+", plan)) >= 2  # one for each end of a relation
+    assert "Seq Scan" not in plan
 
 
 def test_every_face_answers_alike_and_a_key_sees_its_collections_alone(base: Stages) -> None:

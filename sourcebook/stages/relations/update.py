@@ -114,7 +114,7 @@ def _read(connection: Connection, collection: str, documents: Sequence[int], rul
     typed: list[tuple[int, str | None, list[str]]] = []
     scope: dict[str, Any] = {"collection": collection, "documents": list(documents)}
     with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-        for row in cursor.execute(queries["writing_documents"], scope):
+        for row in cursor.stream(queries["writing_documents"], scope):  # one text in memory at a time
             own = names_of(row["uri"], row["title"], row["metadata"])
             writing = WritingDocument(row["uri"], _root(row), row["metadata"], row["markdown"], row["container"])
             kind, lacking = type_of(row["uri"], _root(row), row["metadata"], rules.types)

@@ -12,7 +12,9 @@ from sourcebook.stages.relations.written import MOST, WritingDocument, written_r
 URI = "file:///base/docs/eip-1820.md"
 
 
-def found(markdown: str, settings: RelationSettings | None = None, uri: str = URI, **metadata: object) -> set[tuple]:
+def found(
+    markdown: str, settings: RelationSettings | None = None, uri: str = URI, **metadata: object
+) -> set[tuple[str, bool, str]]:
     names = names_of(uri, None, metadata)
     document = WritingDocument(uri, "file:///base", metadata, markdown)
     relations = written_relations(document, names, settings or RelationSettings())
