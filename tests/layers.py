@@ -40,6 +40,8 @@ ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
 """Environment variable with which each process would compile all tests again."""
+NICENESS = int(os.environ.get("TEST_NICENESS", "0"))
+"""Niceness of tests side by side: parsers and models have up to 19, and with 17 wait for no tests beside them."""
 FAILURES = 1
 """pytest's exit code where tests failed."""
 NO_TESTS = 5
@@ -126,7 +128,8 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         report = Path(folder) / "report.xml"
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
-        code = subprocess.run(command, cwd=CHECKOUT, env=environment, check=False).returncode
+        nice = None if layer == ALONE else _lower_priority
+        code = subprocess.run(command, cwd=CHECKOUT, env=environment, preexec_fn=nice, check=False).returncode
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
         if report.exists() and durations.are_wanted():
             durations.record(report)
@@ -144,6 +147,11 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         wall=wall,
         processor=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
     )
+
+
+def _lower_priority() -> None:
+    """Give this process the niceness that is asked for."""
+    os.nice(max(NICENESS - os.nice(0), 0))
 
 
 def _closing_line(results: list[Result]) -> str:
