@@ -29,8 +29,10 @@ def in_time() -> Iterator[None]:
         f"<title>{'a - ' * 250_000}</title><h1>x</h1>",
         '<meta name="robots" content="follow">' * 200_000,
         "<div>" * 300 + "<x </" * 150_000,
+        "&lt;b" * 200_000,
+        "<p>- - " + "- " * 200_000 + "x<p>" + "1. " * 200_000 + "<p>" + "```<p>" * 50_000,
     ],
-    ids=["document types", "separators of a title", "directives for robots", "tags that do not end"],
+    ids=["document types", "separators", "directives for robots", "tags that do not end", "text like tags", "marks"],
 )
 def test_a_page_of_one_thing_again_and_again(html: str) -> None:
     with in_time():
