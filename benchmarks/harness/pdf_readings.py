@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.corpora.pdf_library import LibraryFile, fetch, library_files
+from benchmarks.corpora.pdf_library import LIST, LibraryFile, fetch, library_files
 from benchmarks.harness.page_agreement import (
     Reference,
     found_words,
@@ -59,9 +59,15 @@ class Score:
     """Similarity of the word order, 0 to 1."""
 
 
-def library_rows(folder: Path) -> list[Row]:
-    """Fetch the library, print a line for each document, and return the means of each reader by part of the list."""
-    files = library_files()
+def library_rows(folder: Path, listed: Path = LIST, *, called: str = "") -> list[Row]:
+    """Fetch a library, print a line for each document, and return the means of each reader by part of the list.
+
+    Args:
+        folder: Where packages and readings are kept.
+        listed: List of the library.
+        called: Name of the library in the rows, before the name of the part.
+    """
+    files = library_files(listed)
     paths = fetch(files, folder)
     readings = {name: _peer(name, [paths[file] for file in files], folder) for name in _PEER_NAMES}
     started = time.perf_counter()
@@ -82,14 +88,14 @@ def library_rows(folder: Path) -> list[Row]:
         print(f"{file.part:7}{file.name[:36]:37}{shown}")
     speed = sum(file.pages for file in files) / seconds
     return [
-        *_means(scores),
-        *structure_rows(_structures(paths, readings)),
-        Row("reading the library of PDFs, one process", speed, "pages/s", 30, at_least=True),
+        *_means(scores, called),
+        *structure_rows(_structures(paths, readings, called)),
+        Row(f"reading the library of PDFs, {called}one process", speed, "pages/s", 30, at_least=True),
     ]
 
 
 def _structures(
-    paths: Mapping[LibraryFile, Path], readings: Mapping[str, Mapping[str, Sequence[str] | None]]
+    paths: Mapping[LibraryFile, Path], readings: Mapping[str, Mapping[str, Sequence[str] | None]], called: str
 ) -> Iterator[StructureReadings]:
     """Yield the structure of each PDF that tells its own, and how each reader of Markdown reads it."""
     for file, path in paths.items():
@@ -99,7 +105,7 @@ def _structures(
             texts = {name: "\n\n".join(readings[name].get(str(path)) or ()) for name in _MARKDOWN}
             texts = {_OURS: _read(without_outline(content), file.name), **texts}
             yield StructureReadings(
-                file.part, file.name, told, {name: read_structure(text) for name, text in texts.items()}
+                f"{called}{file.part}", file.name, told, {name: read_structure(text) for name, text in texts.items()}
             )
 
 
@@ -108,13 +114,14 @@ def _score(expected: Reference, text: str) -> Score:
     return Score(found_words(expected.words, found), similarity(expected.words, found))
 
 
-def _means(scores: Mapping[LibraryFile, Mapping[str, Score]]) -> list[Row]:
+def _means(scores: Mapping[LibraryFile, Mapping[str, Score]], called: str) -> list[Row]:
     rows = []
     for part in ("work", "report"):
         chosen = {file: one for file, one in scores.items() if file.part == part}
         if not chosen:
             continue
         note = f"{len(chosen)} PDFs"
+        part = f"{called}{part}"
         for name in (_OURS, *_PEER_NAMES):
             words_bar, order_bar = (0.985, 0.95) if name == _OURS else (None, None)
             found = fmean(one[name].words for one in chosen.values())

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.corpora.document_samples import Sample, read_samples
+from benchmarks.corpora.pdf_library import APART
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.document_memory import memory_rows
 from benchmarks.harness.document_reading import Reading, read
@@ -38,7 +39,11 @@ def run(bench: Bench) -> list[Row]:
     print(f"{document_table(readings)}\n")
     memory = [] if bench.options.quick else memory_rows(readings)
     packages = bench.options.pdfs.resolve() if bench.options.pdfs else None
-    library = [*library_rows(packages), *word_rows(packages, folder)] if packages else []
+    library = (
+        [*library_rows(packages), *library_rows(packages, APART, called="apart, "), *word_rows(packages, folder)]
+        if packages
+        else []
+    )
     damaged = [*mutation_rows(bench.options.mutations), *giant_rows()] if bench.options.mutations else []
     return [*totals(readings), *memory, *library, *damaged]
 

@@ -35,7 +35,11 @@ def runs(words: Sequence[Word], rules: Sequence[Rule], letters: Sequence[Letter]
     upright = [rule for rule in rules if rule.bottom - rule.top > rule.right - rule.left]
     found: list[Line] = []
     for angle in (0, 90, 180, 270):
-        lines = [_turned(_line(word, place), angle) for place, word in enumerate(words) if word.angle == angle]
+        lines = [_line(word, place) for place, word in enumerate(words) if word.angle == angle]
+        if not lines:
+            continue
+        if angle:
+            lines = [_turned(line, angle) for line in lines]
         parts = [
             part for row in side_by_side(lines, reach=_REACH) for part in _parted(row, upright if angle == 0 else ())
         ]
