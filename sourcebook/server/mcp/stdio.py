@@ -54,5 +54,6 @@ _ESCAPE: Final = re.compile(
 class _Lines(io.TextIOWrapper):
     """Lines of JSON without lone surrogates: the SDK drops a request with one, and its client waits for ever."""
 
-    def readline(self, size: int = -1, /) -> str:
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override] # typeshed's bases contradict each other
+        """Return the next line."""
         return _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], super().readline(size))
