@@ -67,6 +67,8 @@ def test_nothing_but_the_protocol_reaches_standard_output(environment: dict[str,
         begin(process)
         called = ask(process, "tools/call", name="search_documents", arguments={"query": "How long do they last?"})
         assert called["structuredContent"]["results"][0]["citation"]["title"] == "Power"
+        odd = ask(process, "tools/call", name="search_documents", arguments={"query": "batteries \ud800"})
+        assert odd["structuredContent"]["results"]  # a lone surrogate is a question like another
         rest, _ = process.communicate(timeout=60)
     noise = log.read_bytes()
     assert rest == b""

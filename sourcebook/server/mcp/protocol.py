@@ -23,6 +23,8 @@ from sourcebook.server.mcp.following import follow
 from sourcebook.server.mcp.sentences import refusal, sentence, storable
 from sourcebook.server.visibility import NotFoundError
 
+_QUOTED: Final = 40
+"""Characters of an unknown name that an answer repeats."""
 INSTRUCTIONS: Final = """\
 Sourcebook holds the user's own documents, web sites and recordings. Ask search_documents first; it finds by meaning \
 and by words. Cite the title and the URI of what you use. Answers are short: where one says how_to_go_on, ask again as \
@@ -66,7 +68,9 @@ def make_server(
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
         caller = grant(context)
         if asked.name not in (names := offered(caller)):
-            raise MCPError(INVALID_PARAMS, storable(f"there is no tool {asked.name!r}; there is {', '.join(names)}"))
+            raise MCPError(
+                INVALID_PARAMS, storable(f"there is no tool {asked.name[:_QUOTED]!r}; there is {', '.join(names)}")
+            )
 
         async def call(name: str, arguments: dict[str, Any]) -> types.CallToolResult:
             work = partial(_answer, tools[name], knowledge, caller, arguments, is_local=is_local)

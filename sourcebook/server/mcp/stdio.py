@@ -1,7 +1,9 @@
 """The MCP server over the standard streams of the process, for an agent on this machine that starts it."""
 
 import io
+import re
 from collections.abc import Callable
+from typing import Final
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -35,9 +37,23 @@ def serve_stdio(
 
     async def run() -> None:
         reading, writing = wire
-        requests = anyio.wrap_file(io.TextIOWrapper(reading, encoding="utf-8", errors="replace"))
+        requests = anyio.wrap_file(_Lines(reading, encoding="utf-8", errors="replace"))
         answers = anyio.wrap_file(io.TextIOWrapper(writing, encoding="utf-8", newline="\n"))
         async with stdio_server(requests, answers) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
 
     anyio.run(run)
+
+
+_ESCAPE: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
+"""Escapes of JSON: a pair of surrogates, a lone one, or any other."""
+
+
+class _Lines(io.TextIOWrapper):
+    """Lines of JSON without lone surrogates: the SDK drops a request with one, and its client waits for ever."""
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override] # typeshed's bases contradict each other
+        """Return the next line."""
+        return _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], super().readline(size))
