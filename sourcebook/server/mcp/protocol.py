@@ -54,8 +54,8 @@ def make_server(
         version: the version of Sourcebook.
     """
     tools = {tool.name: tool for tool in (*TOOLS, *(CHATGPT_TOOLS if chatgpt else ()))}
-    search = tools["search_documents"]
-    tools[search.name] = replace(search, run=partial(search.run, rerankers=rerankers))
+    for name in ("search_documents", "get_context"):
+        tools[name] = replace(tools[name], run=partial(tools[name].run, rerankers=rerankers))
     listed = {tool.name: _listed(tool) for tool in tools.values()}
 
     def offered(caller: Grant) -> list[str]:

@@ -14,7 +14,9 @@ from sourcebook.server.mcp.budget import tokens_of
 
 _SHARE: Final = 0.85
 """Share of the budget for the text at first; the rest is for sources, and for what JSON adds."""
-_ATTEMPTS: Final = 4
+_SMALLER: Final = 0.9
+"""Share of its budget that a text has after one that was too long, at most."""
+_ATTEMPTS: Final = 8
 
 
 class QuotedDocument(BaseModel):
@@ -47,7 +49,7 @@ def get_context(
         over = tokens_of(answer) - asked.max_tokens
         if over <= 0:
             return answer
-        budget -= over + over // 4
+        budget = min(budget - over - over // 4, int(budget * _SMALLER))
     return answer.model_copy(
         update={"text": "", "sources": [], "notes": ["the text does not fit: ask for more tokens"]}
     )
