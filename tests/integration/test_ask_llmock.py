@@ -1,5 +1,7 @@
 """Answers of a server that others wrote, llmock, which breaks as services do and judges its client."""
 
+import gc
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +21,10 @@ ANSWER = "The batteries of the tide gauge last fourteen months [1]."
 def service() -> Iterator[Any]:
     with llmock.LLMockServer() as service:
         yield service
+    # Connections that it cut on purpose stay open in this process, and would fail a later test as leaks.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def test_faults_of_services(stages: Stages, service: Any) -> None:
@@ -46,7 +52,10 @@ def test_faults_of_services(stages: Stages, service: Any) -> None:
         answer = knowledge.ask(QUESTION)
         assert answer.text == ANSWER, faults
         assert answer.prompt_tokens is not None
-        judge(state.journal.records(wait=5)).assert_ok(strict=True)
+        records = state.journal.records(wait=5)
+        assert len(records) == 1 + len(faults)
+        # A malformed chunk may come with all that follows it: that no more is read cannot be told then.
+        judge(records).assert_ok(strict=not any(getattr(fault, "kind", "") == "malformed" for fault in faults))
     state.reset()
     state.scenarios.add(Fail(401, times=None))
     with pytest.raises(ModelError, match="refuses the key"):

@@ -40,4 +40,6 @@ def test_the_examples_of_a_page_run(
             code = example.replace("http://127.0.0.1:8320", f"http://127.0.0.1:{client.port}")
             exec(compile(code, f"{page}, example {number}", "exec"), {"__name__": "__main__"})  # noqa: S102 - the project's own text
             if "print(" in example:
-                assert re.search("power|handbook|annual-review", capsys.readouterr().out, re.IGNORECASE), example
+                assert re.search("power|handbook|annual-review|notes/today", capsys.readouterr().out, re.IGNORECASE), (
+                    example
+                )

@@ -75,6 +75,7 @@ MODULES = {
     "evaluation": ("ir_measures", "numpy"),
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
+    "context": ("bpe_openai",),
     "redaction": ("phonenumbers", "re2", "ruamel.yaml", "stdnum"),
     "transfer": ("numpy", "pyarrow"),
     "server": (
@@ -116,6 +117,7 @@ PURPOSES = {
     "evaluation": "measuring search, with ir-measures",
     "monitoring": "metrics and traces",
     "prices": "costs of services, with genai-prices",
+    "context": "tokens of contexts as models of OpenAI count them",
     "redaction": "placeholders for personal data and secrets",
     "transfer": "export and import, with Parquet",
     "server": "the REST API, and MCP for agents",

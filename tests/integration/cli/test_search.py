@@ -12,11 +12,11 @@ RESULT = [
     *("end_seconds", "ordinal", "text", "score", "vector_rank", "keyword_rank", "version", "vector_score"),
     *("keyword_score", "rerank_score", "kind", "media_type", "language", "tags", "metadata", "start_char"),
     *("end_char", "parts", "also", "generation", "link", "relevance", "sections", "snippet", "snippet_start"),
-    *("highlights", "redactions", "snippet_highlights", "time_span", "context_text"),
+    *("highlights", "redactions", "superseded_by", "snippet_highlights", "time_span", "context_text"),
 ]
 ANSWER = [
     *("results", "took_ms", "dropped_legs", "total_candidates", "offset", "next_offset", "notes"),
-    *("generations", "suggestion", "facets", "nothing_relevant", "withheld", "explanation"),
+    *("generations", "suggestion", "facets", "nothing_relevant", "withheld", "linked", "explanation"),
 ]
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourcebook.errors import MissingDependencyError
+from sourcebook.installation import install_command
 from sourcebook.parsing.pdf.ocr.engine import Reading
 from sourcebook.parsing.pdf.ocr.threads import recognition_threads
 
 if TYPE_CHECKING:
     from sourcebook.parsing.pdf.ocr.engine import Pixels
 
-_INSTALL = "pip install 'sourcebook[ocr]'"
 _FOLDERS = (
     "/usr/share/tesseract-ocr/5/tessdata",
     "/usr/share/tesseract-ocr/4.00/tessdata",
@@ -66,7 +66,7 @@ def _read(engine: Any, cut: "Pixels") -> Reading:
 def _engine(languages: tuple[str, ...]) -> Any:  # compiled, with stubs only where it is installed
     """Return this process's Tesseract for the languages."""
     if find_spec("tesserocr") is None:
-        raise MissingDependencyError(f"parsing.ocr_languages needs the package tesserocr; {_INSTALL}")
+        raise MissingDependencyError(f"parsing.ocr_languages needs the package tesserocr; {install_command('ocr')}")
     import tesserocr
 
     folders = {data_folder(language) for language in languages}
