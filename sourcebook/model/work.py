@@ -19,6 +19,9 @@ START_SECONDS = {
 }
 """Seconds of a stage that does not depend on the amount of its work: processes and models that start. `run` stands for
 all the time of a run outside its stages."""
+SMALL_START_SECONDS = {"embeddings": 0.5, "run": 0.5}
+"""Seconds in place of these for a small change: its texts are embedded in the process itself, and its run is recorded
+by another one."""
 
 _PARSING = {
     PDF: (0.3, 2.0),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from sourcebook.model.work import START_SECONDS
+from sourcebook.model.work import SMALL_START_SECONDS, START_SECONDS
 
 _MOST_COMPARED = 12
 """Past runs that a forecast compares with: those whose work is nearest to the expected one."""
@@ -13,7 +13,7 @@ _ROUNDS = 4
 """Fits, each with the built-in figures weighed by the result of the one before."""
 
 
-def forecast_seconds(stage: str, work: float, past: Sequence[tuple[float, float]]) -> float:
+def forecast_seconds(stage: str, work: float, past: Sequence[tuple[float, float]], *, is_small: bool = False) -> float:
     """Return the seconds that a stage will take: a constant, and a rate for its work.
 
     Constant and rate minimise the squared relative errors over past runs of like size (ridge regression towards the
@@ -23,8 +23,9 @@ def forecast_seconds(stage: str, work: float, past: Sequence[tuple[float, float]
         stage: name of its asset, or `run`.
         work: expected work in seconds at built-in rates.
         past: work and seconds of past runs.
+        is_small: whether it is part of a small change, which starts no processes.
     """
-    start = START_SECONDS[stage]
+    start = SMALL_START_SECONDS.get(stage, START_SECONDS[stage]) if is_small else START_SECONDS[stage]
     near = sorted(past, key=lambda run: abs(math.log((run[0] + 0.01) / (work + 0.01))))[:_MOST_COMPARED]
     rows = [(start / seconds, done / seconds) for done, seconds in near if seconds > 0]
     constant = rate = 1.0
@@ -62,7 +63,7 @@ def forecast_run(
     """
     kinds = {"embeddings": model, "run": path}
     return sum(
-        forecast_seconds(stage, amount, past.get((stage, kinds.get(stage, "")), ()))
+        forecast_seconds(stage, amount, past.get((stage, kinds.get(stage, "")), ()), is_small=path == "small")
         for stage, amount in {**work, "run": 0.0}.items()
         if amount or stage == "run"
     )

@@ -39,3 +39,11 @@ def test_no_forecast_is_negative(past: list[tuple[float, float]], amount: float)
 def test_stages_without_work_cost_nothing() -> None:
     past = {("transcripts", ""): [(1.0, 100.0)], ("run", "small"): [(0.0, 1.0)]}
     assert forecast_run({"transcripts": 0.0}, past, model="", path="small") == pytest.approx(1.0, rel=0.1)
+
+
+def test_a_small_change_starts_no_processes() -> None:
+    """Without past runs of its kind, a change of a few files is forecast in about a second, a run in three more."""
+    work = {"raw_files": 0.01, "documents": 0.1, "embeddings": 0.2}
+    small = forecast_run(work, {}, model="m", path="small")
+    assert small < 2.0
+    assert forecast_run(work, {}, model="m", path="job") - small == pytest.approx(2.5)
