@@ -30,6 +30,8 @@ UNFINISHED = (
     dg.DagsterRunStatus.CANCELING,
 )
 
+_LAUNCHED = (dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
+
 
 IN_PROCESS = "sourcebook/command"
 """Tag of runs that `sourcebook ingest` executes in its process; it takes the lock before it creates the run."""
@@ -76,8 +78,24 @@ def active_runs(
 
 
 def collections_with_unfinished_runs(instance: dg.DagsterInstance) -> set[str]:
-    """Return the collections for which `active_runs` may find a run, in one query for all of them."""
+    """Return the collections for which `active_runs` may find a run, in one query for all of them.
+
+    The name is empty for runs of no collection; see `end_runs_of_no_collection`.
+    """
     return {record.dagster_run.tags.get(PARTITION, "") for record in _unfinished(instance)}
+
+
+def end_runs_of_no_collection(instance: dg.DagsterInstance) -> None:
+    """Record the abandoned runs of jobs without a partition, such as the nightly one, as failed.
+
+    They hold no lock, so that only what is known of their process tells.
+    """
+    for record in _unfinished(instance):
+        run = instance.get_run_by_id(record.dagster_run.run_id)
+        if run is None or PARTITION in run.tags or run.status not in _LAUNCHED:
+            continue
+        if _process_has_ended(instance, run, record):
+            instance.report_run_failed(run, "The process of the run was killed; the next one does its work.")
 
 
 def _unfinished(instance: dg.DagsterInstance) -> Sequence[dg.RunRecord]:

@@ -15,7 +15,13 @@ from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from resources.plan import PLAN
 from resources.source_events import freshness_evaluation, observation
-from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs, collections_with_unfinished_runs
+from sensors.abandoned_runs import (
+    IN_PROCESS,
+    PARTITION,
+    active_runs,
+    collections_with_unfinished_runs,
+    end_runs_of_no_collection,
+)
 from sensors.run_failures import MOST_COUNTED, failure_of, seconds_to_wait
 from sourcebook.admin.overdue import describe_overdue
 from sourcebook.database.database import Database
@@ -67,6 +73,8 @@ def look_at_collections(
         with database.connection() as connection:
             overdue = describe_overdue(connection, source.to_user_string())
         busy = collections_with_unfinished_runs(context.instance)
+        if "" in busy:
+            end_runs_of_no_collection(context.instance)
         after.late = {collection: text for collection, text in overdue.items() if collection in collections}
         if after.late != before.late:
             events.append(freshness_evaluation(source, after.late))

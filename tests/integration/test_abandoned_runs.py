@@ -1,14 +1,24 @@
 """Runs whose process was killed, in a real Dagster instance: at whatever point, their end is recorded."""
 
 import os
+import subprocess
+import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 import psycopg
 
-from sensors.abandoned_runs import IN_PROCESS, active_runs
+from sensors.abandoned_runs import (
+    IN_PROCESS,
+    active_runs,
+    collections_with_unfinished_runs,
+    end_runs_of_no_collection,
+)
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
+
+_OF_HANDBOOK = {"dagster/partition": "handbook"}
 
 
 def made_run(instance: dg.DagsterInstance, collection: str, **tags: str) -> dg.DagsterRun:
@@ -76,10 +86,30 @@ def test_a_launched_run_whose_process_loads_for_minutes_is_going_on(
     assert [each.run_id for each in active_runs(instance, database, "handbook")] == [run.run_id]
 
 
-def launched_run(instance: dg.DagsterInstance) -> dg.DagsterRun:
+def test_a_killed_run_of_no_collection_ends(instance: dg.DagsterInstance, database: Database) -> None:
+    """The nightly run holds no lock and has no partition: its process alone tells whether it goes on."""
+    going_on, killed, early = (launched_run(instance, "retention", {}) for _ in range(3))
+    of_a_collection = launched_run(instance)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", going_on)
+    for run in (killed, of_a_collection):
+        instance.report_engine_event(f"Started process for run (pid: {ended.pid}).", run)
+    assert collections_with_unfinished_runs(instance) == {"", "handbook"}
+    end_runs_of_no_collection(instance)
+    assert status(instance, killed) == dg.DagsterRunStatus.FAILURE
+    assert {status(instance, run) for run in (going_on, early, of_a_collection)} == {dg.DagsterRunStatus.STARTING}
+    minutes_pass(database, 2)
+    end_runs_of_no_collection(instance)
+    assert status(instance, early) == dg.DagsterRunStatus.FAILURE, "it never got a process"
+    assert status(instance, going_on) == dg.DagsterRunStatus.STARTING
+
+
+def launched_run(
+    instance: dg.DagsterInstance, job: str = "ingest", tags: Mapping[str, str] = _OF_HANDBOOK
+) -> dg.DagsterRun:
     """Make a run that the daemon has just taken from its queue."""
-    run = dg.DagsterRun("ingest", tags={"dagster/partition": "handbook"}, status=dg.DagsterRunStatus.STARTING)
-    return instance.add_run(run)
+    return instance.add_run(dg.DagsterRun(job, tags=tags, status=dg.DagsterRunStatus.STARTING))
 
 
 def minutes_pass(database: Database, minutes: int) -> None:
