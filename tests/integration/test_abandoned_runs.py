@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 import psycopg
+import pytest
 
 from sensors.abandoned_runs import (
     IN_PROCESS,
@@ -15,8 +16,11 @@ from sensors.abandoned_runs import (
     collections_with_unfinished_runs,
     end_runs_of_no_collection,
 )
+from sensors.changed_files import changed_files_sensor
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
+from tests.integration.stages import Stages
+from tests.integration.test_configuration_mistakes import tick
 
 _OF_HANDBOOK = {"dagster/partition": "handbook"}
 
@@ -103,6 +107,20 @@ def test_a_killed_run_of_no_collection_ends(instance: dg.DagsterInstance, databa
     end_runs_of_no_collection(instance)
     assert status(instance, early) == dg.DagsterRunStatus.FAILURE, "it never got a process"
     assert status(instance, going_on) == dg.DagsterRunStatus.STARTING
+
+
+def test_a_sensor_ends_a_killed_nightly_run(
+    stages: Stages, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next tick does it, whatever it finds in the sources."""
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(stages.root.parent / "home"))
+    stages.configure()
+    run = launched_run(instance, "retention", {})
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    instance.report_engine_event(f"Started process for run (pid: {ended.pid}).", run)
+    tick(changed_files_sensor, instance)
+    assert status(instance, run) == dg.DagsterRunStatus.FAILURE
 
 
 def launched_run(
