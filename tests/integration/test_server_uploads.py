@@ -336,3 +336,13 @@ def test_names_that_are_no_utf_8_are_refused(base: Stages) -> None:
             assert (answer.status, answer.json["detail"]) == (400, "the name of an upload is encoded as UTF-8")
         assert client.request("PUT", "/v1/uploads/handbook/Gr%C3%BC%C3%9Fe.txt", TIDES).status == 202
         assert [each["name"] for each in client.get("/v1/uploads").json["uploads"]] == ["Grüße.txt"]
+
+
+def test_a_server_that_starts_deletes_what_a_killed_one_left(base: Stages) -> None:
+    """Half an upload is in a folder that no process holds."""
+    left = base.root.parent / "uploads" / "incoming" / "0b5f" / "half"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    with serving(base.knowledge, requires_key=False) as client:
+        assert client.get("/health").status == 200
+        assert not left.parent.exists()
