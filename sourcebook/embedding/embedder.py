@@ -21,9 +21,9 @@ from sourcebook.embedding.preparation import (
     unit_rows,
     well_formed,
 )
+from sourcebook.embedding.streams import compute_with, open_streams
 from sourcebook.errors import ModelError
 from sourcebook.model.usage import LOCAL
-from sourcebook.processes.cores import usable_threads
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -65,6 +65,7 @@ class Embedder(QueryEmbedder, Protocol):
 class SentenceTransformerEmbedder:
     """Embeds in this process with sentence-transformers, passages on a GPU or all cores; threads take turns.
 
+    On the processor, the batches of a call are computed in several streams (`streams.py`).
     A batch for which the memory is too little is halved, and so are all later ones. Where a GPU fails, or cannot be
     loaded to, the processor goes on in its place, unless the settings name the GPU.
     """
@@ -117,11 +118,15 @@ class SentenceTransformerEmbedder:
         """Embed passages; see `Embedder.embed`."""
         texts = [well_formed(text) for text in texts]
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
+
+        def compute(batch: list[int]) -> None:
+            vectors[batch] = self._encode([texts[position] for position in batch], tokens)
+
         with self._lock:
-            _compute_with(usable_threads())
             try:
-                for batch in batches_by_length(self._token_counts(texts), self._tokens):
-                    vectors[batch] = self._encode([texts[position] for position in batch], self._tokens)
+                counts = self._token_counts(texts)
+                tokens = self._streams.batch_tokens(counts, self._tokens)
+                self._streams.compute(compute, batches_by_length(counts, tokens), max(counts, default=0))
             except (RuntimeError, TypeError, ValueError) as error:
                 raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
         return unit_rows(vectors)
@@ -129,7 +134,7 @@ class SentenceTransformerEmbedder:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question; see `Embedder.embed_query`."""
         with self._lock:
-            _compute_with(self._query_threads)
+            compute_with(self._query_threads)
             try:
                 vector = self._loaded.encode_query(
                     [well_formed(text)], prompt=self._query_prompt, show_progress_bar=False
@@ -148,6 +153,7 @@ class SentenceTransformerEmbedder:
         """Drop the weights; may be called more than once."""
         with self._lock:
             self._transformer = None
+            self._streams.close()
 
     def _load(self) -> "SentenceTransformer":
         """Load the model on its device, or on the processor where a GPU fails; measure the size of its batches."""
@@ -156,6 +162,7 @@ class SentenceTransformerEmbedder:
                 self._model.name, self._folder, self.engine.precision, self.engine.device, self._gpu
             )
             self._tokens = measured_tokens_per_batch(transformer)
+            self._streams = open_streams(transformer, self.engine.device)
         except (ModelError, RuntimeError) as error:
             if self.engine.device == "cpu" or not self._may_fall_back:
                 raise
@@ -213,10 +220,3 @@ class SentenceTransformerEmbedder:
             return_token_type_ids=False,
         )
         return [len(tokens) for tokens in encoded["input_ids"]]
-
-
-def _compute_with(threads: int) -> None:
-    """Set how many threads torch computes with, in the calling thread too."""
-    import torch
-
-    torch.set_num_threads(threads)

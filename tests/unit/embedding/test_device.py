@@ -12,6 +12,7 @@ from sourcebook.embedding.engine import Engine, choose_engine
 from sourcebook.embedding.loading import load_folder
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.side_by_side import SideBySideEmbedder
+from sourcebook.embedding.streams import Streams
 from sourcebook.errors import ModelError
 from sourcebook.processes.device import Device, choose_device, may_have_gpu
 from tests.unit.embedding.mixed_texts import mixed_texts
@@ -95,6 +96,7 @@ def test_a_gpu_that_vanishes(tiny: EmbeddingModel, monkeypatch: pytest.MonkeyPat
 def test_a_batch_too_large_for_the_memory_is_halved(tiny: EmbeddingModel) -> None:
     """The allocator's own error for more than four texts: later batches are smaller, and every vector is there."""
     embedder = SentenceTransformerEmbedder(tiny, "float32")
+    embedder._streams = Streams(1)
     texts = [f"{number} battery" for number in range(12)]
     expected = embedder.embed(texts)
     batches = []
