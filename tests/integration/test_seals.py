@@ -77,3 +77,15 @@ def test_no_temporary_table_hides_who_changed_a_row(base: Stages, visitor: psyco
     visitor.execute("UPDATE sourcebook.document SET title = 'Another'")
     assert {row["relation"] for row in base.rows("SELECT relation FROM foreign_change")} == {"document"}
     assert base.pending().suspicious
+
+
+def test_changed_tags_of_a_file_are_found_and_are_what_they_were(base: Stages) -> None:
+    """The seal of a file does not hold its tags, which only uploads have."""
+    for tags in ("{changed}", "{one,two}"):
+        foreign(base, f"UPDATE sourcebook.raw_file SET tags = '{tags}' WHERE uri LIKE '%gauge.md'")
+        (found,) = damaged(base)
+        assert "gauge.md: its row of the inventory was changed" in found
+        base.run()
+        assert not damaged(base)
+        assert {tuple(row["tags"]) for row in base.rows("SELECT tags FROM document")} == {()}
+    assert not base.pending().work

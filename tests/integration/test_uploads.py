@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
+import psycopg
 import pytest
 
 pytest.importorskip("pyarrow")
@@ -74,6 +75,20 @@ def test_an_upload_is_found(base: Stages) -> None:
         event = next(event for event in audit_events(connection) if event.action == "upload.add")
     assert (event.actor, event.subject, event.details["name"]) == ("key website", "collection handbook", NAME)
     base.assert_sound()
+
+
+def test_tags_that_somebody_changed_by_sql_are_those_of_the_upload_again(base: Stages) -> None:
+    """Its row of the inventory says which tags it was written with."""
+    base.knowledge.upload("handbook", NAME, TIDES, tags=["Gezeiten/Ö", 'a "b"'])
+    base.run()
+    with psycopg.connect(base.database.url, autocommit=True) as foreign:
+        foreign.execute("UPDATE sourcebook.raw_file SET tags = '{changed}'")
+    (finding,) = base.status().damage
+    assert (finding.uri, finding.reason) == (URI, "its row of the inventory was changed")
+    base.run()
+    assert documents(base) == [(URI, 1, ["Gezeiten/Ö", 'a "b"'])]
+    assert not base.status().damage
+    assert not base.pending().work
 
 
 def test_the_same_bytes_change_nothing_and_other_bytes_are_the_next_version(base: Stages) -> None:

@@ -77,15 +77,23 @@ ORDER BY document.uri, document_id;
 -- name: damaged_files
 -- Return the live files whose row in the inventory is not the one that was written.
 SELECT raw_file.uri FROM raw_file JOIN source ON source.id = raw_file.source_id
-WHERE source.collection = %(collection)s AND raw_file.removed_at IS NULL AND raw_file.seal IS DISTINCT FROM raw_file_seal(raw_file)
+WHERE source.collection = %(collection)s AND raw_file.removed_at IS NULL
+  AND CASE WHEN raw_file.seal IS DISTINCT FROM raw_file_seal(raw_file) THEN true
+           WHEN source.kind <> 'uploads' THEN raw_file.tags <> '{}'
+           WHEN raw_file.modified = '' THEN false  -- it is read again already
+           ELSE raw_file.tags <> ARRAY(  -- its time of change is "sha256", the hash and the tags: see `Listing`
+               SELECT jsonb_array_elements_text(substr(raw_file.modified, 73)::jsonb)) END
 ORDER BY raw_file.uri;
 
 -- name: distrust_files
 -- Let the files be read again whose row in the inventory is not the one that was written.
-UPDATE raw_file SET modified = '', skip_reason = NULL, failure = NULL, failure_class = NULL, sha256 = NULL
+UPDATE raw_file SET modified = '', skip_reason = NULL, failure = NULL, failure_class = NULL, sha256 = NULL, tags = '{}'
 FROM source
 WHERE source.id = raw_file.source_id AND source.collection = %(collection)s
-  AND raw_file.seal IS DISTINCT FROM raw_file_seal(raw_file);
+  AND CASE WHEN raw_file.seal IS DISTINCT FROM raw_file_seal(raw_file) THEN true
+           WHEN source.kind <> 'uploads' THEN raw_file.tags <> '{}'
+           WHEN raw_file.modified = '' THEN false  -- it is read again already
+           ELSE raw_file.tags <> ARRAY(SELECT jsonb_array_elements_text(substr(raw_file.modified, 73)::jsonb)) END;
 
 -- name: damaged_contents
 -- Return documents whose parsed content is gone or is not the one that they were made from, with the reason.
