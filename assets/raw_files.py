@@ -53,6 +53,6 @@ def raw_files(
                 differences=pending.differences,
             )
             report.plan = plan
-            embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
+            embedder.start_early_for(connection, context.partition_key, knowledge.home, report, outdated=pending.index)
         sources = describe_sources(connection, context.partition_key, "files")
     return materialization(report, plan=dg.MetadataValue.text(report.plan), **sources)

@@ -20,12 +20,21 @@ class Embedder:
 
     pool: EmbedderPool
 
-    def start_early_for(self, connection: Connection, collection: str, home: Path, report: StageReport) -> None:
+    def start_early_for(
+        self, connection: Connection, collection: str, home: Path, report: StageReport, *, outdated: int = 0
+    ) -> None:
         """Begin to load a collection's model where a stage has found new or changed items.
 
         A model that cannot be found is reported by the stage that needs it.
+
+        Args:
+            connection: to the knowledge base.
+            collection: name of the collection.
+            home: the state folder.
+            report: of the stage.
+            outdated: documents that the index lacks already, as those of a generation that is to be built.
         """
-        items = report.added + report.changed - report.extra.get("skipped", 0)
+        items = max(report.added + report.changed - report.extra.get("skipped", 0), outdated)
         if items > 0:
             with suppress(ModelError):
                 self.pool.start_early(wanted_embedding(connection, collection), home, items)

@@ -15,8 +15,8 @@ from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.side_by_side import SideBySideEmbedder
 from sourcebook.errors import ModelError
-from sourcebook.processes.child import hide_packages, loading_libraries, reason_of
-from sourcebook.processes.device import DeviceSetting
+from sourcebook.processes.child import defer_function, hide_packages, loading_libraries, reason_of
+from sourcebook.processes.device import DeviceSetting, choose_device
 from sourcebook.processes.freed_memory import return_freed_memory
 
 _Opened = SentenceTransformerEmbedder | SideBySideEmbedder | OnnxEmbedder
@@ -38,8 +38,11 @@ def load(model: EmbeddingModel, precision: PrecisionSetting, device: DeviceSetti
     """
     global _loaded
     hide_packages("pandas")  # which scikit-learn imports where it is installed
+    defer_function("sklearn.metrics", "pairwise_distances")  # a fifth of the time to load; sentence-transformers has it
     try:
         with _model_errors(), loading_libraries():
+            if choose_device(device).name == "cpu":
+                hide_packages("triton")  # it compiles for GPUs, and takes 70 MB
             _loaded = open_embedder(model, precision, device, home)
     except ModelError as error:
         _loaded = error

@@ -8,7 +8,9 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from multiprocessing.connection import Connection
+from types import ModuleType
 from typing import Final
 
 from sourcebook.errors import SourcebookError
@@ -51,6 +53,33 @@ def hide_packages(*names: str) -> None:
     """
     for name in names:
         sys.modules.setdefault(name, None)  # type: ignore[arg-type] # None is Python's "not to be found"
+
+
+def defer_function(module: str, name: str) -> None:
+    """Have later imports of a module's function in this process give one that imports the module when it is called.
+
+    For a function that a library imports at its start and no task calls, of a module that takes time and memory. Any
+    other attribute imports the module at once.
+    """
+    if module in sys.modules:
+        return
+    stub = ModuleType(module)
+
+    def imported() -> ModuleType:
+        if sys.modules.get(module) is stub:
+            del sys.modules[module]
+        return import_module(module)
+
+    def call(*args: object, **kwargs: object) -> object:
+        return getattr(imported(), name)(*args, **kwargs)
+
+    def attribute(wanted: str) -> object:
+        if wanted.startswith("__"):
+            raise AttributeError(wanted)
+        return getattr(imported(), wanted)
+
+    vars(stub).update({name: call, "__getattr__": attribute})
+    sys.modules[module] = stub
 
 
 @contextmanager

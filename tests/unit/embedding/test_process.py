@@ -83,6 +83,13 @@ def test_a_batch_that_fails_fails_alone(process: EmbeddingProcess) -> None:
     assert process.embed(["fine"]).shape == (1, 384)
 
 
+def test_the_child_loads_only_what_it_needs(process: EmbeddingProcess) -> None:
+    """Neither scikit-learn, of which sentence-transformers imports one function, nor a compiler for GPUs."""
+    process.embed(["ready"])
+    loaded = "[name for name in ('sklearn.base', 'triton._C', 'pandas.core') if name in __import__('sys').modules]"
+    assert process._schedule(eval, loaded).result() == []
+
+
 def test_it_gives_way_to_searches(process: EmbeddingProcess) -> None:
     """The child computes at a lower priority than the processes that answer a person."""
     process.embed(["ready"])
