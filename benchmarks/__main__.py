@@ -27,6 +27,7 @@ PARTS = {
     "growth": "status, a page of documents, and publishing a document, in the largest of --sizes against 2,000 files",
     "plan": "the plan of the next ingest among 20,000 files, and its forecasts against the ingests that follow",
     "generations": "other chunking beside searches: cost of the build, searches meanwhile, activation",
+    "streams": "passages in streams of one thread each against one stream of all threads",
     "freshness": "seconds until a change is searchable while `sourcebook up` runs",
     "memory": "peak memory",
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",

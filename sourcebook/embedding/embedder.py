@@ -125,8 +125,8 @@ class SentenceTransformerEmbedder:
         with self._lock:
             try:
                 counts = self._token_counts(texts)
-                tokens = self._streams.batch_tokens(counts, self._tokens)
-                self._streams.compute(compute, batches_by_length(counts, tokens), max(counts, default=0))
+                tokens = self.streams.batch_tokens(counts, self._tokens)
+                self.streams.compute(compute, batches_by_length(counts, tokens), max(counts, default=0))
             except (RuntimeError, TypeError, ValueError) as error:
                 raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
         return unit_rows(vectors)
@@ -153,7 +153,7 @@ class SentenceTransformerEmbedder:
         """Drop the weights; may be called more than once."""
         with self._lock:
             self._transformer = None
-            self._streams.close()
+            self.streams.close()
 
     def _load(self) -> "SentenceTransformer":
         """Load the model on its device, or on the processor where a GPU fails; measure the size of its batches."""
@@ -162,7 +162,7 @@ class SentenceTransformerEmbedder:
                 self._model.name, self._folder, self.engine.precision, self.engine.device, self._gpu
             )
             self._tokens = measured_tokens_per_batch(transformer)
-            self._streams = open_streams(transformer, self.engine.device)
+            self.streams = open_streams(transformer, self.engine.device)
         except (ModelError, RuntimeError) as error:
             if self.engine.device == "cpu" or not self._may_fall_back:
                 raise

@@ -96,7 +96,7 @@ def test_a_gpu_that_vanishes(tiny: EmbeddingModel, monkeypatch: pytest.MonkeyPat
 def test_a_batch_too_large_for_the_memory_is_halved(tiny: EmbeddingModel) -> None:
     """The allocator's own error for more than four texts: later batches are smaller, and every vector is there."""
     embedder = SentenceTransformerEmbedder(tiny, "float32")
-    embedder._streams = Streams(1)
+    embedder.streams = Streams(1)
     texts = [f"{number} battery" for number in range(12)]
     expected = embedder.embed(texts)
     batches = []

@@ -42,20 +42,20 @@ def test_many_streams_give_the_vectors_of_one_in_the_order_of_the_texts(tiny: Em
     texts = mixed_texts(90)
     embedder = SentenceTransformerEmbedder(tiny, "float32")
     question = embedder.embed_query("battery")
-    embedder._streams = Streams(1)
+    embedder.streams = Streams(1)
     expected = embedder.embed(texts)
     for count in (2, 5):
-        embedder._streams = Streams(count)
+        embedder.streams = Streams(count)
         for _ in range(2):
             np.testing.assert_allclose(embedder.embed(texts), expected, atol=1e-5)
         np.testing.assert_allclose(embedder.embed_query("battery"), question, atol=1e-5)
-        embedder._streams.close()
+        embedder.streams.close()
 
 
 def test_an_error_in_one_stream_is_the_call_s_and_the_next_call_succeeds(tiny: EmbeddingModel) -> None:
     """No vectors of a call that failed in part; the threads serve the next one."""
     embedder = SentenceTransformerEmbedder(tiny, "float32")
-    embedder._streams = Streams(2)
+    embedder.streams = Streams(2)
     texts = mixed_texts(60)
     batches = 0
 
