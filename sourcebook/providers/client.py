@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
@@ -21,6 +21,7 @@ from sourcebook.providers.failures import (
 )
 from sourcebook.providers.limits import Limits, NoLimits
 from sourcebook.providers.refusals import refusal_in, refusal_of
+from sourcebook.providers.sockets import Sockets
 from sourcebook.providers.streamed_answer import MOST_BYTES, StreamedAnswer
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class ProviderClient:
         self._patience, self._limits = patience, limits or NoLimits()
         self._breaker = breaker_of(url)
         self._closed = Event()
-        self._client = _open(url, self._key, patience, self._refuse)
+        self._sockets = Sockets()
+        self._client = _open(url, self._key, patience, {"request": [self._sockets.watch], "response": [self._refuse]})
 
     @property
     def is_failing(self) -> bool:
@@ -217,7 +219,7 @@ class ProviderClient:
         """
         tries.attempts += failure.cure is Cure.RETRY
         tries.pauses += 1
-        pause = min(_FIRST_PAUSE * 2 ** (tries.pauses - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
+        pause = min(_FIRST_PAUSE * 2.0 ** (tries.pauses - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
         if failure.seconds is not None:
             asked_for = failure.seconds + random.uniform(0, 0.1)  # noqa: S311
             is_believed = (
@@ -234,7 +236,9 @@ class ProviderClient:
         _log.info("%s %s; next attempt in %.1f s", self.url, failure, pause)
         return pause
 
-    def _asked(self, path: str, body: Mapping[str, object], headers: Mapping[str, str]) -> "httpx2.Response":
+    def _asked(
+        self, path: str, body: Mapping[str, object], headers: Mapping[str, str], deadline: float
+    ) -> "httpx2.Response":
         """Send one request; return an answer with status 200 to 299, whose body has not been read."""
         import httpx2
         import openai
@@ -244,19 +248,18 @@ class ProviderClient:
         sent: dict[str, str | openai.Omit] = {**_UNREAD, **headers}
         if self._key is None:
             sent["Authorization"] = openai.Omit()
-        try:
-            found = self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": sent})
-        except openai.APIConnectionError as error:
-            raise of_connection(error, timed_out=isinstance(error, openai.APITimeoutError)) from None
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
-            raise of_connection(error, timed_out=False) from None
-        return found
+        with self._sockets.within(deadline - time.monotonic()) as expired:
+            try:
+                return self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": sent})
+            except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
+                timed_out = isinstance(error, openai.APITimeoutError) or expired.is_set()
+                raise of_connection(error, timed_out=timed_out) from None
 
     @contextmanager
     def _opened(
         self, path: str, body: Mapping[str, object], headers: Mapping[str, str], deadline: float, most: int = MOST_BYTES
     ) -> "Iterator[StreamedAnswer]":
-        response = self._asked(path, body, headers)
+        response = self._asked(path, body, headers, deadline)
         try:
             yield StreamedAnswer(response, deadline, most)
         finally:
@@ -298,7 +301,7 @@ def provider_key(variable: str | None, url: str) -> str | None:
     return key
 
 
-def _open(url: str, key: str | None, patience: Patience, on_answer: "Callable[[httpx2.Response], None]") -> "OpenAI":
+def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, list[Callable[..., Any]]]) -> "OpenAI":
     try:
         import httpx2
         from openai import DefaultHttpxClient, Omit, OpenAI
@@ -310,7 +313,7 @@ def _open(url: str, key: str | None, patience: Patience, on_answer: "Callable[[h
     headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     timeout = httpx2.Timeout(patience.timeout, connect=min(CONNECT_SECONDS, patience.timeout))
     try:
-        connections = DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks={"response": [on_answer]})
+        connections = DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks=hooks)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ProviderError(

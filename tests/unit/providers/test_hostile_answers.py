@@ -1,8 +1,13 @@
 """Answers that want to exhaust memory, time or patience of a client, or to bring more than words into its errors."""
 
 import gzip
+import socket
+import ssl
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +16,7 @@ from sourcebook.errors import ModelError
 from sourcebook.providers.client import Patience, ProviderClient
 from sourcebook.providers.failures import ProviderError, clip, retry_after
 from tests.provider_server import ProviderServer, Reply
+from tests.web_certificate import certificate
 
 KEY = "sk-very-secret-0123456789"
 ONCE = Patience(attempts=1, seconds=60, timeout=5, waits_for_breaker=True)
@@ -73,6 +79,37 @@ def test_an_answer_that_comes_byte_by_byte_is_given_up(server: ProviderServer) -
     with pytest.raises(ProviderError, match="does not finish its answer in time"):
         post(server, Patience(attempts=1, seconds=60, timeout=0.1, waits_for_breaker=True))
     assert time.monotonic() - begun < 30  # the answer takes 80
+
+
+@pytest.mark.parametrize("has_tls", [False, True])
+def test_headers_without_end_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_tls: bool) -> None:
+    """A search waits no longer than its patience for a server that sends a byte now and then."""
+    file = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    stopped = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection = listening.accept()[0]
+            if has_tls:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(file)
+                connection = context.wrap_socket(connection, server_side=True)
+            with connection, suppress(OSError):
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+                while not stopped.wait(0.05):
+                    connection.sendall(b"x")
+
+        serving = threading.Thread(target=serve, daemon=True)
+        serving.start()
+        url = f"http{'s' * has_tls}://127.0.0.1:{listening.getsockname()[1]}/v1"
+        client = ProviderClient(url, None, Patience(attempts=1, seconds=1, timeout=5, waits_for_breaker=False))
+        with pytest.raises(ProviderError, match="does not answer in time"):
+            client.post("/embeddings", BODY, lambda answer: answer)
+        client.close()
+        stopped.set()
+        serving.join(60)
 
 
 def test_a_server_that_asks_for_no_wait_is_not_asked_without_one(server: ProviderServer) -> None:
