@@ -42,6 +42,8 @@ class Reply:
     """Seconds before it."""
     cut: bool = False
     """Whether the connection ends in the middle of it."""
+    drip: float = 0.0
+    """Seconds between its bytes."""
 
 
 Answer = Callable[[Asked], Reply | None]
@@ -131,7 +133,10 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(content[: len(content) // 2] if reply.cut else content)
+            pieces = [content[: len(content) // 2] if reply.cut else content]
+            for piece in (content[at : at + 1] for at in range(len(content))) if reply.drip else pieces:
+                self.wfile.write(piece)
+                time.sleep(reply.drip)  # as a server that never ends
         except OSError:
             self.close_connection = True  # the client has given up
         if reply.cut:

@@ -2282,6 +2282,10 @@ DECLARE
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('provider ' || of_provider, 0));
     present := clock_timestamp();
+    UPDATE provider_request known
+    SET taken_at = least(known.taken_at, present), ended_at = least(known.ended_at, present)
+    WHERE known.provider = of_provider
+      AND (known.taken_at > present OR known.ended_at > present);  -- the clock was set back
     DELETE FROM provider_request known
     WHERE known.provider = of_provider
       AND (known.ended_at < present - interval '1 minute'

@@ -41,7 +41,7 @@ def check_folder(folder: Path, modules: list[Path]) -> None:
         for missing in _missing_shards(module):
             raise ModelError(f"The model's folder {folder} is half downloaded: it lacks {missing}; {_AGAIN}.")
         for file in weights:
-            _check_whole(file)
+            check_whole(file)
         pickled = sorted(path.name for pattern in _PICKLED for path in module.glob(pattern))
         if not weights and (names := [name for name in pickled if name not in _NO_WEIGHTS]):
             place = f"{module.relative_to(folder).as_posix()}/{names[0]}" if module != folder else names[0]
@@ -64,8 +64,16 @@ def _missing_shards(module: Path) -> Iterator[str]:
         yield from (name for name in names if not (module / str(name)).is_file())
 
 
-def _check_whole(file: Path) -> None:
-    """Compare the size of a safetensors file with the end of its last tensor, by its header."""
+def check_whole(file: Path) -> None:
+    """Compare the size of a safetensors file with the end of its last tensor, by its header.
+
+    Args:
+        file: the file.
+
+    Raises:
+        ModelError: it is not whole.
+        OSError: it cannot be read.
+    """
     size = file.stat().st_size
     with file.open("rb") as stream:
         length = int.from_bytes(start := stream.read(_HEADER_LENGTH), "little")

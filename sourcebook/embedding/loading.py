@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sourcebook.embedding.complete_model import check_loaded
 from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
 from sourcebook.embedding.precision import Precision
 from sourcebook.errors import ModelError
@@ -28,7 +29,7 @@ def load_folder(
         gpu: Number of the GPU, where there are several.
 
     Raises:
-        ModelError: sentence-transformers is not installed, or cannot load the folder.
+        ModelError: sentence-transformers is not installed, or cannot load the folder, or the folder lacks a part.
     """
     try:
         import torch
@@ -41,7 +42,7 @@ def load_folder(
     dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
     try:
         with quiet():
-            return SentenceTransformer(
+            transformer = SentenceTransformer(
                 str(folder),
                 device=f"{device}:{gpu}" if gpu else device,
                 local_files_only=True,
@@ -52,6 +53,8 @@ def load_folder(
             f"The embedding model {name!r} cannot be loaded from {folder}: {first_line(error)} "
             "Check that the folder is a complete sentence-transformers model."
         ) from error
+    check_loaded(transformer, folder)
+    return transformer
 
 
 def describe_loaded(transformer: "SentenceTransformer") -> Description:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from sourcebook.embedding.packed_file import PackedFile
-from sourcebook.embedding.unpacked_folder import WEIGHTS, write_folder
+from sourcebook.embedding.unpacked_folder import is_whole, write_folder
 from sourcebook.embedding.weights import MULTILINGUAL_NAME as NAME
 from sourcebook.embedding.weights import MULTILINGUAL_SHA256 as SHA256
 from sourcebook.errors import ModelError
@@ -43,7 +43,7 @@ def packed_file() -> Path | None:
 
 
 def unpacked_folder(packed: Path) -> Path:
-    """Return the folder with the model, written now where it is not there.
+    """Return the folder with the model, written now where it is not there or not whole.
 
     Args:
         packed: the packed file.
@@ -52,11 +52,11 @@ def unpacked_folder(packed: Path) -> Path:
         ModelError: the packed file is damaged, or the folder cannot be written.
     """
     folder = _cache() / f"{NAME}-{SHA256[:12]}"
-    if (folder / WEIGHTS).is_file():
+    if is_whole(folder):
         return folder
     try:
         with _alone(folder):
-            if not (folder / WEIGHTS).is_file():
+            if not is_whole(folder):
                 _unpack(packed, folder)
     except OSError as error:
         raise ModelError(
@@ -85,7 +85,7 @@ def _unpack(packed: Path, folder: Path) -> None:
         for path in made.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
         made.chmod(0o755)
-        shutil.rmtree(folder, ignore_errors=True)  # without its weights
+        shutil.rmtree(folder, ignore_errors=True)  # without a file, or with a part of one
         made.rename(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)

@@ -2,17 +2,25 @@
 
 import json
 import unicodedata
+from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sourcebook.embedding.complete_folder import check_whole
 from sourcebook.embedding.packed_file import PackedFile, Sizes, Vocabulary
 from sourcebook.embedding.tensor_file import NewTensor, write_tensors
 from sourcebook.embedding.weights import MULTILINGUAL_MAX_TOKENS
+from sourcebook.errors import ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 WEIGHTS: Final = "model.safetensors"
+_FILES: Final = (
+    *("tokenizer.json", "config.json", "tokenizer_config.json", "modules.json", "1_Pooling/config.json"),
+    *("sentence_bert_config.json", "config_sentence_transformers.json"),
+)
+"""Files beside the weights."""
 _SPACE: Final = "▁"
 _OUTER: Final = {
     "embeddings.word_embeddings.weight": "emb.word",
@@ -33,6 +41,23 @@ _INNER: Final = {
     "output.LayerNorm": "oln",
 }
 """The packed names of a layer's tensors, by their names in transformers' BertModel."""
+
+
+def is_whole(folder: Path) -> bool:
+    """Return whether the folder has every file, none of them empty or cut: caches are cleared, and disks fill up."""
+    try:
+        check_whole(folder / WEIGHTS)
+        return all(_ends(folder / name) for name in _FILES)
+    except (ModelError, OSError):
+        return False
+
+
+def _ends(file: Path) -> bool:
+    """Return whether a JSON file has its end, without reading all of it."""
+    with file.open("rb") as stream:
+        length = stream.seek(0, SEEK_END)
+        stream.seek(max(length - 2, 0))
+        return stream.read().rstrip().endswith((b"}", b"]"))
 
 
 def write_folder(packed: PackedFile, folder: Path) -> None:

@@ -50,7 +50,7 @@ def weights_sha256(folder: Path) -> str:
     """
     try:
         check_folder(folder, _modules(folder))
-        files = _weight_files(folder)
+        files = weight_files(folder)
         digests = [_file_sha256(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     except OSError as error:
         raise ModelError(f"The weights in {folder} cannot be read: {error}. Check its permissions.") from error
@@ -62,12 +62,25 @@ def weights_sha256(folder: Path) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
+def check_weights(folder: Path) -> None:
+    """Check that a model's folder has whole weights in safetensors; see `check_folder`.
+
+    Raises:
+        ModelError: It has none, or pickled or incomplete ones, or they cannot be read.
+    """
+    try:
+        check_folder(folder, _modules(folder))
+    except OSError as error:
+        raise ModelError(f"The weights in {folder} cannot be read: {error}. Check its permissions.") from error
+
+
 def weights_size(folder: Path) -> int:
     """Return how many bytes a model's weight files have on disk; raises `OSError` where they cannot be read."""
-    return sum(file.stat().st_size for file in _weight_files(folder))
+    return sum(file.stat().st_size for file in weight_files(folder))
 
 
-def _weight_files(folder: Path) -> list[Path]:
+def weight_files(folder: Path) -> list[Path]:
+    """Return the weight files of a model's folder and of its modules."""
     return [file for module in _modules(folder) for file in sorted(module.glob("*.safetensors"))]
 
 

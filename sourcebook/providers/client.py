@@ -1,6 +1,5 @@
 """A client of one provider: one layer of retries, a breaker and limits around single checked requests."""
 
-import json
 import logging
 import os
 import random
@@ -9,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
@@ -18,14 +17,12 @@ from sourcebook.providers.failures import (
     Cure,
     ProviderError,
     RequestFailedError,
-    clip,
     of_connection,
-    of_content_type,
-    of_status,
-    retry_after,
 )
 from sourcebook.providers.limits import Limits, NoLimits
-from sourcebook.providers.streamed_answer import StreamedAnswer
+from sourcebook.providers.refusals import refusal_in, refusal_of
+from sourcebook.providers.sockets import Sockets
+from sourcebook.providers.streamed_answer import MOST_BYTES, StreamedAnswer
 
 if TYPE_CHECKING:
     import httpx2
@@ -35,8 +32,13 @@ Result = TypeVar("Result")
 CONNECT_SECONDS: Final = 10.0
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
-_STREAMED: Final = {"X-Stainless-Raw-Response": "stream", "Accept": "text/event-stream, application/json"}
-"""Headers by which the package openai leaves the body of a response to the caller."""
+_BELIEVED: Final = 16
+"""Pauses of a request that are as short as the provider asks for; later ones are at least its own growing ones."""
+_UNREAD: Final = {"X-Stainless-Raw-Response": "stream"}
+"""Header by which the package openai leaves the body of a response to the caller."""
+_STREAMED: Final = {"Accept": "text/event-stream, application/json"}
+_BODY_TIMEOUTS: Final = 5
+"""Times the timeout for a whole answer that comes byte by byte."""
 _log = logging.getLogger("sourcebook.providers")
 
 
@@ -91,7 +93,8 @@ class ProviderClient:
         self._patience, self._limits = patience, limits or NoLimits()
         self._breaker = breaker_of(url)
         self._closed = Event()
-        self._client = _open(url, self._key, patience)
+        self._sockets = Sockets()
+        self._client = _open(url, self._key, patience, {"request": [self._sockets.watch], "response": [self._refuse]})
 
     @property
     def is_failing(self) -> bool:
@@ -106,6 +109,7 @@ class ProviderClient:
         *,
         tokens: int = 0,
         counted: Callable[[object], int | None] = lambda answer: None,
+        most: int = MOST_BYTES,
     ) -> Result:
         """Post JSON until the answer passes the check.
 
@@ -115,6 +119,7 @@ class ProviderClient:
             check: turns the decoded answer into the result; raises `RequestFailedError` otherwise.
             tokens: tokens of the request, at most.
             counted: returns the tokens that an answer says were counted.
+            most: bytes of an answer, at most.
 
         Raises:
             RequestFailedError: the provider refuses the request, and a smaller one may pass.
@@ -124,7 +129,7 @@ class ProviderClient:
         while True:
             self._wait_for_breaker(tries.begun)
             try:
-                return self._attempt(path, body, check, tokens, counted, tries.begun)
+                return self._attempt(path, body, check, tokens, counted, tries.begun, most)
             except RequestFailedError as failure:
                 if failure.cure is Cure.SPLIT:
                     raise
@@ -150,7 +155,7 @@ class ProviderClient:
             self._wait_for_breaker(tries.begun)
             has_begun = False
             try:
-                with self._opened(path, body, tries.begun + self._patience.seconds) as answer:
+                with self._opened(path, body, _STREAMED, tries.begun + self._patience.seconds) as answer:
                     for result in read(answer):
                         has_begun = True
                         yield result
@@ -176,6 +181,7 @@ class ProviderClient:
         tokens: int,
         counted: Callable[[object], int | None],
         begun: float,
+        most: int,
     ) -> Result:
         while (taken := self._limits.take(tokens)).seconds > 0:
             if time.monotonic() + taken.seconds - begun > self._patience.seconds:
@@ -183,7 +189,11 @@ class ProviderClient:
             self._pause(taken.seconds)
         used: int | None = None
         try:
-            answer = self._send(path, body)
+            deadline = min(begun + self._patience.seconds, time.monotonic() + _BODY_TIMEOUTS * self._patience.timeout)
+            with self._opened(path, body, {}, deadline, most) as opened:
+                answer = opened.json()
+            if (refusal := refusal_in(answer, self._key, self._key_variable)) is not None:
+                raise refusal
             used = counted(answer)
             result = check(answer)
         except RequestFailedError as failure:
@@ -209,8 +219,13 @@ class ProviderClient:
         """
         tries.attempts += failure.cure is Cure.RETRY
         tries.pauses += 1
-        pause = min(_FIRST_PAUSE * 2 ** (tries.pauses - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
-        pause = pause if failure.seconds is None else failure.seconds + random.uniform(0, 0.1)  # noqa: S311
+        pause = min(_FIRST_PAUSE * 2.0 ** (tries.pauses - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
+        if failure.seconds is not None:
+            asked_for = failure.seconds + random.uniform(0, 0.1)  # noqa: S311
+            is_believed = (
+                failure.seconds > 0 and tries.pauses <= _BELIEVED
+            )  # a server that always says 0 is spared, too
+            pause = asked_for if is_believed else max(asked_for, pause)
         is_hopeless = failure.cure in {Cure.NONE, Cure.SPLIT}
         if is_hopeless or tries.attempts >= self._patience.attempts:
             tried = f", {tries.attempts} times in a row" if tries.attempts > 1 else ""
@@ -221,61 +236,39 @@ class ProviderClient:
         _log.info("%s %s; next attempt in %.1f s", self.url, failure, pause)
         return pause
 
-    def _send(self, path: str, body: Mapping[str, object]) -> object:
-        response = self._asked(path, body, {})
-        content_type = response.headers.get("content-type", "")
-        if "json" not in content_type.partition(";")[0].lower():
-            raise of_content_type(content_type)
-        try:
-            answer: object = json.loads(response.content)
-        except ValueError:
-            raise RequestFailedError("gives an invalid answer: it is no JSON", Cure.RETRY) from None
-        return answer
-
-    def _asked(self, path: str, body: Mapping[str, object], headers: Mapping[str, str]) -> "httpx2.Response":
-        """Send one request; return the response, without its body where the headers ask for that."""
+    def _asked(
+        self, path: str, body: Mapping[str, object], headers: Mapping[str, str], deadline: float
+    ) -> "httpx2.Response":
+        """Send one request; return an answer with status 200 to 299, whose body has not been read."""
         import httpx2
         import openai
 
         if self._closed.is_set():
             raise self._error("is no longer asked: its client has been closed")
-        sent: dict[str, str | openai.Omit] = {**headers}
+        sent: dict[str, str | openai.Omit] = {**_UNREAD, **headers}
         if self._key is None:
             sent["Authorization"] = openai.Omit()
-        try:
-            found = self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": sent})
-        except openai.APIStatusError as error:
-            raise self._of_status(error.response) from None
-        except openai.APIConnectionError as error:
-            raise of_connection(error, timed_out=isinstance(error, openai.APITimeoutError)) from None
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise of_connection(error, timed_out=False) from None
-        return found
+        with self._sockets.within(deadline - time.monotonic()) as expired:
+            try:
+                return self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": sent})
+            except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
+                timed_out = isinstance(error, openai.APITimeoutError) or expired.is_set()
+                raise of_connection(error, timed_out=timed_out) from None
 
     @contextmanager
-    def _opened(self, path: str, body: Mapping[str, object], deadline: float) -> "Iterator[StreamedAnswer]":
-        response = self._asked(path, body, _STREAMED)
+    def _opened(
+        self, path: str, body: Mapping[str, object], headers: Mapping[str, str], deadline: float, most: int = MOST_BYTES
+    ) -> "Iterator[StreamedAnswer]":
+        response = self._asked(path, body, headers, deadline)
         try:
-            yield StreamedAnswer(response, deadline)
+            yield StreamedAnswer(response, deadline, most)
         finally:
             response.close()
 
-    def _of_status(self, response: "httpx2.Response") -> RequestFailedError:
-        message, code = response.text, None
-        try:
-            told = json.loads(response.content)
-        except ValueError:
-            if "json" not in response.headers.get("content-type", ""):
-                message = response.reason_phrase
-        else:
-            error = told.get("error", told) if isinstance(told, dict) else told
-            if isinstance(error, dict):
-                message = str(error.get("message") or error.get("detail") or error.get("error") or "")
-                code = str(error.get("code") or error.get("type") or "")
-            else:
-                message = str(error)
-        wait = retry_after(response.headers.get("retry-after-ms"), response.headers.get("retry-after"))
-        return of_status(response.status_code, clip(message, self._key), code, wait, self._key_variable)
+    def _refuse(self, response: "httpx2.Response") -> None:
+        """Raise what an answer with an error tells, before the package openai reads it without any limit."""
+        if not response.is_success:
+            raise refusal_of(response, self._key, self._key_variable)
 
     def _wait_for_breaker(self, begun: float) -> None:
         while (seconds := self._breaker.seconds_to_wait()) > 0:
@@ -303,12 +296,12 @@ def provider_key(variable: str | None, url: str) -> str | None:
     key = os.environ.get(variable, "").strip()
     if not key:
         raise ProviderError(f"The provider {url} needs a key: set the variable {variable} of the environment.")
-    if not key.isascii() or any(character.isspace() for character in key):
+    if not key.isascii() or not key.isprintable() or " " in key:
         raise ProviderError(f"The value of the variable {variable}, for the provider {url}, is no key.")
     return key
 
 
-def _open(url: str, key: str | None, patience: Patience) -> "OpenAI":
+def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, list[Callable[..., Any]]]) -> "OpenAI":
     try:
         import httpx2
         from openai import DefaultHttpxClient, Omit, OpenAI
@@ -319,11 +312,24 @@ def _open(url: str, key: str | None, patience: Patience) -> "OpenAI":
     # What the environment says of OpenAI's account is not for other servers.
     headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     timeout = httpx2.Timeout(patience.timeout, connect=min(CONNECT_SECONDS, patience.timeout))
+    try:
+        connections = DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks=hooks)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ProviderError(
+            f"The certificates for the provider {url} cannot be read ({reason}): "
+            "correct the variable SSL_CERT_FILE or SSL_CERT_DIR of the environment."
+        ) from error
+    except (ValueError, ImportError):  # whose text may hold the proxy's password
+        raise ProviderError(
+            f"The proxy for the provider {url} cannot be used: "
+            "name one with http:// in the variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY of the environment."
+        ) from None
     return OpenAI(
         base_url=url,
         api_key=key or "none",
         max_retries=0,
         timeout=timeout,
         default_headers=cast("dict[str, str]", headers),  # an omitted header is no text
-        http_client=DefaultHttpxClient(timeout=timeout, follow_redirects=False),
+        http_client=connections,
     )

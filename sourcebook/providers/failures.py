@@ -10,9 +10,14 @@ from typing import Final
 
 from sourcebook.errors import ModelError
 
-_SECONDS: Final = re.compile(r"\d{1,9}(\.\d*)?", re.ASCII)
+_SECONDS: Final = re.compile(r"\d{1,300}(\.\d{0,300})?", re.ASCII)
+_LONGEST: Final = 1e9
+"""Seconds that stand for any longer wait."""
 _SHOWN: Final = 200
 """Characters of a provider's own words in a sentence."""
+_LOOKED_AT: Final = 4_000
+_TELLING: Final = 8
+"""Characters of a key in a row that must not be shown."""
 _TEMPORARY_STATUS: Final = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _SPLIT_STATUS: Final = frozenset({400, 413, 422})
 """Status codes by which servers refuse a batch with too many or too long texts."""
@@ -115,21 +120,31 @@ def of_connection(error: BaseException, *, timed_out: bool) -> RequestFailedErro
 def retry_after(milliseconds: str | None, value: str | None, now: datetime | None = None) -> float | None:
     """Return the seconds that the headers `retry-after-ms` and `retry-after` ask for; None where they ask for none."""
     if milliseconds and _SECONDS.fullmatch(milliseconds.strip()):
-        return float(milliseconds) / 1000
+        return min(float(milliseconds) / 1000, _LONGEST)
     value = (value or "").strip()
     if _SECONDS.fullmatch(value):
-        return float(value)
+        return min(float(value), _LONGEST)
     try:
         date = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
     date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max((date - (now or datetime.now(UTC))).total_seconds(), 0.0)
+    return min(max((date - (now or datetime.now(UTC))).total_seconds(), 0.0), _LONGEST)
 
 
 def clip(text: str, key: str | None = None) -> str:
-    """Return a provider's own words in one short line, without the key."""
-    text = " ".join(text.split())
+    """Return a provider's own words in one short line, without parts of the key and control characters."""
+    text = " ".join("".join(each if each.isprintable() else " " for each in text[:_LOOKED_AT]).split())
     if key:
-        text = text.replace(key, "***")
+        text = _without(text, key)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _without(text: str, key: str) -> str:
+    """Return a text with `***` in place of a key, or of any part of it that tells something."""
+    length = min(len(key), _TELLING)
+    hidden = [False] * len(text)
+    for start in range(len(text) - length + 1):
+        if text[start : start + length] in key:
+            hidden[start : start + length] = [True] * length
+    return re.sub(r"\0+", "***", "".join("\0" if hide else each for each, hide in zip(text, hidden, strict=True)))

@@ -20,15 +20,16 @@ _EVENTS: Final = "text/event-stream"
 class StreamedAnswer:
     """An open answer with status 200, whose body has not been read yet."""
 
-    def __init__(self, response: "httpx2.Response", deadline: float) -> None:
+    def __init__(self, response: "httpx2.Response", deadline: float, most: int = MOST_BYTES) -> None:
         """Prepare; nothing is read.
 
         Args:
             response: the response, which the caller closes.
             deadline: seconds of `time.monotonic()` at which reading is given up.
+            most: bytes of it, at most.
         """
         self._response = response
-        self._deadline = deadline
+        self._deadline, self._most = deadline, most
         sent = response.headers.get("content-type", "")
         self._kind = sent.partition(";")[0].strip().lower()
 
@@ -51,6 +52,8 @@ class StreamedAnswer:
         Raises:
             RequestFailedError: it is none, is too large, does not come in time, or breaks off.
         """
+        if "json" not in self._kind:
+            raise of_content_type(self._kind)
         return _decoded(b"".join(self._pieces()))
 
     def events(self) -> Iterator[str]:
@@ -92,10 +95,10 @@ class StreamedAnswer:
         try:
             for piece in self._response.iter_bytes():
                 size += len(piece)
-                if size > MOST_BYTES:
-                    raise RequestFailedError("sends an answer of more than 16 MiB", Cure.NONE)
+                if size > self._most:
+                    raise RequestFailedError(f"sends an answer of more than {self._most >> 20} MiB", Cure.NONE)
                 if time.monotonic() > self._deadline:
-                    raise RequestFailedError("does not finish its answer in time", Cure.NONE)
+                    raise RequestFailedError("does not finish its answer in time", Cure.RETRY)
                 yield piece
         except httpx2.TimeoutException as error:
             raise of_connection(error, timed_out=True) from None

@@ -136,7 +136,10 @@ def _store(
     writer: Connection, model: str, text_hashes: Sequence[bytes], vectors: NDArray[np.float32], used: Use
 ) -> None:
     if not np.isfinite(vectors).all():
-        message = "the embedding model returned a vector that is not finite"
+        message = (
+            f"The embedding model {model.partition('/')[0]} returned a vector that is not finite: its weights are "
+            "damaged. Download them again, or set  embedding.model  to another one."
+        )
         raise FloatingPointError(message)
     with writer.transaction():
         with writer.cursor().copy(queries["copy_vectors"]) as copy:

@@ -111,6 +111,21 @@ def test_a_killed_process_holds_nothing_for_ever(database: Database) -> None:
         assert connection.execute("SELECT count(*) FROM provider_request").fetchone() == (1,)
 
 
+@pytest.mark.parametrize("has_ended", [True, False])
+def test_a_clock_that_is_set_back_holds_nobody_for_longer(database: Database, has_ended: bool) -> None:
+    """Requests that ended in an hour, as the clock now says, count for a minute; those without an end for fifteen."""
+    limits = limits_of(database.connection, settings(requests_per_minute=1), "handbook")
+    first = limits.take(1)
+    if has_ended:
+        limits.end(first, 1)
+    pass_time(database, -3_600)
+    waiting = limits.take(1)
+    assert waiting.request is None
+    assert waiting.seconds < 61
+    pass_time(database, 62 if has_ended else 16 * 60)
+    assert limits.take(1).request is not None
+
+
 def test_without_limits_nothing_is_written(database: Database) -> None:
     limits = limits_of(database.connection, settings(), "handbook")
     assert isinstance(limits, NoLimits)

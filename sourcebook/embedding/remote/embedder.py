@@ -16,7 +16,7 @@ from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.preparation import well_formed
 from sourcebook.embedding.remote.access import LEAST_SIMILARITY, PROBE, ProviderAccess, similarity
 from sourcebook.embedding.remote.batches import batches_of, joined, most_tokens
-from sourcebook.embedding.remote.vectors import tokens_of, vectors_of
+from sourcebook.embedding.remote.vectors import most_bytes, tokens_of, vectors_of
 from sourcebook.providers.client import Patience, ProviderClient
 from sourcebook.providers.failures import ProviderError, RequestFailedError
 from sourcebook.providers.limits import Limits
@@ -219,7 +219,9 @@ class RemoteEmbedder:
             self.meter.add(tokens_of(answer))
             return vectors
 
-        return server.client.post("/embeddings", body, check, tokens=most_tokens(texts), counted=tokens_of)
+        return server.client.post(
+            "/embeddings", body, check, tokens=most_tokens(texts), counted=tokens_of, most=most_bytes(len(texts))
+        )
 
 
 class _OtherModelError(ProviderError):

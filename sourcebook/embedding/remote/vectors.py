@@ -11,7 +11,10 @@ from sourcebook.embedding.preparation import unit_rows
 from sourcebook.providers.failures import invalid
 
 _SHORTEST: Final = 1e-6
-"""Length below which a vector has no direction."""
+"""Largest number below which a vector has no direction."""
+_MOST_TOKENS: Final = 2**31 - 1
+_MOST_NUMBERS: Final = 16_384
+_BYTES_OF_A_NUMBER: Final = 32
 
 
 def vectors_of(answer: object, texts: int, dimensions: int | None, shortened: int | None = None) -> NDArray[np.float32]:
@@ -32,7 +35,7 @@ def vectors_of(answer: object, texts: int, dimensions: int | None, shortened: in
         raise invalid("it has no list of vectors")
     if len(data) != texts:
         raise invalid(f"{len(data)} vectors for {texts} texts")
-    rows: dict[int, NDArray[np.float32]] = {}
+    rows: dict[int, NDArray[np.float64]] = {}
     for place, item in enumerate(data):
         if not isinstance(item, dict):
             raise invalid("a vector is no object")
@@ -50,9 +53,15 @@ def vectors_of(answer: object, texts: int, dimensions: int | None, shortened: in
     matrix = np.stack([rows[index] for index in range(texts)])
     if not np.isfinite(matrix).all():
         raise invalid("a vector with numbers that are not finite")
-    if (np.linalg.norm(matrix.astype(np.float64), axis=1) < _SHORTEST).any():
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    if (largest < _SHORTEST).any():
         raise invalid("a vector of zeros")
-    return unit_rows(matrix)
+    return unit_rows((matrix / largest).astype(np.float32))  # the square of a large number may be infinite
+
+
+def most_bytes(texts: int) -> int:
+    """Return how long an answer may be: no model has more than 16,384 numbers, and none is written in more bytes."""
+    return (1 << 20) + texts * _MOST_NUMBERS * _BYTES_OF_A_NUMBER
 
 
 def tokens_of(answer: object) -> int | None:
@@ -62,18 +71,18 @@ def tokens_of(answer: object) -> int | None:
         return None
     for name in ("total_tokens", "prompt_tokens"):
         tokens = usage.get(name)
-        if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0:
+        if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 < tokens <= _MOST_TOKENS:
             return tokens
     return None
 
 
-def _numbers(embedding: object) -> NDArray[np.float32]:
+def _numbers(embedding: object) -> NDArray[np.float64]:
     """Return the numbers of a vector: a list, or float32 in base64."""
     try:
         if isinstance(embedding, str):
-            row = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float32)
+            row = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float64)
         elif isinstance(embedding, list) and not any(isinstance(each, str | bool) for each in embedding):
-            row = np.asarray(embedding, dtype=np.float32)
+            row = np.asarray(embedding, dtype=np.float64)
         else:
             raise invalid("a vector is no list of numbers")
     except (binascii.Error, TypeError, ValueError, OverflowError):

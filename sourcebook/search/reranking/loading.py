@@ -1,10 +1,13 @@
 """Loading of a cross encoder. Importing torch and its dependencies takes seconds: import this module late."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sourcebook.embedding.complete_model import check_loaded
 from sourcebook.embedding.hub import hub_silence
 from sourcebook.embedding.loading import first_line, quiet
+from sourcebook.embedding.weights import check_weights
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 from sourcebook.processes.device import DeviceName
@@ -39,33 +42,49 @@ def load_cross_encoder(name: str, max_length: int | None, device: DeviceName = "
         raise ModelError(
             f"The reranking model {name!r} was not found: there is no folder {folder.absolute()}. {_REMEDY}"
         )
-    place = str(folder) if folder.is_dir() else name
+    is_local = folder.is_dir()
+    load = partial(
+        CrossEncoder,
+        str(folder) if is_local else name,
+        max_length=max_length,
+        device=device,
+        model_kwargs={"use_safetensors": True},  # pickled weights can run any program
+    )
     try:
+        if is_local:
+            check_weights(folder)
         with quiet():
             try:
-                model: CrossEncoder = CrossEncoder(place, max_length=max_length, device=device, local_files_only=True)
+                model: CrossEncoder = load(local_files_only=True)
             except OSError:
-                if folder.is_dir() or _is_offline():
+                if is_local or _is_offline():
                     raise
-                model = CrossEncoder(place, max_length=max_length, device=device)
+                model = load()
+        if is_local and _fault(model) is None:
+            check_loaded(model, folder)
     except Exception as error:
         raise ModelError(
             f"The reranking model {name!r} cannot be found or loaded: {first_line(error)} {_REMEDY}"
         ) from error
-    _check(name, model)
+    if (fault := _fault(model)) is not None:
+        raise ModelError(f"The model {name!r} {fault} {_REMEDY}")
     return model
 
 
-def _check(name: str, model: "CrossEncoder") -> None:
-    """Refuse a model whose scoring layer is not among its weights: the layer would consist of random numbers."""
+def _fault(model: "CrossEncoder") -> str | None:
+    """Return why a model cannot score pairs; None where it can.
+
+    Where the scoring layer is not among its weights, it would consist of random numbers.
+    """
     architecture = next(iter(getattr(model.config, "architectures", None) or ()), "")
     if len(model) == 1 and architecture and not architecture.endswith("ForSequenceClassification"):
-        raise ModelError(f"The model {name!r} ({architecture}) is no cross encoder: it cannot score a pair. {_REMEDY}")
+        return f"({architecture}) is no cross encoder: it cannot score a pair."
     if model.num_labels != 1:
-        raise ModelError(
-            f"The model {name!r} gives a pair {model.num_labels} scores, one for each of its classes; reranking needs "
-            f"one that gives a single score. {_REMEDY}"
+        return (
+            f"gives a pair {model.num_labels} scores, one for each of its classes; reranking needs "
+            "one that gives a single score."
         )
+    return None
 
 
 def _is_offline() -> bool:

@@ -126,8 +126,9 @@ class TestFaults:
         with pytest.raises(ModelError, match=r"intfloat/multilingual-e5-small.*was not found.*\[multilingual-e5\]"):
             find_model("multilingual-e5-small")
 
-    def test_two_processes_write_it_once(self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Both get the whole folder; remains of a killed process go."""
+    @pytest.fixture
+    def tiny(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A packed file of one small layer."""
         hidden = {f"l0.{name}.{kind}": np.zeros(4) for name in ("aln", "oln") for kind in "wb"}
         hidden |= {f"l0.{name}.w": np.zeros(16) for name in ("q", "k", "v", "ao")}
         hidden |= {f"l0.{name}.b": np.zeros(4) for name in ("q", "k", "v", "ao", "fo")}
@@ -136,11 +137,28 @@ class TestFaults:
         data = packed({**hidden, **outer, "emb.ln.w": np.ones(4), "emb.ln.b": np.zeros(4)})
         (tmp_path / "tiny.bin").write_bytes(data)
         monkeypatch.setattr(multilingual_e5, "PACKED_SHA256", hashlib.sha256(data).hexdigest())
+        return tmp_path / "tiny.bin"
+
+    def test_two_processes_write_it_once(self, tiny: Path, cache: Path) -> None:
+        """Both get the whole folder; remains of a killed process go."""
         models = cache / "sourcebook" / "models"
         (models / f".multilingual-e5-small-{MULTILINGUAL_SHA256[:12]}-killed").mkdir(parents=True)
         forked = multiprocessing.get_context("fork")
         with forked.Pool(2) as pool:
-            first, second = pool.map(multilingual_e5.unpacked_folder, [tmp_path / "tiny.bin"] * 2)
+            first, second = pool.map(multilingual_e5.unpacked_folder, [tiny] * 2)
         assert first == second
         assert {path.name for path in models.iterdir() if path.is_dir()} == {first.name}
         assert describe(first) == Description(4, 512)
+
+    @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+    @pytest.mark.parametrize("left", [None, 0, 9])
+    def test_what_was_cleared_or_cut_is_written_again(self, tiny: Path, name: str, left: int | None) -> None:
+        """A cache may be cleared file by file, and a machine may stop before a file reaches the disk."""
+        folder = multilingual_e5.unpacked_folder(tiny)
+        whole = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        if left is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_bytes(whole[folder / name][:left])
+        assert multilingual_e5.unpacked_folder(tiny) == folder
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == whole

@@ -38,6 +38,12 @@ def test_longer_vectors_are_shortened_where_the_settings_say_so() -> None:
     np.testing.assert_allclose(found, [[0.6, 0.8]], atol=1e-6)
 
 
+@pytest.mark.parametrize("large", [1e38, 1e200])
+def test_large_numbers_keep_their_direction(large: float) -> None:
+    """Their squares, or themselves, are infinite in float32: the vector would be stored as zeros."""
+    np.testing.assert_allclose(vectors_of(answer([3 * large, 4 * large]), 1, 2), [[0.6, 0.8]], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -79,6 +85,7 @@ def test_any_other_answer_is_refused(given: object, said: str) -> None:
         ({"usage": {"prompt_tokens": 6}}, 6),
         ({"usage": {"total_tokens": -1}}, None),
         ({"usage": {"total_tokens": True}}, None),
+        ({"usage": {"total_tokens": 10**30}}, None),
         ({"usage": None}, None),
         ([], None),
     ],
