@@ -45,10 +45,9 @@ def best_cut(text: str, kind: BlockKind, start: int, limit: int, most: int | Non
     """
     full_enough = start + (limit - start) // _FULL_ENOUGH
     pieces = inline_pieces(text, kind, start, limit)
-    for place in _PLACES[kind]:
-        cut = _last(place, text, full_enough, limit, lambda cut: cut > start and _parted(pieces, cut) is None)
-        if cut is not None:
-            return cut
+    cut = _coarsest(text, kind, full_enough, limit, lambda cut: cut > start and _parted(pieces, cut) is None)
+    if cut is not None:
+        return cut
     piece = _parted(pieces, limit)
     if piece is not None:
         if limit < piece.end <= (most or limit):
@@ -63,7 +62,13 @@ def best_cut(text: str, kind: BlockKind, start: int, limit: int, most: int | Non
         return limit
     if piece.start > start and piece.is_whole:
         return piece.start
-    return _last(_WORD, text, start + 1, min(limit, piece.address), lambda _: True) or limit
+    return _coarsest(text, kind, start + 1, min(limit, piece.address), lambda cut: cut > start) or limit
+
+
+def _coarsest(text: str, kind: BlockKind, start: int, limit: int, fits: Callable[[int], bool]) -> int | None:
+    """Return the last cut that fits at the coarsest places where there is one."""
+    cuts = (_last(place, text, start, limit, fits) for place in _PLACES[kind])
+    return next((cut for cut in cuts if cut is not None), None)
 
 
 def piece_end(text: str, kind: BlockKind, start: int, cut: int) -> int:

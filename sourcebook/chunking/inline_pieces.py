@@ -26,6 +26,8 @@ _PIECE = re.compile(
     |(?P<address>{_ADDRESS})""".replace("\n    ", "")
 )
 """An escaped character, inline code, an autolink, a link or image, or the address of a link whose text began before."""
+_FENCE = 3
+"""Backticks that begin code of several lines within an item or a quotation, which is cut between lines."""
 _FARTHEST = 8192
 """Characters behind a span in which a piece must end; servers take no longer addresses either."""
 
@@ -62,6 +64,6 @@ def inline_pieces(text: str, kind: BlockKind, start: int, end: int) -> Sequence[
             pieces.append(Piece(match.start(), match.end(), match.start(), is_whole=False))
         elif match["autolink"] is not None:
             pieces.append(Piece(match.start(), match.end(), match.start()))
-        elif match["ticks"] is not None:
+        elif match["ticks"] is not None and not (len(match["ticks"]) >= _FENCE and "\n" in match[0]):
             pieces.append(Piece(match.start(), match.end(), match.end()))
     return pieces

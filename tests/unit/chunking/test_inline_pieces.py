@@ -110,3 +110,10 @@ def test_a_link_leaves_its_lead_in_where_both_do_not_fit() -> None:
     address = "/".join(f"part{number}" for number in range(13))
     markdown = f"{'All of it is said on these many pages ' * 2}here:\n\n- [a](https://e.example/{address})\n- b\n"
     assert not parted(markdown, chunks(markdown))
+
+
+def test_code_within_an_item_is_cut_between_lines() -> None:
+    code = "\n".join(f"  >>> [option for option in parser['section{number}']]" for number in range(40))
+    passages = chunks(f"- An item with code:\n\n  ```\n{code}\n  ```\n- another\n")
+    assert len(passages) > 4
+    assert all(passage.text.rstrip().endswith("]]") for passage in passages[1:-1])
