@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
 from sourcebook.chunking.chunk import Chunk, is_thematic_break
-from sourcebook.chunking.cut_points import best_cut
+from sourcebook.chunking.cut_points import best_cut, piece_end
 from sourcebook.chunking.definitions import Definitions, longest_names
 from sourcebook.chunking.embedding_text import Prefixes, embedding_text
 from sourcebook.chunking.groups import Group, common_path, groups
@@ -136,17 +136,23 @@ class _Chunker:
         return pack(self._text, blocks, self._index, self._repeated, budget=budget, first=first)
 
     def _overlapping(self, start: int, previous: int) -> int:
-        """Return the start of a passage with overlap: at a word, or at a line below repeated context."""
+        """Return the start of a passage with overlap: at a word outside of links, or at a line below a repeat."""
         if not self._overlap:
             return start
         begin = max(self._index.before(start, self._overlap), previous + 1)
         repeated = self._repeated.at(start)
         if repeated is not None:
             begin = max(begin, repeated.end)
+        block = self._block_at(begin)
         at_line = self._repeated.at(begin) is not None
-        while begin < start and not (self._text[begin - 1] == "\n" if at_line else self._text[begin - 1].isspace()):
-            begin += 1
-        return begin
+        while begin < start:
+            if not (self._text[begin - 1] == "\n" if at_line else self._text[begin - 1].isspace()):
+                begin += 1
+            elif (end := piece_end(self._text, block.kind, max(block.start, previous), begin)) > begin:
+                begin = end
+            else:
+                return begin
+        return start
 
     def _trimmed(self, start: int, end: int) -> Span | None:
         """Return the span without surrounding blank lines; None where it is blank or a thematic break alone."""
@@ -240,7 +246,7 @@ class _Chunker:
             begin = self._behind_headings(draft)
             begin = draft.start if draft.end - begin < 2 else begin  # headings only
             middle = max(middle, begin + (draft.end - begin + 1) // 2)
-            cut = best_cut(self._text, self._block_at(begin).kind, begin, middle)
+            cut = best_cut(self._text, self._block_at(begin).kind, begin, middle, draft.end - 1)
         for start, end in ((draft.start, cut), (cut, draft.end)):
             trimmed = self._trimmed(start, end)
             if trimmed is not None:

@@ -1,7 +1,10 @@
 """Cut points of a passage that is too long: items, rows, lines, sentences or words."""
 
 import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 
+from sourcebook.chunking.inline_pieces import Piece, inline_pieces
 from sourcebook.model.document import BlockKind
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
@@ -10,8 +13,6 @@ _NESTED_ITEM = re.compile(r"\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t])")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"""[.!?…]["'”’)\]*_]*\s+|[。！？]["'”’」』）]*\s*|\n[ \t]*\n""")
 _WORD = re.compile(r"\s+")
-_BETWEEN_LINKS = re.compile(r"\)[,;|/]?(?=!?\[)")
-"""Ends of links that follow one another without a space, such as the references back from a footnote."""
 
 _PROSE = (_SENTENCE, _LINE, _WORD)
 _PLACES: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
@@ -28,26 +29,70 @@ _FULL_ENOUGH = 3
 """Divisor of the room: a cut that fills less than a third of it gives way to the next finer kind of cut."""
 
 
-def best_cut(text: str, kind: BlockKind, start: int, limit: int) -> int:
+def best_cut(text: str, kind: BlockKind, start: int, limit: int, most: int | None = None) -> int:
     """Return the last cut point in `(start, limit]`.
 
-    It is between items, rows, lines, sentences, words or links; without any, it is `limit`.
+    It is between items, rows, lines, sentences or words, and outside of links and inline code. One that reaches beyond
+    `limit` moves the cut to its end or its beginning. Where it alone is longer than a passage, the cut is between words
+    of its text, and in its address only where it has none; without any place to cut, it is `limit`.
+
+    Args:
+        text: the Markdown of the document.
+        kind: the kind of the block.
+        start: the start of the text that is cut.
+        limit: the end of the passage.
+        most: the largest result, for a piece that fits into a passage but reaches beyond `limit`; `limit` by default.
     """
     full_enough = start + (limit - start) // _FULL_ENOUGH
-    for place in (*_PLACES[kind], _BETWEEN_LINKS):
-        last = None
-        for last in place.finditer(text, full_enough, limit):  # noqa: B007 - the last match is wanted
-            pass
-        if last is not None and last.end() > start:
-            return last.end()
-    word = _WORD.search(text, start + 1, full_enough)
-    return word.end() if word is not None and word.end() < limit and kind != "code" else limit
+    pieces = inline_pieces(text, kind, start, limit)
+    cut = _coarsest(text, kind, full_enough, limit, lambda cut: cut > start and _parted(pieces, cut) is None)
+    if cut is not None:
+        return cut
+    piece = _parted(pieces, limit)
+    if piece is not None:
+        if limit < piece.end <= (most or limit):
+            return piece.end
+        if piece.start > full_enough and piece.is_whole:
+            return piece.start
+    if kind != "code":
+        cut = _last(_WORD, text, start + 1, full_enough, lambda cut: _parted(pieces, cut) is None)
+        if cut is not None:
+            return cut
+    if piece is None:
+        return limit
+    if piece.start > start and piece.is_whole:
+        return piece.start
+    return _coarsest(text, kind, start + 1, min(limit, piece.address), lambda cut: cut > start) or limit
 
 
-def last_sentence(text: str, start: int, end: int) -> int:
-    """Return the start of the last sentence of `text[start:end]`."""
-    begin = start
-    for match in _SENTENCE.finditer(text, start, end):
-        if match.end() < end:
-            begin = match.end()
-    return begin
+def _coarsest(text: str, kind: BlockKind, start: int, limit: int, fits: Callable[[int], bool]) -> int | None:
+    """Return the last cut that fits at the coarsest places where there is one."""
+    cuts = (_last(place, text, start, limit, fits) for place in _PLACES[kind])
+    return next((cut for cut in cuts if cut is not None), None)
+
+
+def piece_end(text: str, kind: BlockKind, start: int, cut: int) -> int:
+    """Return the end of the link, autolink or inline code in `text[start:]` that a cut is inside of, else the cut."""
+    piece = _parted(inline_pieces(text, kind, start, cut), cut)
+    return cut if piece is None else piece.end
+
+
+def _parted(pieces: Sequence[Piece], cut: int) -> Piece | None:
+    """Return the piece that a cut is inside of."""
+    position = bisect_left(pieces, cut, key=lambda piece: piece.start) - 1
+    return pieces[position] if position >= 0 and cut < pieces[position].end else None
+
+
+def _last(place: re.Pattern[str], text: str, start: int, limit: int, fits: Callable[[int], bool]) -> int | None:
+    """Return the end of the last place in `text[start:limit]` that fits."""
+    last = None
+    for match in place.finditer(text, start, limit):
+        if fits(match.end()):
+            last = match.end()
+    return last
+
+
+def last_sentence(text: str, kind: BlockKind, start: int, end: int) -> int:
+    """Return the start of the last sentence of `text[start:end]`; no sentence begins inside a link or inline code."""
+    pieces = inline_pieces(text, kind, start, end)
+    return _last(_SENTENCE, text, start, end, lambda cut: cut < end and _parted(pieces, cut) is None) or start

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sourcebook.chunking.cut_points import best_cut
+from sourcebook.chunking.cut_points import best_cut, piece_end
 from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.model.document import Block
@@ -57,6 +57,8 @@ class _Packer:
             begin = block.start
             while not self._fits(start, block.end):
                 cut = self._cut(block, start, begin, content_end if block is blocks[-1] else block.end)
+                if start < begin < cut and before is not None and before.kind != "heading":
+                    cut = begin if piece_end(self._text, block.kind, begin, cut) > cut else cut
                 yield start, cut
                 start = begin = attached = cut
             before = block
@@ -97,12 +99,14 @@ class _Packer:
             content_end: the end of the block without the headings that end the document.
         """
         room = self._room(start)
+        most = self._index.reach(start, room)
         limit = self._index.reach(start, _target(self._index.size(start, block.end), room))
         if limit <= begin:
-            limit = self._index.reach(start, room)
+            limit = most
         if max(start, begin) + 1 < content_end <= limit and self._fits(content_end, block.end):
-            limit = content_end - 1  # some content stays with the headings at the end
-        return best_cut(self._text, block.kind, begin if begin < limit else start, limit)
+            limit = most = content_end - 1  # some content stays with the headings at the end
+        after = begin if begin < limit else start
+        return best_cut(self._text, block.kind, after, limit, most)
 
 
 def _target(size: int, room: int) -> int:

@@ -73,7 +73,7 @@ class RepeatedContexts:
             return before.start
         if block.kind != "list" and self._text[before.end - 1] not in ":：":
             return None
-        sentence = last_sentence(self._text, before.start, before.end)
+        sentence = last_sentence(self._text, before.kind, before.start, before.end)
         return sentence if self._index.size(sentence, before.end) <= most else None
 
     def _find(self, number: int) -> RepeatedContext | None:

@@ -34,6 +34,8 @@ from sourcebook.web.visit import Visitor
 T = TypeVar("T")
 _UNCHANGED_AT_ONCE = 64
 """Confirmations of unchanged pages per transaction."""
+_MOST_SECONDS_UNWRITTEN = 0.05
+"""Seconds that a page waits for others of its transaction, while other visits go on."""
 
 
 class CrawlFrontier(ClaimableUrls, Protocol):
@@ -101,6 +103,8 @@ class Crawl:
         self._outcomes: list[Outcome] = []
         self._writing = 0
         self._written_at = time.monotonic()
+        self._fetched_at: float | None = None
+        """Time of the first page that is not being written."""
         self._hashes: set[bytes] = set()
         self._live = 0
         self._known = 0
@@ -149,7 +153,7 @@ class Crawl:
                 if exhausted or self._ends_early:
                     return
                 continue
-            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(self._running, timeout=self._seconds_to_write(), return_when=asyncio.FIRST_COMPLETED)
             for visit in [visit for visit in self._visits if visit.done()]:
                 self._visits.discard(visit)
                 self._take(visit.result())
@@ -167,13 +171,28 @@ class Crawl:
         return self._result.stopped is not None or self._patience.is_over
 
     def _is_worth_writing(self) -> bool:
-        """Whether to write now: pages at once, confirmations of unchanged pages in batches."""
+        """Whether to write now: a few pages together, and confirmations of unchanged pages in larger batches.
+
+        A page waits for others of its transaction only while there are URLs to visit meanwhile.
+        """
+        fetched = _fetched(self._outcomes)
         return bool(self._outcomes) and (
-            _fetched(self._outcomes) > 0
+            (fetched > 0 and (not self._claims or fetched >= self._together or self._seconds_to_write() == 0))
             or len(self._outcomes) >= _UNCHANGED_AT_ONCE
             or not self._visits
             or time.monotonic() - self._written_at > 1
         )
+
+    def _seconds_to_write(self) -> float | None:
+        """Return the seconds until the pages that wait are written; None where none waits, or a write is going on."""
+        if self._write_task is not None or self._fetched_at is None:
+            return None
+        return max(0.0, self._fetched_at + _MOST_SECONDS_UNWRITTEN - time.monotonic())
+
+    @property
+    def _together(self) -> int:
+        """Pages per transaction, and those that may be unwritten beside as many visits as the site allows."""
+        return max(1, self._site.settings.concurrency // 2)
 
     async def _claim(self, *, first: bool) -> bool:
         live, visits = self._live, len(self._visits)
@@ -181,7 +200,7 @@ class Crawl:
 
     def _start_visits(self) -> None:
         # After a kill, a page that is not written is fetched again, so their number is limited.
-        unwritten = _fetched(self._outcomes) + self._writing
+        unwritten = max(0, _fetched(self._outcomes) + self._writing - self._site.settings.concurrency // 2)
         most = self._site.settings.concurrency
         while self._claims and len(self._visits) + unwritten < most and not self._ends_early:
             claimed = self._claims.next()
@@ -193,6 +212,8 @@ class Crawl:
         outcome = _not_gone(outcome)
         claimed = outcome.claimed
         self._outcomes.append(outcome)
+        if self._fetched_at is None and not isinstance(outcome, Unchanged):
+            self._fetched_at = time.monotonic()
         self._result.take(outcome)
         if not isinstance(outcome, Postponed):
             self._done += 1
@@ -231,7 +252,7 @@ class Crawl:
         Args:
             skips: whether pages that a list among them declares unchanged are skipped at once.
         """
-        outcomes, self._outcomes = self._outcomes, []
+        outcomes, self._outcomes, self._fetched_at = self._outcomes, [], None
         self._writing = _fetched(outcomes)
         self._written_at = time.monotonic()
         seconds = {each.claimed.id: self._times.take(each.claimed.url) for each in outcomes}

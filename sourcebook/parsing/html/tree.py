@@ -1,7 +1,8 @@
 """Parsing of HTML of any quality into a tree."""
 
 import re
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
+from functools import cache, partial
 from typing import Protocol
 
 from sourcebook.parsing.html.html5 import as_browsers_read, is_misread
@@ -146,10 +147,15 @@ def unwrap(element: Element) -> None:
 
 def all_text(element: Element) -> str:
     """Return the text of an element and of all elements in it."""
+    return _text_writer()(element)
+
+
+@cache
+def _text_writer() -> Callable[[Element], str]:
+    """Return the function behind `all_text`; an import statement would take four times as long as most of its calls."""
     from lxml import etree
 
-    text: str = etree.tostring(element, method="text", encoding="unicode", with_tail=False)
-    return text
+    return partial(etree.tostring, method="text", encoding="unicode", with_tail=False)
 
 
 def plain_text(element: Element) -> str:

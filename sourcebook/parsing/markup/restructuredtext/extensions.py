@@ -105,7 +105,15 @@ _LITERAL_ROLES = frozenset(
         "type",
     ]
 )
-_TARGET = re.compile(r"(.+?)\s*(?<!\\)<[^<>]*>", re.DOTALL)
+_TARGET = re.compile(r"(.+?)\s*(?<!\\)<([^<>]*)>", re.DOTALL)
+_DOCUMENT_ROLES = frozenset({"doc", "download", "std:doc"})
+"""Roles whose target is a file beside the document, for `doc` without its extension."""
+_LABEL_ROLES = frozenset({"ref", "std:ref"})
+"""Roles whose target is a label; one of the document itself is known after it is parsed."""
+LABEL = "label"
+"""Attribute of a node with the text of such a role: the label."""
+NAMELESS = "nameless"
+"""Attribute of such a node whose text is the label, for want of one of its own."""
 
 
 class _AnyOptions(dict[str, Any]):
@@ -201,8 +209,18 @@ def _unknown_role(
     _options: dict[str, Any] | None = None,
     _content: list[str] | None = None,
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """Return the text of a role: `Title <target>` gives its title, `~package.name` its last part."""
-    shown = _shown(utils.unescape(text))
+    """Return the text of a role: `Title <target>` gives its title, `~package.name` its last part.
+
+    It is a link where the role names a document or file.
+    """
+    plain = utils.unescape(text)
+    shown = _shown(plain)
+    titled = _TARGET.fullmatch(plain)
+    target = " ".join((titled[2] if titled else plain).split())
+    if name.lower() in _DOCUMENT_ROLES and target and not target.startswith("!"):
+        return [nodes.reference(rawtext, shown, refuri=target)], []
+    if name.lower() in _LABEL_ROLES:
+        return [nodes.inline(rawtext, shown, **{LABEL: target, NAMELESS: titled is None})], []
     is_literal = ":" in name or name.lower() in _LITERAL_ROLES
     return [nodes.literal(rawtext, shown) if is_literal else nodes.Text(shown)], []
 

@@ -11,7 +11,7 @@ from sourcebook.parsing.dates import iso_date
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
 from sourcebook.parsing.html.tree import Element, unwrap
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.markup.restructuredtext.extensions import register_unknown
+from sourcebook.parsing.markup.restructuredtext.extensions import LABEL, NAMELESS, register_unknown
 from sourcebook.parsing.markup.restructuredtext.proposal_header import with_plain_header
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.plain_text import paragraphs
@@ -91,7 +91,12 @@ def _doctree(text: str) -> nodes.document:
 
 
 def _simplify(tree: nodes.document) -> None:
-    """Replace elements that HTML has no plain form of: messages of docutils, fields, references to notes, formulas."""
+    """Replace elements that HTML has no plain form of: messages of docutils, fields, references to notes, formulas.
+
+    Names of the document's own labels become links.
+    """
+    for reference in list(tree.findall(lambda node: isinstance(node, nodes.inline) and LABEL in node)):
+        _replace(reference, _label_link(tree, reference))
     for message in list(tree.findall(nodes.system_message)):
         _replace(message, *([] if not _holds_text(message) else message.findall(nodes.literal_block)))
     for contents in list(tree.findall(nodes.topic)):
@@ -110,6 +115,19 @@ def _simplify(tree: nodes.document) -> None:
         _replace(formula, nodes.literal_block("", formula.astext(), classes=["code", "latex"]))
     for fields in [*tree.findall(nodes.docinfo), *tree.findall(nodes.field_list)]:
         _replace(fields, nodes.bullet_list("", *map(_field_item, fields.children)))
+
+
+def _label_link(tree: nodes.document, reference: nodes.Element) -> nodes.Node:
+    """Return a link to the place of a label, with the title of its section where it has no text of its own."""
+    label = nodes.fully_normalize_name(reference[LABEL])
+    identifier = tree.nameids.get(label)
+    if identifier is None:
+        return nodes.Text(reference.astext())
+    place, text = tree.ids.get(identifier), reference.astext()
+    if reference[NAMELESS] and isinstance(place, nodes.Element):
+        title = place.next_node(nodes.title) if isinstance(place, nodes.section) else None
+        text = title.astext() if title is not None else text
+    return nodes.reference("", text, refid=identifier)
 
 
 def _replace(node: nodes.Node, *others: nodes.Node) -> None:

@@ -136,3 +136,26 @@ def test_real_proposals_keep_their_words(number: int) -> None:
     wanted = set(content.decode().split())
     words = {word for word in wanted if word.isalpha()}
     assert len(words - set(document.markdown.replace("*", " ").split())) <= len(words) * 0.03
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        (":doc:`the set-up <../guide/setup>`", "[the set-up](../guide/setup)"),
+        (":doc:`/guide/setup`", "[/guide/setup](/guide/setup)"),
+        (":download:`the data <data file.csv>`", "[the data](data%20file.csv)"),
+        (":std:doc:`here <a>`", "[here](a)"),
+        (":ref:`this part <part one>`", "[this part](#part-one)"),
+        (":ref:`Part One`", "[The first part](#part-one)"),
+        (":ref:`the place <place>`", "[the place](#place)"),
+        (":ref:`elsewhere <label of another document>`", "elsewhere"),
+        (":ref:`label-of-another`", "label-of-another"),
+        (":doc:`!not-a-link`", "not-a-link"),
+        (":doc:`script <javascript:alert(1)>`", "script"),
+    ],
+)
+def test_roles_that_name_documents_and_labels_are_links(role: str, expected: str) -> None:
+    """A document or file beside it by its path; a label where the document itself has it."""
+    sections = "\n\n.. _part one:\n\nThe first part\n==============\n\n.. _place:\n\nText.\n\nThe second\n==========\n"
+    source = f"See {role}.{sections}"
+    assert markdown(source).startswith(f"See {expected}.")
