@@ -1,7 +1,7 @@
 """Text layer and drawn lines of a PDF, page by page."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
@@ -34,6 +34,8 @@ class TextPage:
 
     page: Page
     layer: TextLayer
+    points: Mapping[str, int] = field(default_factory=dict)
+    """Points of plots that are not among its lines, by the sign that shows them."""
 
 
 def read_pages(content: bytes) -> Iterator[TextPage]:
@@ -50,7 +52,8 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
             else:
                 first = without_single_marks(heights.corrected(boxes.corrected(page_words(page))))
                 words = second.better_words(first, page, number, boxes)
-                yield _text_page(page, number, without_plot_points(words))
+                shown, points = without_plot_points(words)
+                yield replace(_text_page(page, number, shown), points=points)
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:

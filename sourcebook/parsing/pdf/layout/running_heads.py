@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
+from types import MappingProxyType
 
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.pdf.layout.page_numbers import is_decorated, is_number, numbers
@@ -33,6 +34,8 @@ _LARGEST = 1.25
 _MOST_TEXTS = 10
 """Most texts of running heads that are named."""
 
+_NO_POINTS: Mapping[str, int] = MappingProxyType({})
+
 RunningRows = tuple[tuple[Line, ...], tuple[Line, ...]]
 """Rows above the body of a page, and rows below it."""
 
@@ -48,11 +51,17 @@ class LeftOut:
     texts: tuple[str, ...] = ()
     """The most frequent texts, up to ten."""
 
-    def metadata(self) -> dict[str, JsonValue]:
-        """Return the entry `left_out` of the document's metadata; nothing where no row is left out."""
-        if not self.rows:
+    def metadata(self, points: Mapping[str, int] = _NO_POINTS) -> dict[str, JsonValue]:
+        """Return the entry `left_out` of the document's metadata; nothing where nothing is left out.
+
+        Args:
+            points: Points of plots that are left out, by the sign that shows them; they are no text and in no share.
+        """
+        if not self.rows and not points:
             return {}
-        return {"left_out": {"rows": self.rows, "words": self.words, "share": self.share, "texts": [*self.texts]}}
+        told: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
+        told["texts"] = [*self.texts]
+        return {"left_out": told | ({"plot_points": dict(points)} if points else {})}
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,3 +305,18 @@ def test_a_page_of_very_many_cells() -> None:
     """Ten thousand scattered words take seconds, not minutes."""
     cells = [Shown(10 + (n * 37 % 590), 10 + (n * 53 % 770), f"w{n % 10}", size=2) for n in range(10_000)]
     assert len(parse_pages(cells).markdown) > 10_000
+
+
+def test_rows_of_numbers_between_two_drawn_lines_stay_rows() -> None:
+    """A line is drawn only below each group, whose name stands above its numbers; a column may hold fewer of them."""
+    xs, ys = [72, 172, 272, 372], [612, 596, 540, 484]
+    shown = [Shown(75 + 100 * n, 600, text) for n, text in enumerate(("Sample", "Bias", "Error"))]
+    for group, top in (("Portnoy", 584), ("Powell", 528)):
+        shown.append(Shown(75, top, group))
+        for row in range(3):
+            place = top - 13 * (row + 1)
+            shown += [Shown(75, place, f"n = {group[1]}{row}00"), Shown(175, place, f"-0.00{row}{len(group)}")]
+            shown += [Shown(275, place, f"0.06{row}{len(group)}")] if row else []
+    document = parse_pages([*paragraph(700), *grid(xs, ys), *shown, *paragraph(440)])
+    assert "| Portnoy |  |  |\n| n = o000 | -0.0007 |  |\n| n = o100 | -0.0017 | 0.0617 |\n" in document.markdown
+    assert "| Powell |  |  |\n| n = o000 | -0.0006 |  |\n| n = o100 | -0.0016 | 0.0616 |\n" in document.markdown

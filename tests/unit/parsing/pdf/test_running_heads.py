@@ -151,3 +151,13 @@ def test_lone_page_number(number: str) -> None:
 def test_another_lone_number_stays() -> None:
     """A number at the foot of a single page may be anything."""
     assert "137" in parse_pages([[*paragraph(700), Shown(300, 40, "137")]]).markdown
+
+
+def test_points_of_plots_are_counted() -> None:
+    """They are no text, and what is no text is told, too; they are in no share of the text."""
+    labels = [Shown(72, 700 - 20 * n, f"Income of the year {n}") for n in range(15)]
+    points = [Shown(300 + 9 * n, 693 - 20 * n, "l", size=3, font="mono") for n in range(15)]
+    document = parse_pdf(pdf([[*labels, *points]]), settings=ParsingSettings(ocr=False))
+    assert document.metadata["left_out"] == {"rows": 0, "words": 0, "share": 0.0, "texts": [], "plot_points": {"l": 15}}
+    assert "Income of the year 14" in document.markdown
+    assert " l" not in document.markdown
