@@ -24,8 +24,11 @@ _LEAST_GAIN = 0.01
 _MOST_UNKNOWN = 0.5
 """Largest number of words without any known character, per other word."""
 _FEWEST_WORDS = 12
-"""Words of a page below which the readings are not compared."""
+"""Words of both readings of a page below which they are not compared."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
+_LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
+_TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}
+"""Letters of TeX's encodings OT1, T1 and TS1 at codes of control characters, for fonts that name no characters."""
 _LONGEST_NAME = 256
 """Most bytes of a font's name."""
 
@@ -47,11 +50,13 @@ class SecondReading:
             number: Number of the page, counted from 1.
             boxes: Correction of the boxes that PDFium gives; those of the first reading are corrected already.
         """
-        if self._document is None or len(words) < _FEWEST_WORDS or number > len(self._document):
+        if self._document is None or not words or number > len(self._document):
             return words
         try:
             with _text_page(self._document, number) as (opened, text):
                 second = Counter(text.get_text_range().split())
+                if max(len(words), second.total()) < _FEWEST_WORDS:
+                    return words
                 if opened.get_rotation() or not _is_better(second, Counter(word.text for word in words)):
                     return with_parted_words(words, second, page)
                 if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
@@ -125,6 +130,8 @@ def _words(text: Any, page: DecodedPage) -> Iterator[Word]:
             continue
         code = raw.FPDFText_GetUnicode(text, index) if index < text.count_chars() else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
+        if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
+            letter = _TEX_LETTERS[code]
         if not letter.isspace() and not (letters and _turns(text, first, index)):
             if not letters:
                 first = index
