@@ -320,3 +320,29 @@ def test_rows_of_numbers_between_two_drawn_lines_stay_rows() -> None:
     document = parse_pages([*paragraph(700), *grid(xs, ys), *shown, *paragraph(440)])
     assert "| Portnoy |  |  |\n| n = o000 | -0.0007 |  |\n| n = o100 | -0.0017 | 0.0617 |\n" in document.markdown
     assert "| Powell |  |  |\n| n = o000 | -0.0006 |  |\n| n = o100 | -0.0016 | 0.0616 |\n" in document.markdown
+
+
+def test_boxes_of_brackets_are_items() -> None:
+    """Forms draw their boxes with brackets where the font has none."""
+    lines = ("[ ] I agree to the terms", "[x] Send me the newsletter", "[ ] Call me")
+    document = parse_pages([*paragraph(700), *(Shown(72, 640 - 14 * n, line) for n, line in enumerate(lines))])
+    assert "\n".join(f"- {line}" for line in lines) in document.markdown
+
+
+def test_lines_that_run_over_the_edge_of_the_page_are_whole() -> None:
+    """Printers cut them off; the words are in the file, and plain text has them. Other text beyond the edge is counted."""
+    code = [
+        Shown(
+            72,
+            600 - 12 * n,
+            f"call_number_{n}(argument, another_argument, {'longer_argument, ' * 4}last_{n})",
+            font="mono",
+        )
+        for n in range(4)
+    ]
+    other_half = [Shown(700, 700 - 12 * n, "the other half of a spread") for n in range(3)]
+    document = parse_pages([*paragraph(700), *code, *other_half])
+    for n in range(4):
+        assert f"longer_argument, longer_argument, last_{n})" in document.markdown
+    assert "other half" not in document.markdown
+    assert document.metadata["left_out"]["words_beyond_page"] == 18  # type: ignore[index, call-overload]

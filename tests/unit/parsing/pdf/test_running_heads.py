@@ -161,3 +161,28 @@ def test_points_of_plots_are_counted() -> None:
     assert document.metadata["left_out"] == {"rows": 0, "words": 0, "share": 0.0, "texts": [], "plot_points": {"l": 15}}
     assert "Income of the year 14" in document.markdown
     assert " l" not in document.markdown
+
+
+def test_numbers_of_letters_and_invoices_are_no_page_numbers() -> None:
+    """They count up with the pages, too, but stand behind a word and are higher than the pages."""
+    body = "We thank you for the payment that we have booked to your account in the past month, number"
+    pages = [
+        [
+            Shown(72, 770, "City Water - Service"),
+            Shown(72, 756, f"Customer no. {4711 + n}"),
+            *(Shown(72, 680 - 14 * line, f"{body} {line}") for line in range(9)),
+            Shown(300, 20, str(n + 1)),
+        ]
+        for n in range(8)
+    ]
+    document = parse_pages(pages)
+    for n in range(8):
+        assert f"Customer no. {4711 + n}" in document.markdown
+
+
+def test_page_numbers_of_an_article_in_a_volume_are_left_out() -> None:
+    """They are higher than the pages, but stand apart from the words of the head."""
+    pages = [[Shown(72, 770, "Annals of Wells"), Shown(500, 770, str(345 + n)), *paragraph(650)] for n in range(5)]
+    document = parse_pages(pages)
+    assert document.markdown.count("Annals of Wells") == 1
+    assert "348" not in document.markdown
