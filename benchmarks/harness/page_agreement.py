@@ -45,7 +45,7 @@ def reference(readings: Sequence[Sequence[str]]) -> Reference:
 def plain_words(text: str) -> list[str]:
     """Return the words in their order: case folded, joined at lines' ends, without marks of Markdown and HTML.
 
-    Each character of a script without spaces is a word: a reader that keeps the ends of lines has no other words for it.
+    Each character of a script without spaces is a word, because readers that keep the ends of lines part words there.
     """
     plain = _DIVIDED.sub("", unicodedata.normalize("NFKC", _TAG.sub(" ", text))).casefold().replace("_", " ")
     return words(_UNSPACED.sub(r" \g<0> ", plain))

@@ -18,9 +18,10 @@ def bitmap_font_pdf(lines: list[bytes]) -> bytes:
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R /Resources << /Font << /F1 4 0 R >> >> >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R/Resources<</Font<</F1 4 0 R>>>>>>",
         b"<< /Type /Font /Subtype /Type3 /FontBBox [0 -200 1000 800] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 0"
-        b" /LastChar 255 /Widths [" + b" 500" * 256 + b"] /Resources << >> /Encoding << /Type /Encoding /Differences [0 "
+        b" /LastChar 255 /Widths [" + b" 500" * 256 + b"] /Resources << >>"
+        b" /Encoding << /Type /Encoding /Differences [0 "
         + names.encode() + b"] >> /CharProcs << " + glyphs.encode() + b" >> >>",
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(glyph), glyph),
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(shown), shown),

@@ -330,7 +330,7 @@ def test_boxes_of_brackets_are_items() -> None:
 
 
 def test_lines_that_run_over_the_edge_of_the_page_are_whole() -> None:
-    """Printers cut them off; the words are in the file, and plain text has them. Other text beyond the edge is counted."""
+    """Printers cut them off, and plain text has them. Other text beyond the edge is counted."""
     code = [
         Shown(
             72,
