@@ -11,5 +11,5 @@ PROBE: Final = 1
 """Revision of the probe of recordings."""
 DECODING: Final = 1
 """Revision of the decoding of speech, its thresholds included."""
-CHUNKER: Final = 8
+CHUNKER: Final = 9
 """Revision of the chunker."""
