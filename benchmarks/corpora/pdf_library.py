@@ -1,6 +1,6 @@
 """Sixty PDFs of many makes from packages of Debian, PyPI and npm; the list is `pdf_library.tsv` beside this module.
 
-`pdf_apart.tsv` lists PDFs of other packages, on which the rules that were written for the sixty are checked.
+`pdf_apart.tsv` and `pdf_further.tsv` list PDFs of other packages, on which rules that were written before are checked.
 
 The packages are fetched with apt-get, pip and npm, and unpacked; every file has the SHA-256 of the list.
 """
@@ -19,6 +19,7 @@ from typing import Literal
 
 LIST = Path(__file__).with_name("pdf_library.tsv")
 APART = Path(__file__).with_name("pdf_apart.tsv")
+FURTHER = Path(__file__).with_name("pdf_further.tsv")
 
 
 class NoLibraryError(Exception):

@@ -12,6 +12,8 @@ from benchmarks.harness.document_scores import share_found, words
 
 _DIVIDED = re.compile(r"[\u00ad\u2010\u2011-]\s*\n\s*")
 _TAG = re.compile(r"</?[a-z]+\b[^>]*>", re.IGNORECASE)
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+"""Kana and ideographs."""
 _EDGE_LINES = 2
 """Lines at the top and at the bottom of a page that may be running heads."""
 _FEWEST_REPEATED = 3
@@ -41,8 +43,12 @@ def reference(readings: Sequence[Sequence[str]]) -> Reference:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words in their order: case folded, joined at lines' ends, without marks of Markdown and HTML."""
-    return words(_DIVIDED.sub("", unicodedata.normalize("NFKC", _TAG.sub(" ", text))).casefold().replace("_", " "))
+    """Return the words in their order: case folded, joined at lines' ends, without marks of Markdown and HTML.
+
+    Each character of a script without spaces is a word, because readers that keep the ends of lines part words there.
+    """
+    plain = _DIVIDED.sub("", unicodedata.normalize("NFKC", _TAG.sub(" ", text))).casefold().replace("_", " ")
+    return words(_UNSPACED.sub(r" \g<0> ", plain))
 
 
 def similarity(first: Sequence[str], second: Sequence[str]) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.corpora.document_samples import Sample, read_samples
-from benchmarks.corpora.pdf_library import APART
+from benchmarks.corpora.pdf_library import APART, FURTHER
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.document_memory import memory_rows
 from benchmarks.harness.document_reading import Reading, read
@@ -40,7 +40,12 @@ def run(bench: Bench) -> list[Row]:
     memory = [] if bench.options.quick else memory_rows(readings)
     packages = bench.options.pdfs.resolve() if bench.options.pdfs else None
     library = (
-        [*library_rows(packages), *library_rows(packages, APART, called="apart, "), *word_rows(packages, folder)]
+        [
+            *library_rows(packages),
+            *library_rows(packages, APART, called="apart, "),
+            *library_rows(packages, FURTHER, called="further, "),
+            *word_rows(packages, folder),
+        ]
         if packages
         else []
     )

@@ -11,7 +11,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _LIST_ITEM = re.compile(r"\n(?=(?:[-*+]|\d{1,9}[.)])[ \t])")
 _NESTED_ITEM = re.compile(r"\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t])")
 _LINE = re.compile(r"\n")
-_SENTENCE = re.compile(r"""[.!?…]["'”’)\]*_]*\s+|[。！？]["'”’」』）]*\s*|\n[ \t]*\n""")
+_SENTENCE = re.compile(r"""[.!?…।॥؟۔։።។။]["'”’»)\]*_]*\s+|[。！？]["'”’」』）]*\s*|\n[ \t]*\n""")
 _WORD = re.compile(r"\s+")
 
 _PROSE = (_SENTENCE, _LINE, _WORD)

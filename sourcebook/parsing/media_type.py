@@ -180,6 +180,8 @@ def _of_signature(head: bytes, name: str, named: str | None) -> str | None:
     if head[4:8] == b"ftyp" and head[8:12] in _BRANDS:
         return _BRANDS[head[8:12]]
     guessed = "" if _MARKUP.match(head) else filetype.guess_mime(head)
+    if guessed == ZIP:  # its mark is damaged, and all that packs like it may still be read
+        return _zip_type(head, name, named)
     if guessed in _NEVER_TEXT and looks_like_text(head):
         guessed = None
     found = _RENAMED.get(guessed, guessed) or next(

@@ -18,7 +18,7 @@ _CHANNELS = {1: ", left", 2: ", right"}
 """Names of the channels behind a time stamp."""
 _LAST_CHARACTERS = 8
 """Characters at the end of a text in which the end of its sentence is looked for."""
-_SENTENCE_END = re.compile(r"""[.!?…。！？।؟۔]["'”’»›」』）)\]*_]*\s*\Z""")
+_SENTENCE_END = re.compile(r"""[.!?…。！？।॥؟۔։።។။]["'”’»›」』）)\]*_]*\s*\Z""")
 
 
 def parse_transcript(segments: Sequence[Segment], *, title: str | None, language: str | None) -> ParsedDocument:

@@ -36,7 +36,7 @@ _CLAUSE: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_END_OF_SENTENCE: Final = re.compile(r"[.?!…。？！؟।][\"'”’»)\]]*\Z")
+_END_OF_SENTENCE: Final = re.compile(r"[.?!…。？！।॥؟۔։።។။][\"'”’»)\]]*\Z")
 _WORDS_OF_A_SENTENCE: Final = 5
 """Words outside phrases and exclusions from which a text that ends like a sentence is prose."""
 _WORDS_OF_PROSE: Final = 12

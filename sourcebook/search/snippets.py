@@ -9,7 +9,7 @@ from sourcebook.search.highlights import Highlight
 
 MOST_CHARACTERS: Final = 320
 """Characters of a snippet, at most."""
-_SEGMENT: Final = re.compile(r"[\n.!?…。！？](?:(?<=[\n。！？])|[\"'”’»)\]]?(?=\s))")
+_SEGMENT: Final = re.compile(r"[\n.!?…。！？।॥؟۔։።។။](?:(?<=[\n。！？])|[\"'”’»)\]]?(?=\s))")
 """Ends of lines and sentences. The search for a sign of a small set is fast; most of these dots end nothing."""
 REPEATED: Final = 0.1
 """Share of its weight that a word adds when it occurs again in the window."""

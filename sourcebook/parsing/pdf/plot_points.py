@@ -1,6 +1,7 @@
 """Points of plots, which files hold as letters of a symbol font, such as `l` of ZapfDingbats for a disc."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.words import Word
@@ -13,17 +14,24 @@ _LEVEL = 0.5
 """Largest distance between the middle of a point and that of a word on its line, in points."""
 
 
-def without_plot_points(words: Sequence[Word]) -> list[Word]:
-    """Return the words of a page without those of fonts that show one sign alone, scattered beside its lines."""
+def without_plot_points(words: Sequence[Word]) -> tuple[list[Word], Counter[str]]:
+    """Return the words of a page without points, and the number of points by their sign.
+
+    Points are the words of fonts that show one sign alone, scattered beside the lines of the page.
+    """
     fonts: dict[str, list[Word]] = {}
     for word in words:
         fonts.setdefault(word.font, []).append(word)
     points = {font for font, shown in fonts.items() if len(shown) >= _FEWEST and _is_one_sign(shown)}
     if not points:
-        return list(words)
+        return list(words), Counter()
     levels = sorted(_middle(word) for word in words if word.font not in points)
     scattered = {font for font in points if _are_scattered(fonts[font], levels)}
-    return [word for word in words if word.font not in scattered]
+    points_by_sign = Counter[str]()
+    for word in words:
+        if word.font in scattered:
+            points_by_sign.update(word.text)
+    return [word for word in words if word.font not in scattered], points_by_sign
 
 
 def _is_one_sign(words: Sequence[Word]) -> bool:

@@ -1,5 +1,6 @@
 """PDF files: the layout of their text layer, and OCR of pages without one."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sourcebook.config.parsing import ParsingSettings
@@ -46,6 +47,8 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         raise ParseError(
             "the PDF's pages are damaged; open it in a viewer and print it to a new PDF", FailureClass.CORRUPT
         )
+    beyond = sum(one.beyond for one in found if one.page.number in readable.by_text)
+    points = sum((Counter(one.points) for one in found if one.page.number in readable.by_text), Counter[str]())
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     if damaged := damaged_streams(content):
         metadata["damaged_streams"] = damaged
@@ -55,7 +58,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         title=_title(properties.metadata, written.blocks, written.markdown),
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
-        metadata={**metadata, **readable.metadata, **body.left_out.metadata()},
+        metadata={**metadata, **readable.metadata, **body.left_out.metadata(points, beyond)},
         nothing_to_read=_why_empty(found, ocr=settings.ocr) if empty else None,
     )
 

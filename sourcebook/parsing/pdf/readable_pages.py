@@ -16,6 +16,8 @@ class ReadablePages:
     """The pages that can be read, in order."""
 
     pages: Sequence[Page]
+    by_text: frozenset[int]
+    """Numbers of the pages whose text layer was taken."""
     metadata: Mapping[str, JsonValue]
     """Numbers of recognised pages with their confidence (0 to 1), of pages that lack letters, and of unread pages."""
 
@@ -62,6 +64,7 @@ def readable_pages(
     }
     return ReadablePages(
         pages=[chosen[one.page.number] for one in found if one.page.number in chosen],
+        by_text=frozenset(chosen).difference(recognised),
         metadata={name: fact for name, fact in facts.items() if fact},
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 import pypdfium2  # type: ignore[import-untyped] # has no stubs
 from pypdfium2 import raw
 
+from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.glued_words import with_parted_words
@@ -24,8 +25,13 @@ _LEAST_GAIN = 0.01
 _MOST_UNKNOWN = 0.5
 """Largest number of words without any known character, per other word."""
 _FEWEST_WORDS = 12
-"""Words of a page below which the readings are not compared."""
+"""Words of both readings of a page below which they are not compared."""
+_FAR = 1e5
+"""Points beyond the edge of a page within which text is looked for."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
+_LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
+_TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}
+"""Letters of TeX's encodings OT1, T1 and TS1 at codes of control characters, for fonts that name no characters."""
 _LONGEST_NAME = 256
 """Most bytes of a font's name."""
 
@@ -36,10 +42,11 @@ class SecondReading:
     def __init__(self, document: Any) -> None:
         self._document = document
 
-    def better_words(self, words: Sequence[Word], page: DecodedPage, number: int, boxes: TightBoxes) -> Sequence[Word]:
+    def better_words(self, words: Sequence[Word], page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
         """Return the words of a page as PDFium reads them where these are other and more plain words.
 
-        Else the words are the same, but for those that PDFium parts where white space is.
+        Else the words are the same, but for those that PDFium parts where white space is. Lines that run over the right
+        edge of the page are whole in both.
 
         Args:
             words: Words of the first reading.
@@ -47,18 +54,30 @@ class SecondReading:
             number: Number of the page, counted from 1.
             boxes: Correction of the boxes that PDFium gives; those of the first reading are corrected already.
         """
-        if self._document is None or len(words) < _FEWEST_WORDS or number > len(self._document):
-            return words
+        if self._document is None or not words or number > len(self._document):
+            return WholeLines(words)
         try:
             with _text_page(self._document, number) as (opened, text):
-                second = Counter(text.get_text_range().split())
-                if opened.get_rotation() or not _is_better(second, Counter(word.text for word in words)):
-                    return with_parted_words(words, second, page)
-                if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
-                    return words  # PDFium parts and turns words from right to left at brackets and Latin letters
-                return boxes.corrected(list(_words(text, page)))
+                better = _better_words(words, page, opened, text, boxes)
+                edge = page.left + page.width
+                if opened.get_rotation() or not text.get_text_bounded(edge, -_FAR, edge + _FAR, _FAR).strip():
+                    return WholeLines(better)
+                return with_lines_beyond(better, list(_words(text, page, reach=_FAR)), page)
         except pypdfium2.PdfiumError:
-            return words
+            return WholeLines(words)
+
+
+def _better_words(
+    words: Sequence[Word], page: DecodedPage, opened: Any, text: Any, boxes: TightBoxes
+) -> Sequence[Word]:
+    second = Counter(text.get_text_range().split())
+    if max(len(words), second.total()) < _FEWEST_WORDS:
+        return words
+    if opened.get_rotation() or not _is_better(second, Counter(word.text for word in words)):
+        return with_parted_words(words, second, page)
+    if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
+        return words  # PDFium parts and turns words from right to left at brackets and Latin letters
+    return boxes.corrected(list(_words(text, page)))
 
 
 @contextmanager
@@ -113,24 +132,29 @@ def _plain_share(words: Counter[str]) -> float:
     return plain / max(1, words.total())
 
 
-def _words(text: Any, page: DecodedPage) -> Iterator[Word]:
-    """Yield the words between white space; a word that is divided at the end of a line is two."""
+def _words(text: Any, page: DecodedPage, *, reach: float = 0.0) -> Iterator[Word]:
+    """Yield the words between white space, those within `reach` beyond the right edge, too.
+
+    A word that is divided at the end of a line is two.
+    """
     letters: list[str] = []
     first = 0
     for index in range(text.count_chars() + 1):
         if letters and index < text.count_chars() and raw.FPDFText_IsHyphen(text, index) == 1:
-            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1)) is not None:
+            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach)) is not None:
                 yield word
             letters = []
             continue
         code = raw.FPDFText_GetUnicode(text, index) if index < text.count_chars() else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
+        if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
+            letter = _TEX_LETTERS[code]
         if not letter.isspace() and not (letters and _turns(text, first, index)):
             if not letters:
                 first = index
             letters.append(letter)
             continue
-        if letters and (word := _word(text, page, "".join(letters), first, index)) is not None:
+        if letters and (word := _word(text, page, "".join(letters), first, index, reach)) is not None:
             yield word
         letters = [] if letter.isspace() else [letter]
         first = index
@@ -145,7 +169,7 @@ def _angle(text: Any, index: int) -> int:
     return round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
 
 
-def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int) -> Word | None:
+def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float) -> Word | None:
     shown, unmapped = readable(letters)
     boxes = [text.get_charbox(index, loose=True) for index in range(first, end)]
     boxes = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
@@ -153,7 +177,7 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int) -> W
         return None
     left, right = min(box[0] for box in boxes) - page.left, max(box[2] for box in boxes) - page.left
     top, bottom = page.top - max(box[3] for box in boxes), page.top - min(box[1] for box in boxes)
-    if right <= 0 or left >= page.width or bottom <= 0 or top >= page.height:
+    if right <= 0 or left >= page.width + reach or bottom <= 0 or top >= page.height:
         return None
     font, angle = _font(text, first), _angle(text, first)
     size = right - left if angle % 180 else bottom - top

@@ -1,7 +1,7 @@
 """Text layer and drawn lines of a PDF, page by page."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
@@ -34,6 +34,10 @@ class TextPage:
 
     page: Page
     layer: TextLayer
+    points: Mapping[str, int] = field(default_factory=dict)
+    """Points of plots that are not among its lines, by the sign that shows them."""
+    beyond: int = 0
+    """Words beyond the right edge of the page, which go on none of its lines."""
 
 
 def read_pages(content: bytes) -> Iterator[TextPage]:
@@ -49,8 +53,9 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
                 first = without_single_marks(heights.corrected(boxes.corrected(page_words(page))))
-                words = second.better_words(first, page, number, boxes)
-                yield _text_page(page, number, without_plot_points(words))
+                whole = second.better_words(first, page, number, boxes)
+                shown, points = without_plot_points(whole.words)
+                yield replace(_text_page(page, number, shown), points=points, beyond=whole.left_out)
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:

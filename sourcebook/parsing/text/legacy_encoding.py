@@ -24,6 +24,8 @@ _OLD_LATIN: Final = ("cp437", "cp850", "cp852", "mac-roman")
 _DOS_CYRILLIC: Final = "cp866"
 _ENOUGH_FOR_DOS: Final = 16
 """Non-ASCII bytes below which a text is not taken for DOS Cyrillic."""
+_NO_LATIN_RUN: Final = 6
+"""Non-ASCII bytes one behind the other that no word in Latin letters has."""
 _READ_AS: Final = {
     "big5": "big5hkscs",
     "euc_kr": "cp949",
@@ -51,7 +53,7 @@ def _candidates(sample: bytes) -> list[str]:
     latin = sum(bool(before or after) or len(run) == 1 for before, run, after in runs)
     count = sum(len(run) for _, run, _ in runs)
     found = [*_LATIN, *_MULTIBYTE]
-    if latin * 2 < len(runs):
+    if latin * 2 < len(runs) or max((len(run) for _, run, _ in runs), default=0) >= _NO_LATIN_RUN:
         found += _OTHER_SCRIPTS
         if count >= _ENOUGH_FOR_DOS:
             found.append(_DOS_CYRILLIC)

@@ -155,3 +155,11 @@ def test_the_table_of_formats_names_functions_that_are_there(parser: Parser) -> 
     module, _, function = parser.function.partition(":")
     parameters = signature(getattr(import_module(f"sourcebook.parsing.{module}"), function)).parameters
     assert tuple(parameters) == ("content", *parser.arguments)
+
+
+@pytest.mark.parametrize("mark", [b"PK\x03\x06", b"PK\x03\x08"])
+def test_an_office_file_with_a_damaged_mark_is_no_archive(mark: bytes) -> None:
+    """Its content.xml is no document of its own; the office parser reads it or says why not."""
+    head = mark + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.presentation" + bytes(100)
+    assert detect_media_type("slides.odp", head) == detect_media_type("slides.odp", b"PK\x03\x04" + head[4:])
+    assert detect_media_type("report.docx", mark + bytes(200)).endswith("wordprocessingml.document")

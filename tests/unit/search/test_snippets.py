@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.search.highlights import Highlight
-from sourcebook.search.snippets import MOST_CHARACTERS, snippet_span
+from sourcebook.search.snippets import MOST_CHARACTERS, sentence_spans, snippet_span
 
 FILLER = "Nothing of note happened on that day. "
 
@@ -73,3 +73,12 @@ def test_a_snippet_is_a_short_part_with_the_weightiest_word(text: str, data: st.
     assert end - start <= MOST_CHARACTERS
     if highlights:
         assert any(start <= each.start and each.end <= end for each in highlights)
+
+
+@pytest.mark.parametrize("end", ["।", "॥", "؟", "۔", "։", "።", "။", "។"])
+def test_sentences_end_with_the_signs_of_their_script(end: str) -> None:
+    """Danda, the full stop of Urdu and others stand before white space, as a full stop does."""
+    text = f"पहला वाक्य यहाँ है{end} दूसरा torque वाक्य{end} तीसरा वाक्य"
+    starts = [text[start:stop] for start, stop in sentence_spans(text)]
+    assert starts == [f"पहला वाक्य यहाँ है{end}", f"दूसरा torque वाक्य{end}", "तीसरा वाक्य"]
+    assert len(sentence_spans(f"श्लोक{end}१{end}")) == 1

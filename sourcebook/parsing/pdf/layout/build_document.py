@@ -25,7 +25,11 @@ from sourcebook.parsing.pdf.layout.rows import direction, rows
 from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
 from sourcebook.parsing.pdf.layout.running_heads import RunningRows
 from sourcebook.parsing.pdf.layout.spreads import halves
-from sourcebook.parsing.pdf.layout.stream_order import as_written, reads_better_as_written
+from sourcebook.parsing.pdf.layout.stream_order import (
+    as_written,
+    reads_across_columns,
+    reads_better_as_written,
+)
 from sourcebook.parsing.pdf.layout.text_frames import boxed, frames_of
 from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
 
@@ -42,6 +46,8 @@ class _Column:
     right: float
     items: tuple[Row | Table, ...]
     from_right: bool = False
+    rows: tuple[Row, ...] = ()
+    """Its rows, also those that are in tables found by their alignment."""
 
 
 def build_document(
@@ -107,7 +113,9 @@ def _columns(page: Page) -> Iterator[_Column]:
     cut = [part for half in sheet for part in columns(half, from_right=from_right)]
     found = [_column(page, part, from_right) for column in cut for part in _without_boxes(column, frames)]
     rows_in_order = [item for column in found for item in column.items if isinstance(item, Row)]
-    if reads_better_as_written([run for row in rows_in_order for run in row.runs]):
+    if reads_better_as_written([run for row in rows_in_order for run in row.runs]) or reads_across_columns(
+        [run for column in found for row in column.rows for run in row.runs]
+    ):
         found = [_column(page, part, from_right) for part in as_written(flat, tables, page.lines)]
     yield from found
     if turned:
@@ -116,7 +124,9 @@ def _columns(page: Page) -> Iterator[_Column]:
 
 def _column(page: Page, part: Column, from_right: bool) -> _Column:
     levels = [rule.top for rule in page.rules if _crosses(rule, part)]
-    return _Column(page, part.left, part.right, tuple(_items(part.pieces, sorted(levels))), from_right)
+    found = rows([piece for piece in part.pieces if isinstance(piece, Line)])
+    tables = [piece for piece in part.pieces if isinstance(piece, Table)]
+    return _Column(page, part.left, part.right, tuple(_items(found, tables, sorted(levels))), from_right, tuple(found))
 
 
 def _without_boxes(column: Column, frames: Sequence[Box]) -> Iterator[Column]:
@@ -135,12 +145,11 @@ def _crosses(rule: Rule, column: Column) -> bool:
     return min(rule.right, column.right) - max(rule.left, column.left) > 0.3 * (column.right - column.left)
 
 
-def _items(pieces: Sequence[Line | Table], levels: Sequence[float]) -> Iterator[Row | Table]:
+def _items(found: Sequence[Row], ruled: Sequence[Table], levels: Sequence[float]) -> Iterator[Row | Table]:
     """Yield the rows and tables of a column from the top."""
-    lines = [piece for piece in pieces if isinstance(piece, Line)]
-    tables = sorted((piece for piece in pieces if isinstance(piece, Table)), key=lambda table: table.top)
+    tables = sorted(ruled, key=lambda table: table.top)
     pending: list[Row] = []
-    for row in rows(lines):
+    for row in found:
         while tables and tables[0].top < row.line.top:
             yield from with_tables(pending, levels)
             pending = []

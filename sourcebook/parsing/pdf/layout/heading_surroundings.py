@@ -7,7 +7,7 @@ from itertools import groupby
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
 from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 
-_SENTENCE_END = re.compile(r"""[.!?:;。！？：；…]["'”’»)\]\d]*$""")
+_SENTENCE_END = re.compile(r"""[.!?:;。！？：；…।॥؟۔։።។။؛]["'”’»)\]\d]*$""")
 _UNFINISHED = re.compile(r"(?:[,;\-\u2010]|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")
 _DIRECTLY = 0.4
 """Largest gap between lines of one paragraph, in font sizes."""

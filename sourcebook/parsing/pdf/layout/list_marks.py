@@ -8,7 +8,7 @@ _NUMBER = re.compile(
     r"(\(?(?:(?P<digits>\d{1,3})|(?P<roman>[ivx]{1,5})|(?P<letter>[a-zA-Z]))[.)]|\[(?P<reference>\d{1,3})\]"
     r"|(?P<circled>[①-⑳]))\s+(?=\S)"
 )
-_CHECKBOX = re.compile(r"[☐☑☒⬜✅]\s*(?=\S)")
+_CHECKBOX = re.compile(r"[☐☑☒⬜✅]\s*(?=\S)|(?:\[[ xX✓✔]?\]|\( \))\s+(?=\S)")
 _CIRCLED = ord("①") - 1
 
 

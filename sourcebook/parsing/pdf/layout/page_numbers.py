@@ -19,6 +19,8 @@ class Number:
     """A number in a row of text."""
 
     value: int
+    digits: str
+    """The number as it is written."""
     around: str
     """The row with `#` in place of the number."""
     at_edge: bool
@@ -31,7 +33,7 @@ def numbers(text: str) -> Iterator[Number]:
         before, after = text[: match.start()], text[match.end() :]
         value = int(match[0]) if match[0].isdigit() else _roman(match[0].lower())
         at_edge = not any(map(str.isalnum, before)) or not any(map(str.isalnum, after))
-        yield Number(value, f"{before}#{after}", at_edge)
+        yield Number(value, match[0], f"{before}#{after}", at_edge)
 
 
 def is_number(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
 from sourcebook.parsing.pdf.layout.line_joining import joined_pair
 
-_SENTENCE_END = re.compile(r"""[.!?:。！？…]["'”’»)\]\d]*$""")
+_SENTENCE_END = re.compile(r"""[.!?:。！？…।॥؟۔։።។။]["'”’»)\]\d]*$""")
 _PASSED_OVER = frozenset({"footnote", "caption", "running head"})
 _MOST_BESIDE = 3
 """Most complete paragraphs, such as those of a box, between the two parts of a paragraph."""

@@ -23,7 +23,7 @@ from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.run_in_headings import parted
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
-_SENTENCE_END = re.compile(r"""[.!?:;。！？…]["'”’»)\]]*$""")
+_SENTENCE_END = re.compile(r"""[.!?:;。！？…।॥؟۔։።។။؛]["'”’»)\]]*$""")
 _ALSO_DASHES = frozenset({"bullet -", "bullet –", "bullet —", "bullet o", "bullet *"})
 _WIDEST_IN_HEADING = 8.0
 """Largest gap between the parts of a heading, such as number and title, in font sizes."""

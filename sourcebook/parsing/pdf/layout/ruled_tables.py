@@ -17,6 +17,10 @@ _LEAST_LEVEL = 0.7
 """Share of a cell's lines that are level with numbers beside them; formulas may be higher than their line."""
 _LEAST_NUMBERS = 0.7
 """Share of a cell's lines that are numbers at which each is a row."""
+_FEWEST_NUMBERS = 3
+"""Fewest numbers below one another in one cell that are rows."""
+_FEWEST_BESIDE = 2
+"""Fewest numbers below one another in each of two cells that are rows."""
 _NUMBERS = re.compile(r"(?=.*\d)[\d.,()\s%*+\-\u2212\u2013$€£]+")
 _MOST_LINES = 30
 """Lines in one cell above which a grid is a frame around columns of text."""
@@ -104,14 +108,19 @@ def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:
 
 
 def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
-    """Return the tops of the rows of text in one row of the grid, or nothing where it is a single row."""
+    """Return the tops of the rows of text in one row of the grid, or nothing where it is a single row.
+
+    No number goes on in a second line: where a column holds several, each line of text is a row, and a name above
+    the numbers, or a column with some of them, is no reason against it. Other columns must have about as many lines.
+    """
     held = [cell for cell in cells if cell]
     tops = [sorted(row.line.top for row in cell) for cell in held]
-    if len(tops) < 2 or min(map(len, tops)) < 3:
+    if len(tops) < 2:
         return []
     longest = max(tops, key=len)
-    numbers = any(_are_numbers(cell) for cell in held if len(cell) == len(longest))
-    fewest, level = (3.0, _LEAST_LEVEL) if numbers else (0.8 * len(longest), 1.0)  # no number goes on in a second line
+    numbers = sorted(len(cell) for cell in held if _are_numbers(cell))
+    told = numbers[-1:] >= [_FEWEST_NUMBERS] or numbers[-2:-1] >= [_FEWEST_BESIDE]
+    fewest, level = (1.0, _LEAST_LEVEL) if told else (max(3.0, 0.8 * len(longest)), 1.0)
     for other in tops:
         beside = sum(any(abs(top - place) < 2 for place in longest) for top in other)
         if beside < level * len(other) or len(other) < fewest:

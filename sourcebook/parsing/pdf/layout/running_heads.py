@@ -8,9 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
+from types import MappingProxyType
 
 from sourcebook.model.document import JsonValue
-from sourcebook.parsing.pdf.layout.page_numbers import is_decorated, is_number, numbers
+from sourcebook.parsing.pdf.layout.page_numbers import Number, is_decorated, is_number, numbers
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.rows import joined, side_by_side
 
@@ -33,6 +34,8 @@ _LARGEST = 1.25
 _MOST_TEXTS = 10
 """Most texts of running heads that are named."""
 
+_NO_POINTS: Mapping[str, int] = MappingProxyType({})
+
 RunningRows = tuple[tuple[Line, ...], tuple[Line, ...]]
 """Rows above the body of a page, and rows below it."""
 
@@ -48,11 +51,19 @@ class LeftOut:
     texts: tuple[str, ...] = ()
     """The most frequent texts, up to ten."""
 
-    def metadata(self) -> dict[str, JsonValue]:
-        """Return the entry `left_out` of the document's metadata; nothing where no row is left out."""
-        if not self.rows:
+    def metadata(self, points: Mapping[str, int] = _NO_POINTS, beyond: int = 0) -> dict[str, JsonValue]:
+        """Return the entry `left_out` of the document's metadata; nothing where nothing is left out.
+
+        Args:
+            points: Points of plots that are left out, by the sign that shows them; they are no text and in no share.
+            beyond: Words beyond the edges of the pages; nobody sees them, and they are in no share.
+        """
+        if not self.rows and not points and not beyond:
             return {}
-        return {"left_out": {"rows": self.rows, "words": self.words, "share": self.share, "texts": [*self.texts]}}
+        told: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
+        told["texts"] = [*self.texts]
+        unseen: dict[str, JsonValue] = {"plot_points": dict(points), "words_beyond_page": beyond}
+        return {"left_out": told | {name: number for name, number in unseen.items() if number}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,7 @@ def without_running_heads(pages: Sequence[Page]) -> BodyPages:
     """Return the pages without the rows that repeat at their edges, and without page numbers."""
     usual = _usual_size(pages)
     candidates = [one for index, page in enumerate(pages) for one in _candidates(index, page)]
-    counted, repeated = _chains([one for one in candidates if one.line.size <= _LARGEST * usual])
+    counted, repeated = _chains([one for one in candidates if one.line.size <= _LARGEST * usual], len(pages))
     found = _heads(candidates, counted, repeated)
     heads = _apart(_within_bounds(found, pages), pages)
     taken = {id(line) for one in heads for line in one.lines}
@@ -109,7 +120,7 @@ def _candidates(index: int, page: Page) -> Iterator[_Candidate]:
             yield _Candidate(index, tuple(row), joined(row), above, depth)
 
 
-def _chains(candidates: Sequence[_Candidate]) -> tuple[set[int], set[int]]:
+def _chains(candidates: Sequence[_Candidate], pages: int) -> tuple[set[int], set[int]]:
     """Return the ids of the rows that hold page numbers, and of the rows whose text repeats from page to page."""
     same: dict[object, list[_Candidate]] = defaultdict(list)
     counting: dict[object, list[_Candidate]] = defaultdict(list)
@@ -118,6 +129,8 @@ def _chains(candidates: Sequence[_Candidate]) -> tuple[set[int], set[int]]:
         for near in (place - 1, place, place + 1):
             same[one.above, near, one.line.text].append(one)
             for number in numbers(one.line.text):
+                if not _may_count_pages(number, one, pages):
+                    continue
                 offset = number.value - one.page
                 same[one.above, near, number.around, offset].append(one)
                 if number.at_edge:
@@ -125,6 +138,15 @@ def _chains(candidates: Sequence[_Candidate]) -> tuple[set[int], set[int]]:
     counted = {id(one) for group in counting.values() for one in _in_a_row(group)}
     repeated = {id(one) for group in same.values() for one in _in_a_row(group)}
     return counted, repeated
+
+
+def _may_count_pages(number: Number, one: _Candidate, pages: int) -> bool:
+    """Tell whether a number may be that of a page: it is no higher than the pages, or stands apart from all words.
+
+    `Invoice 4712` on the first of five pages is a number of its own, though the next page has 4713.
+    """
+    apart = any(is_number(line.text) and number.digits in line.text for line in one.lines)
+    return apart or number.value <= pages
 
 
 def _in_a_row(group: Sequence[_Candidate]) -> list[_Candidate]:

@@ -6,6 +6,7 @@ do not follow one another, the order of the content is taken.
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from sourcebook.parsing.pdf.layout.columns import Column
@@ -24,6 +25,14 @@ _FARTHEST_LINE = 2.5
 """Largest distance from the top of a line to the top of the next, in heights of the line."""
 _BACK = 12
 """Lines above which the next line may not begin, counted back from it."""
+_FEWEST_ACROSS = 24
+"""Fewest lines of a page of columns that are taken for a table."""
+_LEAST_WIDTH = 0.25
+"""Mean width of whole lines of columns of text, as a share of the page's text; cells are narrower."""
+_MOST_WRITTEN = 0.8
+"""Share of whole lines that go on below the one before, in the order of the content, for columns of text."""
+_MOST_CROSSED = 0.5
+"""Share of these that the order by position may have."""
 _FEWEST_LINES = 6
 """Fewest lines of a page whose order is compared."""
 
@@ -38,6 +47,48 @@ def reads_better_as_written(lines: Sequence[Line]) -> bool:
         return False
     flow = _flow(sorted(lines, key=lambda line: line.order))
     return flow >= max(_LEAST_FLOW, _flow(lines) + _LEAST_GAIN)
+
+
+def reads_across_columns(lines: Sequence[Line]) -> bool:
+    """Tell whether the order by position reads across columns of text, such as an index, as if they were a table.
+
+    The columns are written one after the other, and their lines are wide; cells of a table are narrow.
+
+    Args:
+        lines: Lines of the page in the order by position, with those of tables that are found by their alignment.
+    """
+    if len(lines) < _FEWEST_ACROSS or _agreement(lines) >= _LEAST_AGREEMENT:
+        return False
+    parts = _whole_lines(sorted(lines, key=lambda line: line.order))
+    width = max(line.right for line in lines) - min(line.left for line in lines)
+    if sum(part.right - part.left for part in parts) < _LEAST_WIDTH * width * len(parts):
+        return False
+    going_on = sum(_is_below(before, part) for before, part in pairwise(parts))
+    crossing = sum(_is_below(before, part) for before, part in pairwise(_whole_lines(lines)))
+    return going_on >= _MOST_WRITTEN * (len(parts) - 1) and crossing <= _MOST_CROSSED * going_on
+
+
+def _whole_lines(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines, those that follow one another beside each other as one."""
+    parts: list[Line] = []
+    for line in lines:
+        if parts and _is_beside(parts[-1], line) and follows(parts[-1], line):
+            last = parts[-1]
+            parts[-1] = replace(
+                last, right=line.right, top=min(last.top, line.top), bottom=max(last.bottom, line.bottom)
+            )
+        else:
+            parts.append(line)
+    return parts
+
+
+def _is_beside(before: Line, line: Line) -> bool:
+    shared = min(before.bottom, line.bottom) - max(before.top, line.top)
+    return shared > 0.5 * min(before.height, line.height)
+
+
+def _is_below(before: Line, line: Line) -> bool:
+    return not _is_beside(before, line) and follows(before, line)
 
 
 def as_written(lines: Sequence[Line], tables: Sequence[Table], written: Sequence[Line]) -> list[Column]:

@@ -1,5 +1,7 @@
 """Text that looks like a heading and is none by its place, and headings in faces of TeX and beside formulas."""
 
+from collections import Counter
+
 import pytest
 
 from sourcebook.parsing.pdf.layout.unlikely_titles import is_formula
@@ -77,12 +79,12 @@ def test_points_of_plots_are_no_text() -> None:
     """Files hold them as letters of a symbol font, scattered; signs in the cells of a table are level with words."""
     label = [Word("Income", 72, 110, 100 + 20 * n, 112 + 20 * n, 10, font="/F2") for n in range(15)]
     scattered = [point(100 + 13 * n, 95.3 + 20 * n) for n in range(15)]
-    assert without_plot_points([*label, *scattered]) == label
+    assert without_plot_points([*label, *scattered]) == (label, Counter(l=15))
     level = [point(200, 104.8 + 20 * n) for n in range(15)]
-    assert without_plot_points([*label, *level]) == [*label, *level]
+    assert without_plot_points([*label, *level]) == ([*label, *level], Counter())
 
 
 def test_one_sign_alone_is_no_plot() -> None:
     """Words in a font of their own stay."""
     words = [Word("lamp", 100 + n, 120 + n, 93 + 7.3 * n, 99 + 7.3 * n, 6, font="/F3") for n in range(20)]
-    assert without_plot_points(words) == words
+    assert without_plot_points(words) == (words, Counter())

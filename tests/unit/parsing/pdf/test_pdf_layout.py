@@ -305,3 +305,44 @@ def test_a_page_of_very_many_cells() -> None:
     """Ten thousand scattered words take seconds, not minutes."""
     cells = [Shown(10 + (n * 37 % 590), 10 + (n * 53 % 770), f"w{n % 10}", size=2) for n in range(10_000)]
     assert len(parse_pages(cells).markdown) > 10_000
+
+
+def test_rows_of_numbers_between_two_drawn_lines_stay_rows() -> None:
+    """A line is drawn only below each group, whose name stands above its numbers; a column may hold fewer of them."""
+    xs, ys = [72, 172, 272, 372], [612, 596, 540, 484]
+    shown = [Shown(75 + 100 * n, 600, text) for n, text in enumerate(("Sample", "Bias", "Error"))]
+    for group, top in (("Portnoy", 584), ("Powell", 528)):
+        shown.append(Shown(75, top, group))
+        for row in range(3):
+            place = top - 13 * (row + 1)
+            shown += [Shown(75, place, f"n = {group[1]}{row}00"), Shown(175, place, f"-0.00{row}{len(group)}")]
+            shown += [Shown(275, place, f"0.06{row}{len(group)}")] if row else []
+    document = parse_pages([*paragraph(700), *grid(xs, ys), *shown, *paragraph(440)])
+    assert "| Portnoy |  |  |\n| n = o000 | -0.0007 |  |\n| n = o100 | -0.0017 | 0.0617 |\n" in document.markdown
+    assert "| Powell |  |  |\n| n = o000 | -0.0006 |  |\n| n = o100 | -0.0016 | 0.0616 |\n" in document.markdown
+
+
+def test_boxes_of_brackets_are_items() -> None:
+    """Forms draw their boxes with brackets where the font has none."""
+    lines = ("[ ] I agree to the terms", "[x] Send me the newsletter", "[ ] Call me")
+    document = parse_pages([*paragraph(700), *(Shown(72, 640 - 14 * n, line) for n, line in enumerate(lines))])
+    assert "\n".join(f"- {line}" for line in lines) in document.markdown
+
+
+def test_lines_that_run_over_the_edge_of_the_page_are_whole() -> None:
+    """Printers cut them off, and plain text has them. Other text beyond the edge is counted."""
+    code = [
+        Shown(
+            72,
+            600 - 12 * n,
+            f"call_number_{n}(argument, another_argument, {'longer_argument, ' * 4}last_{n})",
+            font="mono",
+        )
+        for n in range(4)
+    ]
+    other_half = [Shown(700, 700 - 12 * n, "the other half of a spread") for n in range(3)]
+    document = parse_pages([*paragraph(700), *code, *other_half])
+    for n in range(4):
+        assert f"longer_argument, longer_argument, last_{n})" in document.markdown
+    assert "other half" not in document.markdown
+    assert document.metadata["left_out"]["words_beyond_page"] == 18  # type: ignore[index, call-overload]

@@ -151,3 +151,38 @@ def test_lone_page_number(number: str) -> None:
 def test_another_lone_number_stays() -> None:
     """A number at the foot of a single page may be anything."""
     assert "137" in parse_pages([[*paragraph(700), Shown(300, 40, "137")]]).markdown
+
+
+def test_points_of_plots_are_counted() -> None:
+    """They are no text, and what is no text is told, too; they are in no share of the text."""
+    labels = [Shown(72, 700 - 20 * n, f"Income of the year {n}") for n in range(15)]
+    points = [Shown(300 + 9 * n, 693 - 20 * n, "l", size=3, font="mono") for n in range(15)]
+    document = parse_pdf(pdf([[*labels, *points]]), settings=ParsingSettings(ocr=False))
+    assert document.metadata["left_out"] == {"rows": 0, "words": 0, "share": 0.0, "texts": [], "plot_points": {"l": 15}}
+    assert "Income of the year 14" in document.markdown
+    assert " l" not in document.markdown
+
+
+def test_numbers_of_letters_and_invoices_are_no_page_numbers() -> None:
+    """They count up with the pages, too, but stand behind a word and are higher than the pages."""
+    body = "We thank you for the payment that we have booked to your account in the past month, number"
+    pages = [
+        [
+            Shown(72, 770, "City Water - Service"),
+            Shown(72, 756, f"Customer no. {4711 + n}"),
+            *(Shown(72, 680 - 14 * line, f"{body} {line}") for line in range(9)),
+            Shown(300, 20, str(n + 1)),
+        ]
+        for n in range(8)
+    ]
+    document = parse_pages(pages)
+    for n in range(8):
+        assert f"Customer no. {4711 + n}" in document.markdown
+
+
+def test_page_numbers_of_an_article_in_a_volume_are_left_out() -> None:
+    """They are higher than the pages, but stand apart from the words of the head."""
+    pages = [[Shown(72, 770, "Annals of Wells"), Shown(500, 770, str(345 + n)), *paragraph(650)] for n in range(5)]
+    document = parse_pages(pages)
+    assert document.markdown.count("Annals of Wells") == 1
+    assert "348" not in document.markdown

@@ -64,7 +64,7 @@ def test_the_first_reading_is_kept_where_both_agree() -> None:
     assert page is not None
     words = page_words(page)
     with second_reading(content) as second:
-        assert second.better_words(words, page, 1, TightBoxes()) is words
+        assert second.better_words(words, page, 1, TightBoxes()).words is words
 
 
 def test_words_that_are_parted_keep_the_boxes_of_the_first_reading() -> None:
@@ -78,7 +78,7 @@ def test_words_that_are_parted_keep_the_boxes_of_the_first_reading() -> None:
     first, last = words[-2:]
     glued = [*words[:-2], replace(first, text=first.text + last.text, right=last.right)]
     with second_reading(content) as second:
-        parted = second.better_words(glued, page, 1, boxes)
+        parted = second.better_words(glued, page, 1, boxes).words
     assert [word.text for word in parted] == [word.text for word in words]
     assert [word.size for word in parted[:-1]] == [word.size for word in words[:-1]]
 

@@ -40,3 +40,34 @@ def test_the_text_of_a_wide_cell_appears_once() -> None:
     text = read(*lines, *marks, Shown(76, 646, "Anne"), Shown(254, 646, "14"), Shown(404, 646, "3"))
     assert text.count(note) == 1
     assert "| Anne | 14 | 3 |" in text
+
+
+def test_columns_of_an_index_are_no_table() -> None:
+    """Dots lead from its words to its numbers in each column; the columns are written one after the other."""
+    columns = [
+        mark
+        for left in (50, 320)
+        for n in range(16)
+        for mark in (
+            Shown(left, 700 - 13 * n, f"\\command{left}x{n}"),
+            Shown(left + 80, 700 - 13 * n, ". " * 20),
+            Shown(left + 200, 700 - 13 * n, f"{left + n}"),
+        )
+    ]
+    document = parse_pdf(pdf([columns]), settings=ParsingSettings(ocr=False))
+    places = [document.markdown.index(f"command{left}x{n}") for left in (50, 320) for n in range(16)]
+    assert places == sorted(places)
+
+
+def test_a_table_written_row_by_row_stays_a_table() -> None:
+    """Its cells are narrow, and its order is that of the content."""
+    cells = [Shown(72 + 130 * column, 700 - 14 * row, f"c{column}r{row}") for row in range(12) for column in range(4)]
+    document = parse_pdf(pdf([cells]), settings=ParsingSettings(ocr=False))
+    assert "| c0r5 | c1r5 | c2r5 | c3r5 |" in document.markdown
+
+
+def test_a_table_written_column_by_column_stays_a_table() -> None:
+    """Narrow cells are no columns of text."""
+    cells = [Shown(72 + 130 * column, 700 - 14 * row, f"c{column}r{row}") for column in range(4) for row in range(12)]
+    document = parse_pdf(pdf([cells]), settings=ParsingSettings(ocr=False))
+    assert "| c0r5 | c1r5 | c2r5 | c3r5 |" in document.markdown

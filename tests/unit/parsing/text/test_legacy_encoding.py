@@ -120,6 +120,15 @@ def test_the_euro_sign_of_latin_9() -> None:
     assert decode(text.encode("iso8859-15")).text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("เรียนลูกค้าทุกท่าน ร", "cp874"), ("Уважаемые жильцы! Я", "cp1251"), ("לקוחות יקרים ה", "cp1255")],
+)
+def test_a_short_line_with_a_letter_alone_is_not_latin(text: str, encoding: str) -> None:
+    """A letter between two spaces is no reason to read the words beside it in Latin letters."""
+    assert decode(text.encode(encoding)).text == text
+
+
 @pytest.mark.parametrize("encoding", ["cp850", "cp852"])
 def test_dos_needs_evidence(encoding: str) -> None:
     """A code page of DOS is chosen where bytes within words are no letters in Windows's encodings."""
