@@ -85,6 +85,11 @@ class AsyncKnowledgeBase:
         )
         return cls(await asyncio.to_thread(opening), searches_at_once=searches_at_once)
 
+    @property
+    def knowledge_base(self) -> KnowledgeBase:
+        """The knowledge base that it wraps, whose methods block."""
+        return self._knowledge
+
     async def search(self, query: str, *args: Any, **options: Any) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments and errors are `KnowledgeBase.search`'s."""
         return await self._run(partial(self._knowledge.search, query, *args, **options))
