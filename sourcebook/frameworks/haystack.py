@@ -1,5 +1,6 @@
 """Haystack: a retriever component."""
 
+import threading
 from typing import Any
 
 from sourcebook.client import RemoteKnowledgeBase
@@ -62,6 +63,7 @@ class SourcebookRetriever:
         self.collections = collections
         self.filters = filters
         self.options = options or {}
+        self._lock = threading.Lock()
         self._knowledge = knowledge
         self._opened: KnowledgeBase | RemoteKnowledgeBase | None = None
         check_search(self._named())
@@ -70,12 +72,14 @@ class SourcebookRetriever:
 
     def warm_up(self) -> None:
         """Open the knowledge base, where none was given."""
-        if self._knowledge is None and self._opened is None:
-            self._opened = self._connect()
+        with self._lock:
+            if self._knowledge is None and self._opened is None:
+                self._opened = self._connect()
 
     def close(self) -> None:
         """Close the knowledge base, where it opened one; the next question opens it again."""
-        opened, self._opened = self._opened, None
+        with self._lock:
+            opened, self._opened = self._opened, None
         if opened is not None:
             opened.close()
 

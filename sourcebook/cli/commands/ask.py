@@ -84,6 +84,8 @@ def ask(
 
         print_json({"tools": tool_schemas(tool_format)})  # type: ignore[arg-type] # it names the formats
         return
+    if tool_format != "openai":
+        raise typer.BadParameter("--tool-format belongs to --tool-schema")
     text = as_text(" ".join(question or ()))
     if not text.strip():
         raise typer.BadParameter("write the question behind the command")
