@@ -85,6 +85,11 @@ class AsyncKnowledgeBase:
         )
         return cls(await asyncio.to_thread(opening), searches_at_once=searches_at_once)
 
+    @property
+    def knowledge_base(self) -> KnowledgeBase:
+        """The knowledge base that it wraps, whose methods block."""
+        return self._knowledge
+
     async def search(self, query: str, *args: Any, **options: Any) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments and errors are `KnowledgeBase.search`'s."""
         return await self._run(partial(self._knowledge.search, query, *args, **options))
@@ -241,9 +246,9 @@ class AsyncKnowledgeBase:
         """Return an iterator of what happens on the way to an answer; see `KnowledgeBase.ask_stream`."""
         return self._pulled(await self._run(partial(self._knowledge.ask_stream, *args, **options)))
 
-    async def tool_schemas(self) -> list[dict[str, Any]]:
+    async def tool_schemas(self, *args: Any, **options: Any) -> list[dict[str, Any]]:
         """Return the tools of a language model; see `KnowledgeBase.tool_schemas`."""
-        return self._knowledge.tool_schemas()
+        return self._knowledge.tool_schemas(*args, **options)
 
     async def llm_calls(self, *args: Any, **options: Any) -> "list[LoggedCall]":
         """Return logged calls of language models; see `KnowledgeBase.llm_calls`."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.items import Document
     from sourcebook.answering.answer import Answer, AskEvent
     from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+    from sourcebook.answering.tools import ToolFormat
     from sourcebook.config.answering import AnsweringSettings
     from sourcebook.database.database import Database
     from sourcebook.search.filters import Filters
@@ -90,11 +91,18 @@ class Asking(ABC):
         reach = Reach(self.search, self.show, list(asked.names) or None, request.filters)
         return session_of(question, asked, reach, self.database.connection).events()
 
-    def tool_schemas(self) -> list[dict[str, Any]]:
-        """Return the tools `search` and `fetch` as OpenAI's protocol describes functions, for agents of one's own."""
+    def tool_schemas(self, format: "ToolFormat" = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as in `context`
+        """Return the tools `search` and `fetch` as a model's protocol describes functions, for agents of one's own.
+
+        Args:
+            format: `openai` for chat completions, `responses` for OpenAI's API of responses, `anthropic` for messages.
+
+        Raises:
+            QueryError: there is no such format.
+        """
         from sourcebook.answering.tools import tool_schemas
 
-        return tool_schemas()
+        return tool_schemas(format)
 
     def llm_calls(
         self,

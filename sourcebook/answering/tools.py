@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
@@ -46,15 +46,30 @@ class FetchCall(BaseModel):
 TOOLS: Final[Mapping[str, type[BaseModel]]] = {"search": SearchCall, "fetch": FetchCall}
 
 
-def tool_schemas() -> list[dict[str, Any]]:
-    """Return the tools as OpenAI's protocol describes functions."""
-    return [
-        {
-            "type": "function",
-            "function": {"name": name, "description": arguments.__doc__, "parameters": _schema(arguments)},
-        }
-        for name, arguments in TOOLS.items()
-    ]
+ToolFormat = Literal["openai", "responses", "anthropic"]
+
+
+def tool_schemas(format: ToolFormat = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as the contexts' option
+    """Return the tools as a protocol describes functions.
+
+    Args:
+        format: `openai` for chat completions, `responses` for OpenAI's API of responses, `anthropic` for messages.
+
+    Raises:
+        QueryError: there is no such format.
+    """
+    if format not in get_args(ToolFormat):
+        raise QueryError(f"the format is {format!r}; it must be one of {', '.join(get_args(ToolFormat))}")
+    made = []
+    for name, arguments in TOOLS.items():
+        told = {"name": name, "description": arguments.__doc__}
+        if format == "anthropic":
+            made.append({**told, "input_schema": _schema(arguments)})
+        elif format == "responses":
+            made.append({"type": "function", **told, "parameters": _schema(arguments)})
+        else:
+            made.append({"type": "function", "function": {**told, "parameters": _schema(arguments)}})
+    return made
 
 
 def _schema(arguments: type[BaseModel]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from sourcebook.errors import DatabaseUnavailableError, QueryError
 if TYPE_CHECKING:
     from sourcebook.answering.answer import Answer, AskEvent
     from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+    from sourcebook.answering.tools import ToolFormat
     from sourcebook.client.server_connection import ServerConnection
     from sourcebook.config.answering import AnsweringSettings
     from sourcebook.search.filters import Filters
@@ -90,11 +91,15 @@ class RemoteAnswers(ABC):
                     return
         raise DatabaseUnavailableError(f"the server at {self.server.url} stopped in the middle of an answer")
 
-    def tool_schemas(self) -> list[dict[str, Any]]:
-        """Return the tools `search` and `fetch` as OpenAI's protocol describes functions, for agents of one's own."""
+    def tool_schemas(self, format: "ToolFormat" = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as in `context`
+        """Return the tools of a language model; see `KnowledgeBase.tool_schemas`.
+
+        Raises:
+            QueryError: there is no such format.
+        """
         from sourcebook.answering.tools import tool_schemas
 
-        return tool_schemas()
+        return tool_schemas(format)
 
     def llm_calls(
         self,

@@ -1,5 +1,6 @@
 """Answers of a language model behind real HTTP: cited from what was found, checked, within limits, or refused."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import pytest
 
 from sourcebook.answering.answer import REFUSALS, Answer, AnswerText, AskEvent, ToolUse
+from sourcebook.async_knowledge_base import AsyncKnowledgeBase
+from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from tests.chat_server import AskedChat, Chat, ChatServer, Raw, quoting
@@ -280,6 +283,16 @@ def test_the_schemas_of_the_tools(base: Stages) -> None:
     assert (search["name"], fetch["name"]) == ("search", "fetch")
     assert search["parameters"]["required"] == ["query"]
     assert fetch["parameters"]["additionalProperties"] is False
+    parameters = [search["parameters"], fetch["parameters"]]
+    anthropic, responses = (base.knowledge.tool_schemas(each) for each in ("anthropic", "responses"))
+    assert [set(each) for each in anthropic] == [{"name", "description", "input_schema"}] * 2
+    assert [each["input_schema"] for each in anthropic] == parameters
+    assert [set(each) for each in responses] == [{"type", "name", "description", "parameters"}] * 2
+    assert [each["parameters"] for each in responses] == parameters
+    assert asyncio.run(AsyncKnowledgeBase(base.knowledge).tool_schemas("anthropic")) == anthropic
+    assert RemoteKnowledgeBase("http://127.0.0.1:9").tool_schemas("anthropic") == anthropic
+    with pytest.raises(QueryError, match="it must be one of openai, responses, anthropic"):
+        base.knowledge.tool_schemas("google")  # type: ignore[arg-type] # what a program gets wrong
 
 
 def answer_of(events: list[AskEvent]) -> Answer:

@@ -98,6 +98,9 @@ MODULES = {
         "sqlalchemy",
         "watchfiles",
     ),
+    "langchain": ("langchain_core",),
+    "llamaindex": ("llama_index.core",),
+    "haystack": ("haystack",),
     "pipeline": (),
 }
 """Modules that each extra of the distribution installs."""
@@ -123,8 +126,16 @@ PURPOSES = {
     "server": "the REST API, and MCP for agents",
     "client": "asking a server from Python",
     "orchestration": "ingest and Dagster's web page",
-    "pipeline": "all of these",
+    "langchain": "a retriever and a tool for LangChain",
+    "llamaindex": "a retriever for LlamaIndex",
+    "haystack": "a retriever for Haystack",
+    "pipeline": "all of these but the frameworks",
 }
+
+_FRAMEWORKS = frozenset({"langchain", "llamaindex", "haystack"})
+"""Extras for programs that have the framework anyway: without it nothing is missing."""
+_OUTSIDE_PIPELINE = _FRAMEWORKS | {"ocr"}
+"""Extras that `pipeline` does not install."""
 
 MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13.27 dagster-postgres==0.29.27"
 
@@ -161,9 +172,11 @@ def _check_extra(extra: str, *, needed: bool) -> Check:
     if not missing:
         return ok(name, PURPOSES[extra])
     detail = f"{PURPOSES[extra]}: {', '.join(missing)} not installed"
+    if extra in _FRAMEWORKS:
+        return ok(name, f"{detail}; only programs that use it need it")
     if extra == "embedding" and all(_is_there(module) for module in MODULES["embedding-onnx"]):
         return warn(name, f"{detail}; the models of the box work without, others do not", install_command(extra))
-    if needed:
+    if needed and extra not in _OUTSIDE_PIPELINE:
         return fail(name, detail, install_command(extra))
     return warn(name, detail, install_command(extra))
 

@@ -60,6 +60,14 @@ def ask(
     tool_schema: Annotated[
         bool, typer.Option("--tool-schema", help="Print the tools as JSON, for an agent of your own.")
     ] = False,
+    tool_format: Annotated[
+        str,
+        typer.Option(
+            "--tool-format",
+            metavar="NAME",
+            help="Their protocol: `openai`, `responses` or `anthropic`; with --tool-schema.",
+        ),
+    ] = "openai",
     as_json: Json = False,
 ) -> None:
     """Answer a question from the documents with the language model that collections name (`answering`).
@@ -74,8 +82,10 @@ def ask(
     if tool_schema:
         from sourcebook.answering.tools import tool_schemas
 
-        print_json({"tools": tool_schemas()})
+        print_json({"tools": tool_schemas(tool_format)})  # type: ignore[arg-type] # it names the formats
         return
+    if tool_format != "openai":
+        raise typer.BadParameter("--tool-format belongs to --tool-schema")
     text = as_text(" ".join(question or ()))
     if not text.strip():
         raise typer.BadParameter("write the question behind the command")

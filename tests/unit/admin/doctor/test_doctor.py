@@ -27,6 +27,8 @@ def test_every_extra_is_looked_for() -> None:
         "google-re2": "re2",
         "python-stdnum": "stdnum",
         "ruamel.yaml": "ruamel.yaml",
+        "llama-index-core": "llama_index.core",
+        "haystack-ai": "haystack",
     }
     for extra, requirements in extras.items():
         needed = [each for each in map(Requirement, requirements) if each.marker is None or each.marker.evaluate()]
@@ -42,6 +44,15 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         assert check.state == state
         assert "no_such_module not installed" in check.detail
         assert check.remedy == install_command("parsing")
+
+
+def test_a_missing_extra_that_the_pipeline_does_not_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without OCR of more scripts a checkout is whole, and a framework is missed by its users alone."""
+    for extra, state in (("ocr", "warn"), ("haystack", "ok")):
+        monkeypatch.setitem(packages.MODULES, extra, ("no_such_module",))
+        (check,) = [each for each in check_packages(with_pipeline=True) if each.name == f"packages for {extra}"]
+        assert check.state == state
+        assert "no_such_module not installed" in check.detail
 
 
 def test_torch_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
