@@ -18,6 +18,7 @@ from sourcebook.providers.failures import (
     ProviderError,
     RequestFailedError,
     of_connection,
+    without_key,
 )
 from sourcebook.providers.limits import Limits, NoLimits
 from sourcebook.providers.refusals import refusal_in, refusal_of
@@ -233,7 +234,7 @@ class ProviderClient:
         if time.monotonic() + pause - tries.begun > self._patience.seconds:
             asked = f" and asks to wait for {failure.seconds:.0f} s" if failure.seconds else ""
             raise self._error(f"{failure}{asked}: try again later") from None
-        _log.info("%s %s; next attempt in %.1f s", self.url, failure, pause)
+        _log.info("%s %s; next attempt in %.1f s", self.url, without_key(str(failure), self._key), pause)
         return pause
 
     def _asked(
@@ -282,7 +283,7 @@ class ProviderClient:
             raise self._error("is no longer asked: its client has been closed")
 
     def _error(self, predicate: str) -> ProviderError:
-        return ProviderError(f"The provider {self.url} {predicate}.")
+        return ProviderError(f"The provider {self.url} {without_key(predicate, self._key)}.")
 
 
 def provider_key(variable: str | None, url: str) -> str | None:

@@ -135,13 +135,14 @@ def retry_after(milliseconds: str | None, value: str | None, now: datetime | Non
 def clip(text: str, key: str | None = None) -> str:
     """Return a provider's own words in one short line, without parts of the key and control characters."""
     text = " ".join("".join(each if each.isprintable() else " " for each in text[:_LOOKED_AT]).split())
-    if key:
-        text = _without(text, key)
+    text = without_key(text, key)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _without(text: str, key: str) -> str:
+def without_key(text: str, key: str | None) -> str:
     """Return a text with `***` in place of a key, or of any part of it that tells something."""
+    if not key:
+        return text
     length = min(len(key), _TELLING)
     hidden = [False] * len(text)
     for start in range(len(text) - length + 1):

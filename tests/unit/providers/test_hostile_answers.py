@@ -14,7 +14,8 @@ import pytest
 
 from sourcebook.errors import ModelError
 from sourcebook.providers.client import Patience, ProviderClient
-from sourcebook.providers.failures import ProviderError, clip, retry_after
+from sourcebook.providers.failures import Cure, ProviderError, RequestFailedError, clip, retry_after
+from sourcebook.providers.streamed_answer import StreamedAnswer
 from tests.provider_server import ProviderServer, Reply
 from tests.web_certificate import certificate
 
@@ -128,6 +129,18 @@ def test_a_providers_words_neither_steer_a_terminal_nor_tell_a_part_of_the_key()
     assert clip("bad\n\x1b[31mred\x00 \u202edne") == "bad [31mred dne"
     assert clip(f"the key {KEY[:14]}… is wrong", KEY) == "the key ***… is wrong"
     assert clip("short words stay", "short-key") == "short words stay"
+
+
+def test_an_error_within_a_stream_tells_no_key(server: ProviderServer, caplog: pytest.LogCaptureFixture) -> None:
+    def read(answer: StreamedAnswer) -> Iterator[str]:
+        yield from ()
+        raise RequestFailedError(f"breaks off with an error (no account has {KEY})", Cure.RETRY)
+
+    client = ProviderClient(server.url, "PROVIDER_KEY", Patience(2, 60, timeout=5, waits_for_breaker=True))
+    with caplog.at_level("DEBUG"), pytest.raises(ProviderError, match=r"no account has \*\*\*\)") as refused:
+        list(client.stream("/chat/completions", BODY, read))
+    client.close()
+    assert KEY not in str(refused.value) + caplog.text
 
 
 @pytest.mark.parametrize(
