@@ -89,6 +89,7 @@ class Cleaners(Executor):
         self._crowded = 0
         self._in_thread = 0
         self._in_processes = 0
+        self._starting: WorkerPool | None = None
         self._pool: WorkerPool | None = None
 
     def submit(
@@ -119,7 +120,7 @@ class Cleaners(Executor):
         self._starter.shutdown(wait=True)
         self._thread.shutdown(wait=wait, cancel_futures=cancel_futures)
         with self._lock:
-            pool, self._pool = self._pool, None
+            pool, self._starting, self._pool = self._starting, None, None
         if pool is not None:
             pool.close()
 
@@ -135,10 +136,15 @@ class Cleaners(Executor):
             pool = WorkerPool(self._processes, max_tasks=PAGES_A_PROCESS, initializer=return_large_pieces_at_once)
         except OSError:  # no room for another process: the thread goes on alone
             return
-        for each in [pool.schedule(None, clean_page, b"<p>ready</p>") for _ in range(self._processes)]:
-            each.exception()
         with self._lock:
-            self._pool = pool
+            self._starting = pool
+        for ready in [pool.schedule(None, clean_page, b"<p>ready</p>") for _ in range(self._processes)]:
+            ready.add_done_callback(partial(self._is_ready, pool))  # a crawl that ends before waits for none
+
+    def _is_ready(self, pool: WorkerPool, _: "Future[CleanedPage]") -> None:
+        with self._lock:
+            if self._starting is pool:
+                self._pool = pool
 
     def _thread_is_done(self, _: "Future[Result]") -> None:
         with self._lock:

@@ -191,8 +191,8 @@ class Crawl:
 
     @property
     def _together(self) -> int:
-        """Pages per transaction, and those that may be unwritten beside as many visits as the site allows."""
-        return max(1, self._site.settings.concurrency // 2)
+        """Pages per transaction; those that wait take the place of visits."""
+        return max(1, self._site.settings.concurrency // 4)
 
     async def _claim(self, *, first: bool) -> bool:
         live, visits = self._live, len(self._visits)
@@ -200,7 +200,7 @@ class Crawl:
 
     def _start_visits(self) -> None:
         # After a kill, a page that is not written is fetched again, so their number is limited.
-        unwritten = max(0, _fetched(self._outcomes) + self._writing - self._site.settings.concurrency // 2)
+        unwritten = _fetched(self._outcomes) + self._writing
         most = self._site.settings.concurrency
         while self._claims and len(self._visits) + unwritten < most and not self._ends_early:
             claimed = self._claims.next()
