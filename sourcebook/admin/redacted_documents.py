@@ -75,17 +75,10 @@ def redact_segments(connection: Connection, collection: str, segments: "Sequence
 
     What two segments share, such as a number that is spoken across their border, is found in their joined text.
     """
-    joined, starts = "", []
-    for segment in segments:
-        starts.append(len(joined))
-        joined += segment.text + " "
-    redaction = document_redaction(connection, collection, joined)
-    if redaction is None:
+    settings = collection_redactions(connection, [collection]).get(collection)
+    if settings is None:
         return tuple(segments)
-    return tuple(
-        replace(
-            segment,
-            text=redaction.passage(joined, segment.text, start, start + len(segment.text)).redacted.text,
-        )
-        for segment, start in zip(segments, starts, strict=True)
-    )
+    from sourcebook.redaction.documents import redactor_of
+    from sourcebook.speech.redacted_segments import redacted_segments
+
+    return redacted_segments(redactor_of(settings), segments)

@@ -5,12 +5,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from sourcebook.redaction.categories import CATEGORIES, DEFAULT_CATEGORIES
+from sourcebook.redaction.categories import DEFAULT_CATEGORIES, KNOWN_CATEGORIES
 from sourcebook.redaction.finds import Find, Redacted, Span, without_overlaps
 from sourcebook.redaction.rules import Rule, compiled, escaped, own_rules, rules_of_file
 
 _NUMBERS: Final = frozenset({"card", "iban", "phone", "national_id", "mac"})
-_BY_SURROUNDINGS: Final = frozenset({"phone", "card", "national_id", "ip", "private_ip", "password", "secret"})
+_BY_SURROUNDINGS: Final = frozenset({"phone", "card", "national_id", "ip", "private_ip", "password", "secret", "name"})
 """Categories whose finds may need a word beside them."""
 _SHORTEST_REPEATED, _LONGEST_REPEATED, _MOST_REPEATED = 6, 200, 1_000
 _WITHOUT_CASE: Final = frozenset({"email", "iban", "national_id", "ip", "private_ip", "mac"})
@@ -51,8 +51,9 @@ class RedactionMemory:
         """Remember the values that were found by what stands around them: the same value is one elsewhere, too."""
         for span in spans:
             value = text[span.start : span.end]
+            is_telling = any(map(str.isdigit, value)) or (span.category == "name" and " " in value)
             is_kept = span.category in _BY_SURROUNDINGS and _SHORTEST_REPEATED <= len(value) <= _LONGEST_REPEATED
-            if is_kept and any(map(str.isdigit, value)) and len(self._repeated) < _MOST_REPEATED:
+            if is_kept and is_telling and len(self._repeated) < _MOST_REPEATED:
                 self._pattern = None if value not in self._repeated else self._pattern
                 self._repeated[value] = (span.category, span.label)
 
@@ -82,7 +83,7 @@ class Redactor:
         """Load the rules.
 
         Args:
-            categories: categories that are found, of `categories.CATEGORIES`.
+            categories: categories that are found, of `categories.KNOWN_CATEGORIES`.
             regions: ISO 3166 codes of the countries whose phone numbers are known without a country code.
             patterns: a YAML file of patterns of one's own, from labels to patterns of RE2.
 
@@ -91,13 +92,14 @@ class Redactor:
             MissingDependencyError: the packages of the extra `redaction` are not installed.
             ValueError: there is no such category.
         """
-        unknown = sorted(set(categories) - set(CATEGORIES))
+        unknown = sorted(set(categories) - set(KNOWN_CATEGORIES))
         if unknown:
-            raise ValueError(f"there is no category {', '.join(unknown)}; there is {', '.join(CATEGORIES)}")
+            raise ValueError(f"there is no category {', '.join(unknown)}; there is {', '.join(KNOWN_CATEGORIES)}")
         self._rules: list[Rule] = [rule for rule in own_rules() if rule.category in categories]
         if patterns is not None:
             self._rules += rules_of_file(patterns)
         self._regions = tuple(regions)
+        self._finds_names = "name" in categories
 
     def redact(self, text: str, memory: RedactionMemory | None = None) -> Redacted:
         """Return a text with placeholders in the place of what was found.
@@ -113,6 +115,13 @@ class Redactor:
 
     def spans(self, text: str) -> list[Span]:
         """Return what was found in a text, in reading order and without overlaps, in characters."""
+        if not self._finds_names:
+            return self._by_rules(text)
+        from sourcebook.redaction.names import name_spans
+
+        return without_overlaps([*self._by_rules(text), *name_spans(text)])
+
+    def _by_rules(self, text: str) -> list[Span]:
         data = text.encode("utf-8", "surrogatepass")
         lowered = data.lower()
         found = [
