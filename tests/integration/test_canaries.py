@@ -19,6 +19,7 @@ from orchestration.configuration_in_force import configuration_in_force
 from orchestration.ingest import IngestEvents, ingest
 from orchestration.instance import STORAGE_VARIABLE
 from sourcebook.cli.context import CommandContext
+from sourcebook.cli.sources import named_collections
 from sourcebook.database.database import Database
 from sourcebook.metrics import register
 from sourcebook.model.selection import EVERYTHING
@@ -109,8 +110,9 @@ def test_canaries_are_in_no_log_event_trace_metric_or_answer(
     told: dict[str, str] = {}
     with caplog.at_level(logging.DEBUG):
         context = CommandContext()
+        names = named_collections(context, [], [])
         done = ingest(
-            configuration_in_force(context), database, collections=None, selection=EVERYTHING, events=IngestEvents()
+            configuration_in_force(context), database, collections=names, selection=EVERYTHING, events=IngestEvents()
         )
         assert [each.name for each in done] == ["handbook"]
         for words in (
