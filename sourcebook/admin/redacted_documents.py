@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
+from sourcebook.search.redacted_titles import redacted_titles
 
 if TYPE_CHECKING:
     from sourcebook.model.transcript import Segment
@@ -54,20 +55,15 @@ def redact_shown(connection: Connection, document: Any) -> Any:
     )
 
 
-def redact_titles(connection: Connection, titles: Sequence[tuple[str, str | None]]) -> list[str | None]:
+def redact_titles(connection: Connection, titles: Sequence[tuple[str, int | None, str | None]]) -> list[str | None]:
     """Return titles, redacted in the collections that ask for it.
 
     Args:
         connection: to the knowledge base.
-        titles: (collection, title) of each item.
+        titles: (collection, id of the document, title) of each item.
     """
-    redactions = collection_redactions(connection, sorted({name for name, _ in titles})) if titles else {}
-    if not redactions:
-        return [title for _, title in titles]
-    from sourcebook.redaction.documents import redactor_of
-
-    redactors = {name: redactor_of(settings) for name, settings in redactions.items()}
-    return [redactors[name].redact(title).text if title and name in redactors else title for name, title in titles]
+    redactions = collection_redactions(connection, sorted({name for name, *_ in titles})) if titles else {}
+    return redacted_titles(connection, titles, redactions)
 
 
 def redact_segments(connection: Connection, collection: str, segments: "Sequence[Segment]") -> "tuple[Segment, ...]":

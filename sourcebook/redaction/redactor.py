@@ -19,12 +19,14 @@ _WITHOUT_CASE: Final = frozenset({"email", "iban", "national_id", "ip", "private
 class RedactionMemory:
     """Placeholders of one document: the same for the same value, counted by label in the order of the finds.
 
-    It holds the values: it is for the time of one redaction, and is never stored or logged.
+    It holds the values: it is for the time of one redaction, and is never logged; see `mapping` for the one way to keep
+    them.
     """
 
     def __init__(self) -> None:
         self._placeholders: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
+        self._values: dict[str, str] = {}
         self._repeated: dict[str, tuple[str, str]] = {}
         self._pattern: Any = None
 
@@ -32,11 +34,13 @@ class RedactionMemory:
         """Return a memory that knows the same values and learns new ones by itself."""
         copied = RedactionMemory()
         copied._placeholders, copied._counts = dict(self._placeholders), dict(self._counts)
+        copied._values = dict(self._values)
         copied._repeated, copied._pattern = dict(self._repeated), self._pattern
         return copied
 
     def placeholder(self, category: str, label: str, value: str) -> str:
         """Return the placeholder of a value: `[EMAIL_1]`."""
+        written = value
         if category in _NUMBERS:
             value = "".join(filter(str.isalnum, value))
         if category in _WITHOUT_CASE:
@@ -45,7 +49,12 @@ class RedactionMemory:
         if known is None:
             self._counts[label] = self._counts.get(label, 0) + 1
             known = self._placeholders[label, value] = f"[{label}_{self._counts[label]}]"
+            self._values[known] = written
         return known
+
+    def values(self) -> dict[str, str]:
+        """Return the values by their placeholders, each as it was written first."""
+        return dict(self._values)
 
     def remember(self, text: str, spans: Sequence[Span]) -> None:
         """Remember the values that were found by what stands around them: the same value is one elsewhere, too."""

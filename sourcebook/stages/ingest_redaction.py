@@ -1,7 +1,7 @@
 """Redaction at ingestion, as the stages need it: the rules of a collection, and rows that were stored before them."""
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
@@ -9,9 +9,12 @@ from psycopg.types.json import Jsonb
 from sourcebook.database.queries import queries
 from sourcebook.errors import ConfigurationError, MissingDependencyError
 from sourcebook.model.generation import Generation
-from sourcebook.redaction.documents import redacted_facts, redactor_of
+from sourcebook.redaction.documents import redact_document, redacted_facts, redactor_of
 from sourcebook.redaction.ingestion import ingest_identity, ingest_redactor
 from sourcebook.redaction.redactor import Redactor
+from sourcebook.search.redacted_titles import has_digit
+
+_WITHHELD: Final = "(withheld)"
 
 
 def redaction_settings(connection: Connection, collection: str) -> dict[str, Any] | None:
@@ -35,19 +38,42 @@ def collection_redactor(connection: Connection, collection: str) -> Redactor | N
     return ingest_redactor(redaction_settings(connection, collection))
 
 
-def told(connection: Connection, collection: str) -> Callable[[str], str]:
-    """Return what a report, a log or a failure may tell of a text of a collection: redacted where its content is.
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Texts as a report, a log or a failure may tell them: redacted where the content of their collection is."""
 
-    Where the rules cannot be read, no text is told at all.
-    """
+    redactor: Redactor | None
+    is_ready: bool = True
+    """Whether the rules of a collection that redacts could be read; otherwise nothing is told."""
+
+    def text(self, text: str) -> str:
+        """Return a text, such as the reason of a failure."""
+        if not self.is_ready:
+            return _WITHHELD
+        return text if self.redactor is None else self.redactor.redact(text).text
+
+    def title(self, title: str, text: str | None = None) -> str:
+        """Return a title, or a note in its place where it may hold a value that only its document gives away.
+
+        Args:
+            title: the title.
+            text: the whole text of its document; None where it is not at hand.
+        """
+        told = self.text(title)
+        if self.redactor is None or not has_digit(told):
+            return told
+        return _WITHHELD if text is None else redact_document(self.redactor, text).words(title)
+
+
+def told_of(connection: Connection, collection: str) -> Told:
+    """Return how texts of a collection are told."""
     found = connection.execute(queries["collection_redactions"], {"collections": [collection]}).fetchone()
     if found is None:
-        return lambda text: text
+        return Told(None)
     try:
-        redactor = redactor_of(found[1])
+        return Told(redactor_of(found[1]))
     except (ConfigurationError, MissingDependencyError):
-        return lambda _: "(withheld: its redaction is not ready)"
-    return lambda text: redactor.redact(text).text
+        return Told(None, is_ready=False)
 
 
 def redact_stored_facts(connection: Connection, collection: str, redactor: Redactor) -> None:

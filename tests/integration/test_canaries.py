@@ -33,7 +33,7 @@ OF_QUESTIONS = ("zoe@query.example.org", "4012888888881881", "GB33BUKB2020155555
 QUESTION = f"Does the keeper {', '.join(OF_QUESTIONS)} oil the lamp?"
 OF_TEXTS = {
     *("parsed_content", "document", "chunk", "lexeme", "document_relation", "document_name", "attachment"),
-    *("indexed_document", "raw_file", "relation_mark"),
+    *("indexed_document", "search_entry"),
 }
 """Tables that hold texts, titles, names and words of documents, and what they say of each other."""
 
@@ -132,7 +132,8 @@ def test_canaries_are_in_no_log_event_trace_metric_or_answer(
     told["export"] = "\n".join(path.read_text(errors="replace") for path in (here / "out").rglob("*") if path.is_file())
     rows = _rows(database)
     told |= {name: text for name, text in rows.items() if name.removeprefix("sourcebook.") not in OF_TEXTS}
-    assert {name: found for name, text in told.items() if (found := _leaks(text))} == {}
+    leaks = {name: found for name, text in told.items() if (found := _leaks(text))}
+    assert leaks == {}, json.dumps(leaks, ensure_ascii=False)
     for table in ("public.event_logs", "public.runs", "sourcebook.audit_event", "sourcebook.logged_query"):
         assert rows[table], table
     for name in ("log", "traces", "metrics", "export"):

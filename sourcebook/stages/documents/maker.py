@@ -1,7 +1,7 @@
 """Parse the items of one collection and record each document in one transaction."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -30,7 +30,7 @@ from sourcebook.parsing.registry import PAGE, parser_for, skip_reason
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.documents.reader import ItemReader, Parse
 from sourcebook.stages.documents.rows import Content, StaleDocument, known_contents, page_contents
-from sourcebook.stages.ingest_redaction import told
+from sourcebook.stages.ingest_redaction import Told, told_of
 from sourcebook.stages.processing import Processing
 from sourcebook.stages.transcripts.rows import transcripts_of_files
 from sourcebook.telemetry.measurements import CACHE_HITS, CACHE_MISSES, measurements
@@ -86,7 +86,7 @@ class DocumentMaker:
     ) -> None:
         self._redactor = redactor
         self._redaction = redaction
-        self._told = told(connection, collection)
+        self._told = told_of(connection, collection)
         self._marks = marks
         self._connection = connection
         self._collection = collection
@@ -205,7 +205,8 @@ class DocumentMaker:
             self._marks.end(outcome.uris)
         for item, content in outcome.made:
             if item.content_hash != content.content_hash:
-                self._report.note(self._told(content.title or name_as_title(item.uri)), item.uri)
+                title = content.told_title or self._told.title(content.title or name_as_title(item.uri))
+                self._report.note(title, item.uri)
         for item, reason, failure_class, _ in outcome.failed:
             self._report.fail(item.uri, reason, failure_class)
         return outcome.done
@@ -214,7 +215,7 @@ class DocumentMaker:
 class _Outcome:
     """Documents and failures since the last transaction."""
 
-    def __init__(self, collection: str, redactor: Redactor | None, told: Callable[[str], str]) -> None:
+    def __init__(self, collection: str, redactor: Redactor | None, told: Told) -> None:
         self._collection = collection
         self._redactor = redactor
         self._told = told
@@ -243,6 +244,7 @@ class _Outcome:
             content_hash(document.markdown, document.blocks, document.title),
             bool(document.blocks),
             document.nothing_to_read,
+            told_title=self._told.title(document.title or name_as_title(item.uri), document.markdown),
         )
         self._parsed[item.key] = document, content
         if document.attachments or item.media_type in CONTAINERS:
@@ -250,7 +252,7 @@ class _Outcome:
         return content
 
     def fail(self, item: StaleDocument, reason: str, failure_class: FailureClass, *, temporary: bool) -> None:
-        self.failed.append((item, self._told(reason), failure_class, temporary))
+        self.failed.append((item, self._told.text(reason), failure_class, temporary))
 
     def record(self, cursor: "Cursor[Any]") -> None:
         for item, other in self.moved:

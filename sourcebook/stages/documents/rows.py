@@ -73,6 +73,8 @@ class Content:
     """Reason why it holds no text, where the parser knows one."""
     has_document: bool = False
     """Whether a document, of any collection, has this content."""
+    told_title: str | None = None
+    """Title as a report tells it; None where it was not parsed now."""
 
 
 def parsing_settings(connection: Connection, collection: str) -> ParsingSettings:
