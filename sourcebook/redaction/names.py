@@ -43,6 +43,8 @@ def name_spans(text: str) -> list[Span]:
     found = []
     for start, end in _windows(text):
         part = text[start:end]
+        if part == part.lower():  # without a capital there is no name, and the model is slow
+            continue
         with _lock:  # neither spaCy nor Presidio says that one pipeline may read two texts at once
             results = recognizer.analyze(part, ["PERSON"], model.process_text(part, "en"))
         found += [_span(text, start + each.start, start + each.end) for each in results]

@@ -18,8 +18,8 @@ def redacted_titles(
 ) -> list[str | None]:
     """Return titles as their collections show them.
 
-    What holds a digit may be a value that only its document gives away, as what stands behind `password:`: where a title
-    does, the text of its document is read.
+    A title with a digit may hold a value that only its document gives away, as what stands behind `password:`: the text
+    of its document is read.
 
     Args:
         connection: to the knowledge base.

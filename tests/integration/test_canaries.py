@@ -120,7 +120,7 @@ def test_canaries_are_in_no_log_event_trace_metric_or_answer(
             *(("context", QUESTION), ("ask", QUESTION), ("ask", "Who oils the lamp?", "--json")),
             *(("documents",), ("documents", "--failed"), ("status",), ("plan",), ("queries",), ("llm-log", "--json")),
             *(("show", "0.md"), ("related", "1.md"), ("similar", "2.md")),
-            *(("tag", "3.md", "--add", "lamp"), ("remove", "4.md"), ("audit",)),
+            *(("tag", "3.md", "--add", "lamp"), ("remove", "4.md")),
             ("export", str(here / "out"), "--format", "markdown"),
         ):
             ran = run(*words)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from sourcebook.admin.planning.items import Reason
+from sourcebook.admin.planning.plan import make_plans
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.transcript import Recording, Segment, Window
 from sourcebook.redaction.categories import CATEGORIES
@@ -62,6 +64,9 @@ def test_no_canary_is_stored_in_any_table(library: Stages) -> None:
     assert stored.item.title == "Staff [EMPLOYEE_1]"
     assert {part.heading_path[-1] for part in stored.passages} == {"Staff [EMPLOYEE_1]"}
     assert library.item("ben@example.org.txt")["title"] == "[EMAIL_1]"
+    given = {"contact": "cid@example.org", "password": "tr0ub4dor&3"}
+    library.knowledge.change_document(library.uri("own.md"), metadata=given)
+    assert _leaks(library, "cid@example.org") == []
     library.assert_sound()
 
 
@@ -77,6 +82,10 @@ def test_changed_rules_make_the_documents_anew(library: Stages) -> None:
     assert library.pending().documents == 0
     (library.root.parent / "patterns.yaml").write_text("STAFF: 'E-[0-9]{6}'\n")
     assert library.pending().documents == len(CANARIES) + 2
+    with library.connection() as connection:
+        (plan,) = make_plans(connection, None, [library.collection])
+    assert {item.reason for item in plan.items} == {Reason.REVISED}
+    assert all("+redaction-" in item.detail for item in plan.items)
     library.run()
     assert "[STAFF_1]" in library.knowledge.show(library.uri("own.md"), unredacted=True).text
     _configure(library, "{at: output, categories: [email]}")
