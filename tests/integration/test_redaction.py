@@ -9,8 +9,11 @@ import pytest
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.redacted_documents import collection_redactions
 from sourcebook.client import RemoteKnowledgeBase
-from sourcebook.errors import AccessError, ConfigurationError, TransferError
+from sourcebook.errors import AccessError, ConfigurationError, TransferError, WithheldError
+from sourcebook.model.access import Grant
 from sourcebook.redaction.categories import CATEGORIES
+from sourcebook.server.mcp.arguments import FetchArguments
+from sourcebook.server.mcp.tools.fetch import fetch_document
 from sourcebook.transfer.export import export_collections
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
@@ -185,6 +188,10 @@ def test_redaction_is_lifted_by_the_scope_of_a_key_alone(library: Stages) -> Non
             assert len(whole) == (0 if status == 403 else len(answers) - 2)  # a ZIP packs, and no other is similar
         caller = replace(client, key=admin)
         assert caller.post("/v1/keys", {"name": "more", "scopes": ["read", "unredacted"]}).status == 403
+        asked = FetchArguments(document=number, unredacted=True)
+        assert OWN in fetch_document(library.knowledge, Grant("agent", ("unredacted",)), asked).text
+        with pytest.raises(WithheldError, match="needs the scope unredacted"):
+            fetch_document(library.knowledge, Grant("agent", ("admin",)), asked)
         shown = replace(client, key=lifting).get(f"/v1/documents/{number}")
         assert OWN.encode() not in shown.content
         with RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}", lifting) as remote:
