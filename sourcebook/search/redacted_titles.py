@@ -1,5 +1,6 @@
 """Redaction of titles that are listed without their documents."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -7,6 +8,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 
+_PLACEHOLDER: Final = re.compile(r"\[[A-Z][A-Z0-9_]*_\d+\]")
 _AT_ONCE: Final = 64
 """Documents whose texts are read together."""
 
@@ -19,7 +21,7 @@ def redacted_titles(
     """Return titles as their collections show them.
 
     A title with a digit may hold a value that only its document gives away, as what stands behind `password:`: the text
-    of its document is read.
+    of its document is read. So is that of a title with placeholders, whose numbers are those of the document.
 
     Args:
         connection: to the knowledge base.
@@ -42,7 +44,10 @@ def redacted_titles(
     unsure = [
         place
         for place, ((collection, document, _), title) in enumerate(zip(titles, shown, strict=True))
-        if document is not None and title and collection in redactors and has_digit(title)
+        if document is not None
+        and title
+        and collection in redactors
+        and (has_digit(title) or title != titles[place][2])  # its document numbers the placeholders
     ]
     for start in range(0, len(unsure), _AT_ONCE):
         places = unsure[start : start + _AT_ONCE]
@@ -58,4 +63,4 @@ def redacted_titles(
 
 def has_digit(title: str) -> bool:
     """Tell whether a title may hold a value that its document gives away: without a digit, none is looked for again."""
-    return any(map(str.isdigit, title))
+    return any(map(str.isdigit, _PLACEHOLDER.sub("", title)))
