@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.redacted_titles import redacted_titles
+from sourcebook.database.redacted_titles import redacted_titles
 
 if TYPE_CHECKING:
     from sourcebook.model.transcript import Segment

@@ -1,4 +1,4 @@
-"""What placeholders stand for, encrypted: redaction that can be undone, in a development mode alone.
+"""Encrypted values of placeholders: redaction that can be undone, in a development mode alone.
 
 A mapping is a token of Fernet (AES-128-CBC and HMAC-SHA-256). Its key is in the environment, never beside it.
 """

@@ -7,12 +7,12 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.queries import queries
+from sourcebook.database.redacted_titles import has_digit
 from sourcebook.errors import ConfigurationError, MissingDependencyError
 from sourcebook.model.generation import Generation
 from sourcebook.redaction.documents import redact_document, redacted_facts, redactor_of
 from sourcebook.redaction.ingestion import ingest_identity, ingest_redactor
 from sourcebook.redaction.redactor import Redactor
-from sourcebook.search.redacted_titles import has_digit
 
 _WITHHELD: Final = "(withheld)"
 
