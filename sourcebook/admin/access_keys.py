@@ -86,7 +86,8 @@ def create_key(
     Args:
         connection: to the knowledge base.
         name: what a person calls it; no other valid key has it.
-        scopes: `read`, `write`, `admin`; each includes those before it.
+        scopes: `read`, `write`, `admin`, of which each includes those before it; `unredacted` lifts redaction, and
+            no other scope includes it.
         collections: names of the only collections that it sees; every collection where None.
         lasts: time until it expires; None: never.
         limit: requests a minute; None: the limit of the server.

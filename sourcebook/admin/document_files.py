@@ -25,15 +25,20 @@ class DocumentFiles(ABC):
         """The knowledge base's database."""
 
     @abstractmethod
-    def show(self, document: str | int | Path, collection: str | None = None) -> "Document":
+    def show(
+        self, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    ) -> "Document":
         """Return one document."""
 
-    def original(self, document: str | int | Path, collection: str | None = None) -> "Original":
+    def original(
+        self, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    ) -> "Original":
         """Open the bytes that a document was made from, read again from its source and compared with the ledger.
 
         Args:
             document: its id, its URI, or the path of its file.
             collection: name of its collection, where several have it.
+            unredacted: whether they are given out also where the collection redacts what is in them.
 
         Returns:
             The bytes with name and media type, to be used in a `with` block, which closes them.
@@ -42,7 +47,7 @@ class DocumentFiles(ABC):
             UnknownDocumentError: there is no such document, or several collections have it and none is named.
             OriginalGoneError: the source has other bytes by now, or none, or only the text of a page was kept.
             OriginalError: the source cannot be read now.
-            WithheldError: the collection redacts what leaves it.
+            WithheldError: the collection redacts, and `unredacted` is False.
             DatabaseError: the database is out of reach.
         """
         from sourcebook.admin.originals import open_original
@@ -51,8 +56,10 @@ class DocumentFiles(ABC):
 
         item = self.show(document, collection).item
         with self.database.connection() as connection:
-            if collection_redactions(connection, [item.collection]):
-                raise WithheldError("its collection redacts what leaves it: originals and pages stay inside")
+            if not unredacted and collection_redactions(connection, [item.collection]):
+                raise WithheldError(
+                    "its collection redacts what leaves it: originals and pages stay inside without unredacted"
+                )
             return open_original(connection, item.document_id or 0, self._reading_child().member)
 
     def page_image(
@@ -63,6 +70,7 @@ class DocumentFiles(ABC):
         *,
         scale: float | None = 1.5,
         passage: int | None = None,
+        unredacted: bool = False,
     ) -> "PagePicture":
         """Return a page of a PDF as a picture of at most 2,000 pixels a side, drawn in a process of its own.
 
@@ -72,6 +80,7 @@ class DocumentFiles(ABC):
             collection: name of its collection, where several have it.
             scale: pixels a point (1/72 inch), up to 10; None for no picture, only the size and the places.
             passage: place of a passage within the document, counted from 0, that is marked; none where None.
+            unredacted: see `original`.
 
         Raises:
             UnknownDocumentError: there is no such document, or several collections have it and none is named.
@@ -84,9 +93,9 @@ class DocumentFiles(ABC):
         from sourcebook.admin.page_images import check_scale, draw_page, passage_text
 
         check_scale(scale)
-        found = self.show(document, collection)
+        found = self.show(document, collection, unredacted=unredacted)
         text = passage_text(found, passage)
-        with self.original(found.item.document_id or 0) as original:
+        with self.original(found.item.document_id or 0, unredacted=unredacted) as original:
             return draw_page(original, page, scale, text, self._reading_child())
 
     def _reading_child(self) -> "ReadingChild":

@@ -12,6 +12,8 @@ from psycopg.types.json import Jsonb
 from sourcebook.admin.audit import account, record_event
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
+from sourcebook.redaction.documents import redacted_facts
+from sourcebook.stages.ingest_redaction import collection_redactor
 from sourcebook.stages.relations.update import read_relations
 
 MOST_TAGS: Final = 50
@@ -48,6 +50,7 @@ def change_labels(
 
     Raises:
         QueryError: a tag or the metadata are not allowed, or there is no such document.
+        ConfigurationError: the collection stores placeholders, and its patterns cannot be read.
     """
     with connection.transaction():
         row = connection.execute(queries["lock_labels"], {"document": document}).fetchone()
@@ -58,6 +61,8 @@ def change_labels(
         new_metadata = dict(given_metadata or {})
         if metadata is not None:
             new_metadata = checked_metadata(_merged(new_metadata, _checked_patch(metadata)))
+            redactor = collection_redactor(connection, collection)
+            new_metadata = new_metadata if redactor is None else redacted_facts(redactor, None, new_metadata)[1]
         if (new_tags, new_metadata) == (list(given_tags or ()), dict(given_metadata or {})):
             return
         is_empty = not new_tags and not new_metadata

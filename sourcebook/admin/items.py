@@ -169,7 +169,7 @@ def list_items(
                 queries["unlisted_sources"], {"collections": list(collections), "failure_class": failure_class}
             ).fetchall()
     shown = items[offset:most]
-    titles = redact_titles(connection, [(item.collection, item.title) for item in shown])
+    titles = redact_titles(connection, [(item.collection, item.document_id, item.title) for item in shown])
     return [
         item if item.title == title else replace(item, title=title) for item, title in zip(shown, titles, strict=True)
     ]

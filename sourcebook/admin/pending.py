@@ -14,13 +14,12 @@ from sourcebook.indexing.generations import find_generations
 from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.media_types import is_recording, media_type_of_name
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.parsing.registry import is_taken, parser_identities
-from sourcebook.speech.engine import engine_identity
+from sourcebook.parsing.registry import is_taken
 from sourcebook.stages.changes import changed_documents, changed_items, count_unsettled_items, unsettled_documents
-from sourcebook.stages.documents.rows import parsing_settings
+from sourcebook.stages.documents.rows import document_identities
 from sourcebook.stages.raw_files import Difference, collection_sources, compare
 from sourcebook.stages.relations.update import count_unrelated_documents
-from sourcebook.stages.transcripts.rows import has_recordings, speech_settings, stale_recordings
+from sourcebook.stages.transcripts.rows import has_recordings, stale_recordings, transcript_engine
 from sourcebook.web.due import due_pages
 
 MOST_SMALL = 64
@@ -145,7 +144,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         if difference.error:
             unlisted.append(difference.error)
     pages = due_pages(connection, collection, selection)
-    identities = parser_identities(parsing_settings(connection, collection))
+    identities = document_identities(connection, collection)
     items = changed_items(connection, collection, identities, replace(selection, force=False))
     retry_now = selection.only_failed or selection.force
     unmade, orphaned, taken = count_unsettled_items(connection, collection, identities, items, retry_now=retry_now)
@@ -181,7 +180,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
 
 
 def _pending_recordings(connection: Connection, collection: str, selection: Selection) -> int:
-    engine = engine_identity(speech_settings(connection, collection))
+    engine = transcript_engine(connection, collection)
     return len(stale_recordings(connection, collection, engine, selection))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
+from sourcebook.database.redacted_titles import redacted_titles
 
 if TYPE_CHECKING:
     from sourcebook.model.transcript import Segment
@@ -54,20 +55,15 @@ def redact_shown(connection: Connection, document: Any) -> Any:
     )
 
 
-def redact_titles(connection: Connection, titles: Sequence[tuple[str, str | None]]) -> list[str | None]:
+def redact_titles(connection: Connection, titles: Sequence[tuple[str, int | None, str | None]]) -> list[str | None]:
     """Return titles, redacted in the collections that ask for it.
 
     Args:
         connection: to the knowledge base.
-        titles: (collection, title) of each item.
+        titles: (collection, id of the document, title) of each item.
     """
-    redactions = collection_redactions(connection, sorted({name for name, _ in titles})) if titles else {}
-    if not redactions:
-        return [title for _, title in titles]
-    from sourcebook.redaction.documents import redactor_of
-
-    redactors = {name: redactor_of(settings) for name, settings in redactions.items()}
-    return [redactors[name].redact(title).text if title and name in redactors else title for name, title in titles]
+    redactions = collection_redactions(connection, sorted({name for name, *_ in titles})) if titles else {}
+    return redacted_titles(connection, titles, redactions)
 
 
 def redact_segments(connection: Connection, collection: str, segments: "Sequence[Segment]") -> "tuple[Segment, ...]":
@@ -75,17 +71,10 @@ def redact_segments(connection: Connection, collection: str, segments: "Sequence
 
     What two segments share, such as a number that is spoken across their border, is found in their joined text.
     """
-    joined, starts = "", []
-    for segment in segments:
-        starts.append(len(joined))
-        joined += segment.text + " "
-    redaction = document_redaction(connection, collection, joined)
-    if redaction is None:
+    settings = collection_redactions(connection, [collection]).get(collection)
+    if settings is None:
         return tuple(segments)
-    return tuple(
-        replace(
-            segment,
-            text=redaction.passage(joined, segment.text, start, start + len(segment.text)).redacted.text,
-        )
-        for segment, start in zip(segments, starts, strict=True)
-    )
+    from sourcebook.redaction.documents import redactor_of
+    from sourcebook.speech.redacted_segments import redacted_segments
+
+    return redacted_segments(redactor_of(settings), segments)

@@ -76,8 +76,10 @@ def related_documents(
                 "limit": limit,
             },
         ).fetchall()
-    titles = redact_titles(connection, [(each.collection or collection, each.title) for each in found])
-    written = redact_titles(connection, [(collection, each.written) for each in found])
+    named = [(each.collection or collection, each.document_id, each.title) for each in found]
+    saying = [each.document_id if each.direction == "in" else document for each in found]
+    said = [(collection, number, each.written) for number, each in zip(saying, found, strict=True)]
+    titles, written = redact_titles(connection, named), redact_titles(connection, said)
     return [
         replace(each, title=title, written=words or "")
         for each, title, words in zip(found, titles, written, strict=True)

@@ -29,6 +29,7 @@ from sourcebook.cli.commands import (
     plan,
     purge,
     queries,
+    redact,
     related,
     remove,
     requests,
@@ -105,6 +106,7 @@ remove.register(app)
 upload.register(app)
 purge.register(app)
 export.register(app)
+redact.register(app)
 import_.register(app)
 backup.register(app)
 serve.register(app)

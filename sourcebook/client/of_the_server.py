@@ -1,4 +1,4 @@
-"""Arguments of `KnowledgeBase` that are the server's to decide: who acts, and whether redaction is lifted."""
+"""Arguments of `KnowledgeBase` that are the server's to decide: who acts, and how models compute."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -17,16 +17,6 @@ def check_actor(actor: str | None) -> None:
     """
     if actor is not None:
         raise QueryError("a server records the name of the key as the actor: leave actor out")
-
-
-def as_redacted(unredacted: bool) -> None:
-    """Refuse to lift redaction.
-
-    Raises:
-        QueryError: it is to be lifted.
-    """
-    if unredacted:
-        raise QueryError("a server shows to nobody what a collection redacts: leave unredacted out")
 
 
 def storable(text: str) -> str:

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.client.of_the_server import as_redacted
-
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.status import CollectionStatus
@@ -86,7 +84,7 @@ class RemoteContents(ABC):
         Args:
             document: its id, its URI, or the end of its path.
             collection: name of its collection, where several have it.
-            unredacted: False.
+            unredacted: whether what the collections redact is shown; it needs a key with the scope `unredacted`.
 
         Raises:
             UnknownDocumentError: there is no such document for the key, or several collections have it and none is
@@ -97,9 +95,9 @@ class RemoteContents(ABC):
         from sourcebook.admin.items import Document
         from sourcebook.client.answers import read
 
-        as_redacted(unredacted)
         named = {"id": document} if isinstance(document, int) else {"name": str(document)}
-        return read(Document, self.server.get("/v1/documents/lookup", {**named, "collection": collection}))
+        asked = {**named, "collection": collection, "unredacted": "true" if unredacted else None}
+        return read(Document, self.server.get("/v1/documents/lookup", asked))
 
     def status(self, collections: Sequence[str] | str | None = None) -> "list[CollectionStatus]":
         """Return the state of each collection; sources are compared with the folders of the server's machine.

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sourcebook.client.of_the_server import as_redacted, plain_reranking, storable
+from sourcebook.client.of_the_server import plain_reranking, storable
 from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class RemoteContexts(ABC):
         """Return a context for a language model; arguments are `KnowledgeBase.context`'s.
 
         `tokenizer` is one that the server has: `bound`, an encoding, or a model that `bpe-openai` knows. `rerank` names
-        one of the models that the server was started with; `unredacted` must stay False.
+        one of the models that the server was started with; `unredacted` needs a key with its scope.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist for the key.
@@ -65,7 +65,6 @@ class RemoteContexts(ABC):
         from sourcebook.context.request import ContextRequest
         from sourcebook.context.results import ContextResult
 
-        as_redacted(unredacted)
         if isinstance(tokenizer, Path):
             raise QueryError("a server reads no tokenizer of this machine: name one that it has, such as 'bound'")
         request = ContextRequest.checked(
@@ -108,6 +107,7 @@ class RemoteContexts(ABC):
             "generation": list(search.generations) or None,
             "min_relevance": min_relevance,
             "log": log,
+            "unredacted": unredacted or None,
         }
         sent = {name: value for name, value in body.items() if value is not None}
         return read(ContextResult, self.server.post("/v1/context", sent))

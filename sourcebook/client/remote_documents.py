@@ -97,8 +97,12 @@ class RemoteDocuments(ABC):
         self.server.change("PATCH", f"/v1/documents/{number}", body)
         return self.show(number)
 
-    def original(self, document: str | int | Path, collection: str | None = None) -> "Original":
+    def original(
+        self, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    ) -> "Original":
         """Get the bytes that a document was made from, compared with the hash that the server tells.
+
+        Where the collection redacts, `unredacted` is needed, and a key with that scope.
 
         Returns:
             The bytes with name and media type, to be used in a `with` block, which closes them.
@@ -113,10 +117,11 @@ class RemoteDocuments(ABC):
         from sourcebook.admin.originals import Original
 
         # Whoever gets the original closes it.
+        lifted = "?unredacted=true" if unredacted else ""
         stream = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
         sha256, size = hashlib.sha256(), 0
         try:
-            with self.server.download(f"{self._path(document, collection)}/original") as response:
+            with self.server.download(f"{self._path(document, collection)}/original{lifted}") as response:
                 for piece in response.iter_bytes():
                     sha256.update(piece)
                     size += stream.write(piece)
@@ -143,6 +148,7 @@ class RemoteDocuments(ABC):
         *,
         scale: float | None = 1.5,
         passage: int | None = None,
+        unredacted: bool = False,
     ) -> "PagePicture":
         """Return a page of a PDF as a picture of at most 2,000 pixels a side; see `KnowledgeBase.page_image`.
 
@@ -161,11 +167,12 @@ class RemoteDocuments(ABC):
         from sourcebook.model.page_picture import PagePicture
 
         path = f"{self._path(document, collection)}/pages/{page:d}"
-        places = read(PagePlaces, self.server.get(path, {"passage": passage}))
+        asked = {"passage": passage, "unredacted": "true" if unredacted else None}
+        places = read(PagePlaces, self.server.get(path, asked))
         picture = PagePicture(b"", places.width, places.height, places.page, places.pages, places.boxes)
         if scale is None:
             return picture
-        png = self.server.get(f"{path}.png", {"scale": scale, "passage": passage})
+        png = self.server.get(f"{path}.png", {"scale": scale, **asked})
         width, height = struct.unpack(">II", png[16:24])  # of the header of a PNG
         return replace(picture, png=png, width=width, height=height)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from sourcebook.client.of_the_server import as_redacted, plain_reranking, storable
+from sourcebook.client.of_the_server import plain_reranking, storable
 from sourcebook.client.remote_answers import RemoteAnswers
 from sourcebook.client.remote_collections import RemoteCollections
 from sourcebook.client.remote_contents import RemoteContents
@@ -96,7 +96,7 @@ class RemoteKnowledgeBase(
     ) -> "SearchResults":
         """Return the passages that answer a query, best first; arguments are `KnowledgeBase.search`'s.
 
-        `rerank` names one of the models that the server was started with; `unredacted` must stay False.
+        `rerank` names one of the models that the server was started with; `unredacted` needs a key with its scope.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist for the key.
@@ -109,7 +109,6 @@ class RemoteKnowledgeBase(
         from sourcebook.client.filter_values import plain_filters
         from sourcebook.search.request import SearchRequest
 
-        as_redacted(unredacted)
         request = SearchRequest.checked(
             query,
             collections,
@@ -155,6 +154,7 @@ class RemoteKnowledgeBase(
             "min_relevance": min_relevance,
             "snippets": snippets,
             "log": log,
+            "unredacted": unredacted or None,
             "superseded": superseded,
             "expand": request.expand,
         }
@@ -180,7 +180,7 @@ class RemoteKnowledgeBase(
             collections: names of the collections to search, or one name; every collection where None.
             limit: number of documents, 1 to 1,000.
             filters: conditions on the documents found; see `search`.
-            unredacted: False.
+            unredacted: whether what the collections redact is shown; it needs a key with the scope `unredacted`.
 
         Raises:
             UnknownDocumentError: there is no such document for the key, or several collections have it and none is
@@ -192,7 +192,6 @@ class RemoteKnowledgeBase(
         from sourcebook.client.filter_values import plain_filters
         from sourcebook.search.request import SearchRequest
 
-        as_redacted(unredacted)
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
         body = {
             "document": document if isinstance(document, int) else storable(str(document)),
@@ -201,6 +200,7 @@ class RemoteKnowledgeBase(
             "collections": _names(checked),
             "limit": limit,
             "filters": plain_filters(filters),
+            "unredacted": unredacted or None,
         }
         return self._found("/v1/similar", body)
 

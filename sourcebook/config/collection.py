@@ -232,3 +232,13 @@ class CollectionSettings(Settings):
         if not (self.files or self.sites or self.repositories or self.taken):
             raise PydanticCustomError("no_source", "it has neither files nor sites nor repositories nor from")
         return self
+
+    @model_validator(mode="after")
+    def _redacts_its_own(self) -> Self:
+        if self.taken and self.redaction is not None and self.redaction.at == "ingest":
+            raise PydanticCustomError(
+                "redaction_of_taken",
+                "redaction.at: ingest is for the collections that make the documents: set it for those named by from, "
+                "or write at: output",
+            )
+        return self

@@ -6,14 +6,14 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import FilePath, Settings, Text
-from sourcebook.redaction.categories import CATEGORIES, DEFAULT_CATEGORIES
+from sourcebook.redaction.categories import DEFAULT_CATEGORIES, KNOWN_CATEGORIES
 
 _REGION_LENGTH: Final = 2
 
 
 def _category(name: str) -> str:
-    if name not in CATEGORIES:
-        raise PydanticCustomError("category", "a category is one of {known}", {"known": ", ".join(CATEGORIES)})
+    if name not in KNOWN_CATEGORIES:
+        raise PydanticCustomError("category", "a category is one of {known}", {"known": ", ".join(KNOWN_CATEGORIES)})
     return name
 
 
@@ -24,10 +24,11 @@ def _region(code: str) -> str:
 
 
 class RedactionSettings(Settings):
-    """Personal data and secrets that are replaced wherever content of the collection is shown."""
+    """Personal data and secrets that are replaced wherever content of the collection is shown, or is stored."""
 
-    at: Literal["output"] = Field(
-        default="output", description="output: the stored text stays whole, and what leaves it is redacted"
+    at: Literal["output", "ingest"] = Field(
+        default="output",
+        description="output: what is stored stays whole, and what leaves it is redacted; ingest: it is stored redacted",
     )
     categories: tuple[Annotated[str, AfterValidator(_category)], ...] = Field(
         default=DEFAULT_CATEGORIES, description="a list such as [email, phone, card, token]"

@@ -542,14 +542,14 @@ CREATE TABLE access_key (
     name text NOT NULL,                -- what a person calls it
     beginning text NOT NULL,           -- first characters of the key, by which a person recognises it
     sha256 bytea NOT NULL UNIQUE,
-    scopes text[] NOT NULL,            -- read, write, admin
+    scopes text[] NOT NULL,            -- read, write, admin, unredacted
     collections text[],                -- names of the only collections that it sees; null: every collection
     created_at timestamptz NOT NULL,
     expires_at timestamptz,
     used_at timestamptz,               -- last use, to the minute
     revoked_at timestamptz,
     requests_a_minute integer CHECK (requests_a_minute > 0),  -- null: the limit of the server
-    CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'write', 'admin'])
+    CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'write', 'admin', 'unredacted'])
 );
 -- Two living keys have different names.
 CREATE UNIQUE INDEX access_key_name ON access_key (name) WHERE revoked_at IS NULL;

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-Scope = Literal["read", "write", "admin"]
+Scope = Literal["read", "write", "admin", "unredacted"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 _INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
     "read": frozenset({"read"}),
     "write": frozenset({"read", "write"}),
     "admin": frozenset({"read", "write", "admin"}),
+    "unredacted": frozenset({"read", "unredacted"}),
 }
 """Scopes that a scope includes."""
 

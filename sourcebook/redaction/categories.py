@@ -18,9 +18,13 @@ LABELS: Final = MappingProxyType(
         "ip": "IP",
         "private_ip": "PRIVATE_IP",
         "mac": "MAC",
+        "name": "NAME",
     }
 )
 """Label of the placeholders by category; of finds that overlap, the category that stands first here names the whole."""
-CATEGORIES: Final = tuple(LABELS)
+CATEGORIES: Final = tuple(name for name in LABELS if name != "name")
+"""Categories that rules find."""
+KNOWN_CATEGORIES: Final = tuple(LABELS)
+"""Those, and `name`, which a model of language finds; it needs the extra `names`."""
 DEFAULT_CATEGORIES: Final = tuple(name for name in CATEGORIES if name != "private_ip")
 """Categories where the settings name none: addresses of private networks stay."""

@@ -100,18 +100,31 @@ class DocumentRedaction:
         return self.redactor.redact(text, self._memory()).text
 
     def values(self, value: Any) -> Any:
-        """Return plain JSON values with every text redacted, names of fields aside."""
-        if isinstance(value, str):
-            return self.words(value)
+        """Return plain JSON values with every text and number redacted; names of fields stay."""
+        return self._values(value, "")
+
+    def _values(self, value: Any, name: str) -> Any:
         if isinstance(value, Mapping):
-            return {name: self.values(part) for name, part in value.items()}
+            return {key: self._values(part, str(key)) for key, part in value.items()}
         if isinstance(value, list | tuple):
-            return type(value)(self.values(part) for part in value)
-        return value
+            return type(value)(self._values(part, name) for part in value)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return value
+        # As in a text: `password: …` and `phone: …` say what stands behind them.
+        text, before = str(value), f"{name}: " if name else ""
+        shown = self.words(before + text)
+        shown = shown[len(before) :] if shown.startswith(before) else self.words(text)
+        return value if shown == text else shown
 
     def _memory(self) -> RedactionMemory:
         """Return a copy of the memory: what one passage adds numbers nothing in another one."""
         return self.memory.copy()
+
+
+def redacted_facts(redactor: Redactor, title: str | None, metadata: Any) -> tuple[str | None, Any]:
+    """Return a title and metadata, redacted by what they say themselves."""
+    redaction = DocumentRedaction(redactor, Redacted("", ()), RedactionMemory())
+    return title and redaction.words(title), redaction.values(metadata)
 
 
 def redactor_of(settings: Mapping[str, Any]) -> Redactor:

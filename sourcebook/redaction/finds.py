@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sourcebook.redaction.categories import CATEGORIES
+from sourcebook.redaction.categories import KNOWN_CATEGORIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Span:
     """Label of the placeholder to come, or the placeholder itself where it is known."""
 
 
-_RANKS = {category: rank for rank, category in enumerate(CATEGORIES)}
+_RANKS = {category: rank for rank, category in enumerate(KNOWN_CATEGORIES)}
 
 
 def _rank(span: Span) -> tuple[int, bool]:

@@ -5,12 +5,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from sourcebook.redaction.categories import CATEGORIES, DEFAULT_CATEGORIES
+from sourcebook.redaction.categories import DEFAULT_CATEGORIES, KNOWN_CATEGORIES
 from sourcebook.redaction.finds import Find, Redacted, Span, without_overlaps
 from sourcebook.redaction.rules import Rule, compiled, escaped, own_rules, rules_of_file
 
 _NUMBERS: Final = frozenset({"card", "iban", "phone", "national_id", "mac"})
-_BY_SURROUNDINGS: Final = frozenset({"phone", "card", "national_id", "ip", "private_ip", "password", "secret"})
+_BY_SURROUNDINGS: Final = frozenset({"phone", "card", "national_id", "ip", "private_ip", "password", "secret", "name"})
 """Categories whose finds may need a word beside them."""
 _SHORTEST_REPEATED, _LONGEST_REPEATED, _MOST_REPEATED = 6, 200, 1_000
 _WITHOUT_CASE: Final = frozenset({"email", "iban", "national_id", "ip", "private_ip", "mac"})
@@ -19,12 +19,14 @@ _WITHOUT_CASE: Final = frozenset({"email", "iban", "national_id", "ip", "private
 class RedactionMemory:
     """Placeholders of one document: the same for the same value, counted by label in the order of the finds.
 
-    It holds the values: it is for the time of one redaction, and is never stored or logged.
+    It holds the values: it is for the time of one redaction, and is never logged; see `mapping` for the one way to keep
+    them.
     """
 
     def __init__(self) -> None:
         self._placeholders: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
+        self._values: dict[str, str] = {}
         self._repeated: dict[str, tuple[str, str]] = {}
         self._pattern: Any = None
 
@@ -32,11 +34,13 @@ class RedactionMemory:
         """Return a memory that knows the same values and learns new ones by itself."""
         copied = RedactionMemory()
         copied._placeholders, copied._counts = dict(self._placeholders), dict(self._counts)
+        copied._values = dict(self._values)
         copied._repeated, copied._pattern = dict(self._repeated), self._pattern
         return copied
 
     def placeholder(self, category: str, label: str, value: str) -> str:
         """Return the placeholder of a value: `[EMAIL_1]`."""
+        written = value
         if category in _NUMBERS:
             value = "".join(filter(str.isalnum, value))
         if category in _WITHOUT_CASE:
@@ -45,14 +49,20 @@ class RedactionMemory:
         if known is None:
             self._counts[label] = self._counts.get(label, 0) + 1
             known = self._placeholders[label, value] = f"[{label}_{self._counts[label]}]"
+            self._values[known] = written
         return known
+
+    def values(self) -> dict[str, str]:
+        """Return the values by their placeholders, each as it was written first."""
+        return dict(self._values)
 
     def remember(self, text: str, spans: Sequence[Span]) -> None:
         """Remember the values that were found by what stands around them: the same value is one elsewhere, too."""
         for span in spans:
             value = text[span.start : span.end]
+            is_telling = any(map(str.isdigit, value)) or (span.category == "name" and " " in value)
             is_kept = span.category in _BY_SURROUNDINGS and _SHORTEST_REPEATED <= len(value) <= _LONGEST_REPEATED
-            if is_kept and any(map(str.isdigit, value)) and len(self._repeated) < _MOST_REPEATED:
+            if is_kept and is_telling and len(self._repeated) < _MOST_REPEATED:
                 self._pattern = None if value not in self._repeated else self._pattern
                 self._repeated[value] = (span.category, span.label)
 
@@ -82,7 +92,7 @@ class Redactor:
         """Load the rules.
 
         Args:
-            categories: categories that are found, of `categories.CATEGORIES`.
+            categories: categories that are found, of `categories.KNOWN_CATEGORIES`.
             regions: ISO 3166 codes of the countries whose phone numbers are known without a country code.
             patterns: a YAML file of patterns of one's own, from labels to patterns of RE2.
 
@@ -91,13 +101,14 @@ class Redactor:
             MissingDependencyError: the packages of the extra `redaction` are not installed.
             ValueError: there is no such category.
         """
-        unknown = sorted(set(categories) - set(CATEGORIES))
+        unknown = sorted(set(categories) - set(KNOWN_CATEGORIES))
         if unknown:
-            raise ValueError(f"there is no category {', '.join(unknown)}; there is {', '.join(CATEGORIES)}")
+            raise ValueError(f"there is no category {', '.join(unknown)}; there is {', '.join(KNOWN_CATEGORIES)}")
         self._rules: list[Rule] = [rule for rule in own_rules() if rule.category in categories]
         if patterns is not None:
             self._rules += rules_of_file(patterns)
         self._regions = tuple(regions)
+        self._finds_names = "name" in categories
 
     def redact(self, text: str, memory: RedactionMemory | None = None) -> Redacted:
         """Return a text with placeholders in the place of what was found.
@@ -113,6 +124,13 @@ class Redactor:
 
     def spans(self, text: str) -> list[Span]:
         """Return what was found in a text, in reading order and without overlaps, in characters."""
+        if not self._finds_names:
+            return self._by_rules(text)
+        from sourcebook.redaction.names import name_spans
+
+        return without_overlaps([*self._by_rules(text), *name_spans(text)])
+
+    def _by_rules(self, text: str) -> list[Span]:
         data = text.encode("utf-8", "surrogatepass")
         lowered = data.lower()
         found = [

@@ -8,6 +8,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
+from sourcebook.database.redacted_titles import redacted_titles
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.ordering import read_documents
 from sourcebook.search.results import LinkedDocument, SearchResult
@@ -65,24 +66,20 @@ def with_relations(
         rows = cursor.execute(queries["superseding_documents"], {"documents": ids}).fetchall()
         scope = {"documents": ids, "kinds": list(kinds), "limit": MOST_LINKED}
         linked = cursor.execute(queries["linked_documents"], scope).fetchall() if kinds else []
+    every = [*rows, *linked]
+    named = [(row["collection"], row["document_id"], row["title"]) for row in every]
+    for row, title in zip(every, redacted_titles(connection, named, redactions), strict=True):
+        row["title"] = title
     by_document: dict[int, list[LinkedDocument]] = {}
     for row in rows:
-        by_document.setdefault(row.pop("superseded_id"), []).append(_linked(row, redactions))
+        by_document.setdefault(row.pop("superseded_id"), []).append(LinkedDocument(**row))
     shown = (
         replace(result, superseded_by=tuple(by_document[result.document_id]))
         if result.document_id in by_document
         else result
         for result in results
     )
-    return tuple(shown), tuple(_linked(row, redactions) for row in linked)
-
-
-def _linked(row: dict[str, Any], redactions: Mapping[str, Mapping[str, Any]]) -> LinkedDocument:
-    if row["title"] and row["collection"] in redactions:
-        from sourcebook.redaction.documents import redactor_of
-
-        row["title"] = redactor_of(redactions[row["collection"]]).redact(row["title"]).text
-    return LinkedDocument(**row)
+    return tuple(shown), tuple(LinkedDocument(**row) for row in linked)
 
 
 def _successors(connection: Connection, documents: set[int]) -> dict[int, set[int]]:

@@ -9,7 +9,7 @@ may also send what a form can, files included: what changes something must not c
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
 from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
@@ -105,6 +105,9 @@ def needing(scope: Scope) -> Grant:
 Reader = Annotated[Grant, needing("read")]
 Writer = Annotated[Grant, needing("write")]
 Administrator = Annotated[Grant, needing("admin")]
+Unredacted = Annotated[
+    bool, Query(description="Whether what a collection redacts is shown as it is; needs the scope `unredacted`.")
+]
 
 
 def _operator(grant: Administrator) -> Grant:

@@ -10,7 +10,7 @@ from sourcebook.search.fusion import Fusion
 from sourcebook.server.context_types import ContextQuery
 from sourcebook.server.searching import asked_reranking
 from sourcebook.server.types import FusionSettings
-from sourcebook.server.visibility import searched_collections
+from sourcebook.server.visibility import check_unredacted, searched_collections
 
 
 def context_as_asked(
@@ -34,8 +34,10 @@ def context_as_asked(
         QueryError: the request names another model, or a tokenizer that is not installed with the server: a caller must
             not make the server read what it names.
         NotFoundError: a collection or a generation does not exist for the caller.
+        WithheldError: the caller may not lift redaction.
         SourcebookError: see `KnowledgeBase.context`.
     """
+    check_unredacted(grant, asked.unredacted)
     options = {name: getattr(asked, name) for name in ContextQuery.model_fields if name != "question"}
     options["collections"] = searched_collections(knowledge, grant, asked.collections, asked.generation)
     if isinstance(asked.fusion, FusionSettings):

@@ -49,3 +49,6 @@ class ContextQuery(BaseModel):
     generation: Whole | list[Whole] | None = None
     min_relevance: Share | None = Field(default=None, description="Relevance of a passage, at least.")
     log: StrictBool = True
+    unredacted: StrictBool = Field(
+        default=False, description="What collections redact as it is stored; needs the scope `unredacted`."
+    )

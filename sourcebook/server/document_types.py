@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.admin.document_labels import LONGEST_TAG, MOST_TAGS
 from sourcebook.admin.removal import RemovedItem
@@ -83,6 +83,9 @@ class ExportRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"documents": [1]}]})
 
     documents: list[Whole] = Field(min_length=1, max_length=MOST_EXPORTED, description="Ids.")
+    unredacted: StrictBool = Field(
+        default=False, description="What collections redact as it is stored; needs the scope `unredacted`."
+    )
 
 
 class PagePlaces(BaseModel):

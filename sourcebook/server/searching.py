@@ -9,7 +9,7 @@ from sourcebook.search.fusion import Fusion
 from sourcebook.search.reranking.settings import Reranking
 from sourcebook.search.results import SearchResults
 from sourcebook.server.types import FusionSettings, RerankingSettings, SearchQuery
-from sourcebook.server.visibility import searched_collections
+from sourcebook.server.visibility import check_unredacted, searched_collections
 
 
 def search_as_asked(
@@ -26,8 +26,10 @@ def search_as_asked(
     Raises:
         QueryError: the request names another model: a caller must not make the server load what it names.
         NotFoundError: a collection or a generation does not exist for the caller.
+        WithheldError: the caller may not lift redaction.
         SourcebookError: see `KnowledgeBase.search`.
     """
+    check_unredacted(grant, asked.unredacted)
     options = {name: getattr(asked, name) for name in SearchQuery.model_fields if name != "query"}
     options["collections"] = searched_collections(knowledge, grant, asked.collections, asked.generation)
     if isinstance(asked.fusion, FusionSettings):

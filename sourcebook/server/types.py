@@ -90,6 +90,9 @@ class SearchQuery(_Sent):
     min_relevance: Share | None = Field(default=None, description="Relevance of a result, at least.")
     snippets: Literal["words", "meaning"] = "words"
     log: StrictBool = True
+    unredacted: StrictBool = Field(
+        default=False, description="What collections redact as it is stored; needs the scope `unredacted`."
+    )
     superseded: Literal["shown", "behind"] = "shown"
     expand: tuple[RelationKind, ...] | RelationKind = Field(
         default=(), description="Kinds of relations: `linked` has the documents that they lead to."
@@ -109,6 +112,9 @@ class SimilarQuery(_Sent):
     collections: list[str] | str | None = None
     limit: Whole = Field(default=5, ge=1, le=MOST_RESULTS)
     filters: dict[str, Any] | None = None
+    unredacted: StrictBool = Field(
+        default=False, description="What collections redact as it is stored; needs the scope `unredacted`."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from sourcebook.admin.collections import collection_names
 from sourcebook.admin.items import Document, Item
 from sourcebook.admin.overview import KeptSource
 from sourcebook.admin.status import SourceStatus
-from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError
+from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError, WithheldError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 
@@ -74,8 +74,23 @@ def searched_collections(
     return seen_collections(knowledge, grant, names)
 
 
+def check_unredacted(grant: Grant, unredacted: bool) -> None:
+    """Refuse to lift redaction for a caller without the scope `unredacted`.
+
+    Raises:
+        WithheldError: the caller asks for it.
+    """
+    if unredacted and not grant.allows("unredacted"):
+        raise WithheldError("the key does not allow this: unredacted needs the scope unredacted")
+
+
 def visible_document(
-    knowledge: KnowledgeBase, grant: Grant, document: str | int, collection: str | None = None
+    knowledge: KnowledgeBase,
+    grant: Grant,
+    document: str | int,
+    collection: str | None = None,
+    *,
+    unredacted: bool = False,
 ) -> Document:
     """Return a document that exists for a caller, as the caller may see it.
 
@@ -84,13 +99,16 @@ def visible_document(
         grant: what the caller sees.
         document: id, URI or end of the path.
         collection: name of its collection, where several have it.
+        unredacted: whether the caller asks for what its collection redacts.
 
     Raises:
+        WithheldError: the caller may not lift redaction.
         NotFoundError: it does not.
         AmbiguousDocumentError: several documents end with the path.
         QueryError: several collections of the caller have it, and none is named.
     """
-    return shown_document(grant, existing_document(knowledge, grant, document, collection))
+    check_unredacted(grant, unredacted)
+    return shown_document(grant, existing_document(knowledge, grant, document, collection, unredacted=unredacted))
 
 
 def shown_document(grant: Grant, document: Document) -> Document:
@@ -139,7 +157,12 @@ def own_document(knowledge: KnowledgeBase, grant: Grant, document: int) -> Docum
 
 
 def existing_document(
-    knowledge: KnowledgeBase, grant: Grant, document: str | int, collection: str | None = None
+    knowledge: KnowledgeBase,
+    grant: Grant,
+    document: str | int,
+    collection: str | None = None,
+    *,
+    unredacted: bool = False,
 ) -> Document:
     """Return a document that exists for a caller, whole: what is shown of it is `shown_document`.
 
@@ -148,6 +171,7 @@ def existing_document(
         grant: what the caller sees.
         document: id, URI or end of the path.
         collection: name of its collection, where several have it.
+        unredacted: whether what its collection redacts is shown.
 
     Raises:
         NoDocumentError: it does not.
@@ -159,16 +183,16 @@ def existing_document(
     if re.fullmatch(r"-?\d+", str(document)) and abs(int(document)) >= _IDS:
         raise NoDocumentError(_NO_DOCUMENT)
     if collections is None:
-        return knowledge.show(document)
+        return knowledge.show(document, unredacted=unredacted)
     if isinstance(document, int):  # it is one document, wherever it is
-        shown = knowledge.show(document)
+        shown = knowledge.show(document, unredacted=unredacted)
         if shown.item.collection not in collections:
             raise NoDocumentError(_NO_DOCUMENT)
         return shown
     found = []
     for name in collections:
         try:
-            found.append(knowledge.show(document, name))
+            found.append(knowledge.show(document, name, unredacted=unredacted))
         except AmbiguousDocumentError:
             raise
         except UnknownDocumentError:

@@ -29,6 +29,7 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.work import publishing_work
 from sourcebook.stages.changes import changed_documents, documents_version, settle_documents
+from sourcebook.stages.ingest_redaction import forget_unheld_lexemes
 from sourcebook.stages.observed_stage import observed_stage
 
 _log = logging.getLogger("sourcebook.stages")
@@ -71,6 +72,7 @@ def publish(
     report.unchanged = after - report.added - report.changed
     if waiting or report.removed:
         report.count("documents", len(waiting))
+        forget_unheld_lexemes(connection, generation)
         maintain_indexes(connection, generation, entries=after, moved=report.added + report.changed + report.removed)
     if thorough:
         connection.execute(queries["recount_texts"], {"generation": generation.id})

@@ -143,10 +143,11 @@ def front_matter(facts: Mapping[str, Any]) -> str:
 
 
 def redacted_row(redactor: Redactor, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a document with its text, title and metadata redacted."""
+    """Return the row of a document with its text, title and metadata redacted, without hashes to try guesses on."""
     redaction = redact_document(redactor, row["markdown"] or "")
     title = row["title"] and redaction.words(row["title"])
-    return {**row, "markdown": redaction.redacted.text, "title": title, "metadata": redaction.values(row["metadata"])}
+    facts = {"title": title, "metadata": redaction.values(row["metadata"]), "input_hash": None, "content_hash": None}
+    return {**row, **facts, "markdown": redaction.redacted.text}
 
 
 def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,7 +167,7 @@ def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
         "created": _moment(row["created_at"]),
         "updated": _moment(row["updated_at"]),
         "source": {"kind": row["source_kind"], "location": row["source_location"]},
-        "sha256": row["input_hash"].hex(),
+        "sha256": row["input_hash"].hex() if row["input_hash"] else None,
         "content_hash": row["content_hash"].hex() if row["content_hash"] else None,
         "parser": row["config_hash"],
         "original": None,

@@ -12,7 +12,9 @@ from sourcebook.transfer.documents import facts_of, front_matter, redacted_row
 from sourcebook.transfer.file_names import file_name_of
 
 
-def document_markdown(connection: Connection, document: int, *, with_source: bool = True) -> tuple[str, str]:
+def document_markdown(
+    connection: Connection, document: int, *, with_source: bool = True, unredacted: bool = False
+) -> tuple[str, str]:
     """Return the name of a file and its text: the document with everything that the ledger knows of it.
 
     A collection that redacts what leaves it has its text, title and metadata redacted.
@@ -21,6 +23,7 @@ def document_markdown(connection: Connection, document: int, *, with_source: boo
         connection: to the knowledge base.
         document: id of the document, which may be a removed one.
         with_source: whether its source is named.
+        unredacted: whether what its collection redacts is written as it is stored.
 
     Raises:
         QueryError: it was never parsed.
@@ -30,7 +33,7 @@ def document_markdown(connection: Connection, document: int, *, with_source: boo
     if row is None:
         raise QueryError(f"document {document} has no text yet: ingest it first")
     redacting = connection.execute(queries["collection_redactions"], {"collections": [row["collection"]]}).fetchone()
-    if redacting is not None:
+    if redacting is not None and not unredacted:
         row = redacted_row(redactor_of(redacting[1]), row)
     name = PurePosixPath(file_name_of(row["uri"], row["source_location"], ".md")).name
     facts = facts_of(row)

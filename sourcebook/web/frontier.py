@@ -19,7 +19,10 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
 from sourcebook.model.content_hash import content_hash
 from sourcebook.parsing.html.read_html import page_document
+from sourcebook.parsing.redacted_document import redacted_document
 from sourcebook.parsing.registry import page_identity
+from sourcebook.redaction.documents import redacted_facts
+from sourcebook.redaction.ingestion import ingest_redactor, with_identity
 from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,
@@ -57,6 +60,8 @@ class Frontier:
         self._site = site
         self._scope = {"source_id": site.id}
         self.began_at: datetime | None = site.crawl_started_at
+        self._redactor = ingest_redactor(site.redaction)
+        self._page_identity = with_identity(page_identity(), site.redaction_identity)
 
     def begin(self, start: str) -> None:
         """Begin a new round, in which every URL is requested again."""
@@ -153,13 +158,18 @@ class Frontier:
     def _record_pages(self, stored: Sequence[Stored], cleaner: str) -> None:
         if stored:
             # In the order of their keys, because two crawls that write equal contents wait for each other.
-            contents = [_content_row(outcome.page) for outcome in sorted(stored, key=lambda each: each.page.sha256)]
+            contents = [
+                self._content_row(outcome.page) for outcome in sorted(stored, key=lambda each: each.page.sha256)
+            ]
             with self._connection.cursor() as cursor:
                 cursor.executemany(queries["add_parsed_contents"], [row for row in contents if row is not None])
                 cursor.executemany(queries["record_pages"], [self._page_row(outcome, cleaner) for outcome in stored])
 
     def _page_row(self, outcome: Stored, cleaner: str) -> dict[str, object]:
         page = outcome.page
+        title, metadata = page.title, dict(page.metadata or {})
+        if self._redactor is not None:
+            title, metadata = redacted_facts(self._redactor, title, metadata)
         return {
             **self._scope,
             "url": outcome.claimed.url,
@@ -168,11 +178,11 @@ class Frontier:
             "etag": page.etag,
             "last_modified": page.last_modified,
             "lastmod": outcome.claimed.lastmod,
-            "title": page.title,
+            "title": title,
             "language": page.language,
-            "metadata": Jsonb(dict(page.metadata or {})),
+            "metadata": Jsonb(metadata),
             "canonical_url": page.canonical_url,
-            "parser": None if page.markdown is None else page_identity(),
+            "parser": None if page.markdown is None else self._page_identity,
             "content": page.content,
             "size": page.size,
             "sha256": page.sha256,
@@ -181,6 +191,16 @@ class Frontier:
             "cleaner": cleaner,
             "tags": self._site.tags_of(outcome.claimed.url),
         }
+
+    def _content_row(self, page: PageContent) -> dict[str, Any] | None:
+        """Return the row of `parsed_content` of an HTML page, None for any other document."""
+        if page.markdown is None or page.blocks is None:
+            return None
+        document = page_document(page.markdown, page.blocks, title=page.title, language=page.language)
+        if self._redactor is not None:
+            document = redacted_document(document, self._redactor)
+        digest = content_hash(document.markdown, document.blocks, document.title)
+        return parsed_content_row(page.sha256, self._page_identity, document, digest)
 
     def _record_states(self, outcomes: Sequence[Outcome], seconds: Mapping[int, float]) -> None:
         def those(kind: type[OutcomeKind]) -> list[OutcomeKind]:
@@ -308,15 +328,6 @@ class Frontier:
 
     def _run(self, query: str, **parameters: object) -> int:
         return self._connection.execute(queries[query], {**self._scope, **parameters}).rowcount
-
-
-def _content_row(page: PageContent) -> dict[str, Any] | None:
-    """Return the row of `parsed_content` of an HTML page, None for any other document."""
-    if page.markdown is None or page.blocks is None:
-        return None
-    document = page_document(page.markdown, page.blocks, title=page.title, language=page.language)
-    digest = content_hash(document.markdown, document.blocks, document.title)
-    return parsed_content_row(page.sha256, page_identity(), document, digest)
 
 
 def _ids(outcomes: Iterable[Outcome]) -> list[int]:

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import dict_row
@@ -12,6 +14,7 @@ from sourcebook.config.html_part import HtmlPart
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.redaction.ingestion import ingest_identity
 from sourcebook.web.site_scope import path_matches
 
 _DECIDES_WHAT_BELONGS = ("url", "max_depth", "include", "exclude", "follow_links", "scope")
@@ -34,6 +37,13 @@ class Site:
 
     keep: HtmlPart
     """Part of its HTML pages that is kept."""
+    redaction: Mapping[str, Any] | None = None
+    """Settings of redaction of its collection, as the database holds them."""
+
+    @property
+    def redaction_identity(self) -> str:
+        """Identity of the rules by which its pages are stored with placeholders; empty where they are stored whole."""
+        return ingest_identity(self.redaction)
 
     @property
     def is_changed_by_others(self) -> bool:

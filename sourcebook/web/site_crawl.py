@@ -77,6 +77,7 @@ async def crawl_site(
             cleaners=cleaners,
             keep=site.keep,
             force=force,
+            redaction=site.redaction_identity,
         )
         lists = await _lists(visitor, discovery, start)
         crawl = Crawl(

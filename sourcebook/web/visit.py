@@ -17,6 +17,7 @@ from sourcebook.model.media_types import HTML, MARKDOWN, media_type_of_name
 from sourcebook.parsing.html.cleaner import CleanedPage, cleaner_identity
 from sourcebook.parsing.html.frames import Frame
 from sourcebook.parsing.registry import skip_reason
+from sourcebook.redaction.ingestion import with_identity
 from sourcebook.web.cleaners import PageCleaner
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetch_times import PageRenderer
@@ -67,6 +68,7 @@ class Visitor:
         cleaners: executor that cleans pages beside the event loop, perhaps in other processes.
         keep: the part of a page that is kept.
         force: whether requests are unconditional, so that unchanged pages are sent too.
+        redaction: identity of the redaction of what is stored; empty without any.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Visitor:
         cleaners: Executor,
         keep: HtmlPart = "main",
         force: bool = False,
+        redaction: str = "",
     ) -> None:
         self._settings = settings
         self._discovery = discovery
@@ -92,7 +95,7 @@ class Visitor:
         self._session = session
         self._cleaners = cleaners
         self._keep = keep
-        self.cleaner = f"{cleaner_identity(keep)}{settings.rendering}"
+        self.cleaner = with_identity(f"{cleaner_identity(keep)}{settings.rendering}", redaction)
         self._force = force
         self.rules = HostRules(fetcher, limiter, breaker, settings)
         self._trail = RedirectTrail()

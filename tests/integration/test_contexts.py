@@ -8,7 +8,7 @@ from sourcebook.admin.access_keys import create_key
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.context.results import ContextResult
 from sourcebook.context.token_bound import token_bound
-from sourcebook.errors import QueryError, SourcebookError
+from sourcebook.errors import AccessError, QueryError, SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import ContextArguments
@@ -149,7 +149,7 @@ def test_every_face_gives_the_same_context(base: Stages, knowledge: KnowledgeBas
                 remote.context(QUESTION, "handbook")
             with pytest.raises(QueryError, match="no tokenizer of that name"):
                 remote.context(QUESTION, tokenizer="/etc")
-            with pytest.raises(QueryError, match="leave unredacted out"):
+            with pytest.raises(AccessError, match="unredacted needs the scope unredacted"):
                 remote.context(QUESTION, unredacted=True)
             local = knowledge.context(QUESTION, ["personnel"], min_relevance=0)
             assert (made.sources, made.citations, made.tokens) == (local.sources, local.citations, local.tokens)

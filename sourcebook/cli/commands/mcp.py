@@ -41,6 +41,9 @@ def mcp(
         ),
     ] = None,
     chatgpt: ChatGpt = False,
+    unredacted: Annotated[
+        bool, typer.Option("--unredacted", help="Let the agent ask for what collections redact.")
+    ] = False,
 ) -> None:
     """Let an agent on this machine use the knowledge base, over the Model Context Protocol.
 
@@ -64,7 +67,8 @@ def mcp(
     try:
         serve_stdio = _load_server()
         loaded.set()
-        serve_stdio(knowledge, wire, collections=collections or [], read_only=read_only, chatgpt=chatgpt)
+        names = collections or []
+        serve_stdio(knowledge, wire, collections=names, read_only=read_only, chatgpt=chatgpt, unredacted=unredacted)
     finally:
         knowledge.close()
 

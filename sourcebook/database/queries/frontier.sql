@@ -2,7 +2,8 @@
 -- Return the live sites of a collection, or those at the given locations.
 SELECT source.id, source.location, source.settings, source.crawl_started_at, source.crawl_scope,
        coalesce(crawl_is_due(source), true) AS due,
-       coalesce(nullif(collection.settings #>> '{parsing,html}', 'auto'), 'main') AS keep
+       coalesce(nullif(collection.settings #>> '{parsing,html}', 'auto'), 'main') AS keep,
+       nullif(collection.settings -> 'redaction', 'null') AS redaction
 FROM source
 JOIN collection ON collection.name = source.collection
 WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND source.kind = 'site'

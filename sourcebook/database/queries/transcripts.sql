@@ -84,6 +84,18 @@ UPDATE transcript SET finished_at = now(), windows = (
     WHERE part.sound_sha256 = transcript.sound_sha256 AND part.engine = transcript.engine)
 WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s;
 
+-- name: transcript_windows
+-- Return the windows of a transcript in order: their start in seconds, and their segments.
+SELECT starts_at, segments FROM transcript_window
+WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s
+ORDER BY starts_at;
+
+-- name: replace_window
+-- Replace the segments of a window.
+UPDATE transcript_window SET segments = %(segments)s
+WHERE sound_sha256 = %(sound_sha256)s AND engine = %(engine)s AND starts_at = %(starts_at)s
+  AND segments IS DISTINCT FROM %(segments)s;
+
 -- name: transcript_segments
 -- Return the segments of a transcript, one array per window, in order of time.
 SELECT part.segments FROM transcript_window part

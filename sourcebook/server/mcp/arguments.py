@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.search.filters import Filters
@@ -83,6 +83,7 @@ class FetchArguments(_Budgeted):
         default=None, ge=0, description="Passage to begin with, counted from 0, in place of `start`."
     )
     last_passage: StrictInt | None = Field(default=None, ge=0, description="Last passage, in place of `end`.")
+    unredacted: StrictBool = Field(default=False, description="Needs a key with the scope `unredacted`.")
 
     @model_validator(mode="after")
     def _check_range(self) -> Self:

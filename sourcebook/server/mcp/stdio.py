@@ -9,7 +9,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.model.access import Grant
+from sourcebook.model.access import Grant, Scope
 from sourcebook.server.mcp.protocol import make_server
 from sourcebook.server.mcp.wire import Wire
 from sourcebook.server.version import installed_version
@@ -22,6 +22,7 @@ def serve_stdio(
     collections: list[str],
     read_only: bool,
     chatgpt: bool,
+    unredacted: bool = False,
 ) -> None:
     """Answer the requests that come, until there are no more.
 
@@ -31,8 +32,10 @@ def serve_stdio(
         collections: names of the only collections that exist for the agent; every collection where empty.
         read_only: whether the agent is offered no tool that writes.
         chatgpt: whether to offer `search` and `fetch` in ChatGPT's shape as well.
+        unredacted: whether the agent may ask for what collections redact.
     """
-    grant = Grant("local agent", ("read",) if read_only else ("write",), tuple(collections) or None)
+    scopes: tuple[Scope, ...] = ("read" if read_only else "write", *(("unredacted",) if unredacted else ()))
+    grant = Grant("local agent", scopes, tuple(collections) or None)
     server = make_server(knowledge, lambda _: grant, is_local=True, chatgpt=chatgpt, version=installed_version())
 
     async def run() -> None:

@@ -14,7 +14,7 @@ from sourcebook.model.access import SCOPES, Grant, Scope
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import Administering, AdministratorForm, Form, led_to
 from sourcebook.server.page.rendering import render
-from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.visibility import NotFoundError, check_unredacted, seen_collections
 
 router = APIRouter(include_in_schema=False)
 LIFETIMES: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "without end"}
@@ -54,6 +54,7 @@ def end_key(number: int, knowledge: Knowledge, form: AdministratorForm) -> Respo
 
 def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
     names = form.many("collection")
+    check_unredacted(form.visitor, form.one("scope") == "unredacted")
     if names:
         seen_collections(knowledge, form.visitor, names)
     elif form.visitor.collections is not None:

@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.document_types import DocumentNumber, ExportRequest, PagePlaces
 from sourcebook.server.downloads import file_answer, file_headers, stream_answer
 from sourcebook.server.problems import failures
 from sourcebook.server.routes.documents import names_tag
-from sourcebook.server.visibility import existing_document, visible_document
+from sourcebook.server.visibility import check_unredacted, existing_document, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -46,6 +46,7 @@ def get_original(
     document: DocumentNumber,
     knowledge: Knowledge,
     grant: Reader,
+    unredacted: Unredacted = False,
     inline: Annotated[bool, Query(description="Whether a browser shows it, where that is safe.")] = False,
     range_: Annotated[str | None, Header(alias="range", description="One part, such as `bytes=0-999`.")] = None,
     if_range: Annotated[str | None, Header(description="The `ETag` that the part is of.")] = None,
@@ -55,8 +56,8 @@ def get_original(
 
     410 where the source has other bytes by now, or none, or where only the text of a web page was kept.
     """
-    number = visible_document(knowledge, grant, document).item.document_id or 0
-    original = knowledge.original(number)
+    number = visible_document(knowledge, grant, document, unredacted=unredacted).item.document_id or 0
+    original = knowledge.original(number, unredacted=unredacted)
     tag = f'"{original.sha256}"'
     if names_tag(if_none_match, tag):
         original.stream.close()
@@ -77,11 +78,12 @@ def get_page_image(
     grant: Reader,
     scale: Annotated[float, Query(gt=0, le=10, description="Pixels a point (1/72 inch).")] = 1.5,
     passage: MarkedPassage = None,
+    unredacted: Unredacted = False,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Return a page of a PDF as a picture of at most 2,000 pixels a side, with a passage marked."""
-    number = visible_document(knowledge, grant, document).item.document_id or 0
-    picture = knowledge.page_image(number, page, scale=scale, passage=passage)
+    number = visible_document(knowledge, grant, document, unredacted=unredacted).item.document_id or 0
+    picture = knowledge.page_image(number, page, scale=scale, passage=passage, unredacted=unredacted)
     tag = f'"{hashlib.sha256(picture.png).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "private, max-age=300", "X-Content-Type-Options": "nosniff"}
     if names_tag(if_none_match, tag):
@@ -91,11 +93,16 @@ def get_page_image(
 
 @router.get("/{document:number}/pages/{page:number}", operation_id="get_page", responses=_GONE)
 def get_page(
-    document: DocumentNumber, page: PageNumber, knowledge: Knowledge, grant: Reader, passage: MarkedPassage = None
+    document: DocumentNumber,
+    page: PageNumber,
+    knowledge: Knowledge,
+    grant: Reader,
+    passage: MarkedPassage = None,
+    unredacted: Unredacted = False,
 ) -> PagePlaces:
     """Return the size of a page of a PDF, and where a passage stands on it."""
-    number = visible_document(knowledge, grant, document).item.document_id or 0
-    found = knowledge.page_image(number, page, scale=None, passage=passage)
+    number = visible_document(knowledge, grant, document, unredacted=unredacted).item.document_id or 0
+    found = knowledge.page_image(number, page, scale=None, passage=passage, unredacted=unredacted)
     return PagePlaces(page=found.page, pages=found.pages, width=found.width, height=found.height, boxes=found.boxes)
 
 
@@ -105,9 +112,11 @@ def get_page(
     response_class=Response,
     responses={200: {"content": {"text/markdown": {}}, "description": "Markdown with front matter."}},
 )
-def export_document(document: DocumentNumber, knowledge: Knowledge, grant: Reader) -> Response:
+def export_document(
+    document: DocumentNumber, knowledge: Knowledge, grant: Reader, unredacted: Unredacted = False
+) -> Response:
     """Return a document as Markdown with everything that is known of it as front matter."""
-    _, name, text = _exported(knowledge, grant, document)
+    _, name, text = _exported(knowledge, grant, document, unredacted=unredacted)
     return Response(text, media_type="text/markdown; charset=utf-8", headers=file_headers(name))
 
 
@@ -123,7 +132,7 @@ def export_documents(asked: ExportRequest, knowledge: Knowledge, grant: Reader) 
     try:
         with ZipFile(archive, "w", ZIP_DEFLATED) as files:
             for document in dict.fromkeys(asked.documents):
-                folder, name, text = _exported(knowledge, grant, document)
+                folder, name, text = _exported(knowledge, grant, document, unredacted=asked.unredacted)
                 files.writestr(f"{folder}/{name}", text)
     except BaseException:
         archive.close()
@@ -131,13 +140,14 @@ def export_documents(asked: ExportRequest, knowledge: Knowledge, grant: Reader) 
     return stream_answer(archive, archive.tell(), media_type="application/zip", headers=file_headers("documents.zip"))
 
 
-def _exported(knowledge: KnowledgeBase, grant: Grant, document: int) -> tuple[str, str, bytes]:
+def _exported(knowledge: KnowledgeBase, grant: Grant, document: int, *, unredacted: bool) -> tuple[str, str, bytes]:
     """Return the name of the folder of a document's collection, the name of its file, and the file."""
     from sourcebook.transfer.file_names import safe_name  # not with the server: the others read sources
     from sourcebook.transfer.one_document import document_markdown
 
+    check_unredacted(grant, unredacted)
     item = existing_document(knowledge, grant, document).item
     is_own = item.taken_from is None or grant.sees(item.taken_from)
     with knowledge.database.connection() as connection:
-        name, text = document_markdown(connection, item.document_id or 0, with_source=is_own)
+        name, text = document_markdown(connection, item.document_id or 0, with_source=is_own, unredacted=unredacted)
     return safe_name(item.collection), name, text.encode(errors="replace")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from sourcebook.admin.items import Document
 from sourcebook.config.document_types import TypeName
 from sourcebook.errors import FailureClass
-from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
 from sourcebook.server.visibility import seen_collections, shown_items, visible_document
@@ -92,19 +92,20 @@ def get_document(
     document: Number,
     knowledge: Knowledge,
     grant: Reader,
+    unredacted: Unredacted = False,
     if_none_match: Annotated[str | None, Header(description="The `ETag` of an earlier answer.")] = None,
 ) -> Response:
     """Return a document with its text as Markdown, its metadata and its tags."""
-    content, tag = document_answer(visible_document(knowledge, grant, document))
+    content, tag = document_answer(visible_document(knowledge, grant, document, unredacted=unredacted))
     if names_tag(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
 @router.get("/{document:number}/chunks", operation_id="get_chunks")
-def get_chunks(document: Number, knowledge: Knowledge, grant: Reader) -> ChunkList:
+def get_chunks(document: Number, knowledge: Knowledge, grant: Reader, unredacted: Unredacted = False) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
-    return ChunkList(chunks=list(visible_document(knowledge, grant, document).passages))
+    return ChunkList(chunks=list(visible_document(knowledge, grant, document, unredacted=unredacted).passages))
 
 
 def document_answer(found: Document) -> tuple[bytes, str]:

@@ -13,7 +13,7 @@ from sourcebook.errors import QueryError
 from sourcebook.model.access import Scope
 from sourcebook.server.access import Administrator, Knowledge, Operator
 from sourcebook.server.types import as_whole
-from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.visibility import NotFoundError, check_unredacted, seen_collections
 
 router = APIRouter(tags=["keys"])
 
@@ -37,7 +37,11 @@ class KeyWanted(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"name": "website"}]})
 
     name: str = Field(min_length=1, max_length=80, description="What a person calls it; no other valid key has it.")
-    scopes: list[Scope] = Field(default=["read"], min_length=1, description="Each includes those before it.")
+    scopes: list[Scope] = Field(
+        default=["read"],
+        min_length=1,
+        description="`read`, `write` and `admin` include those before them; `unredacted` lifts redaction.",
+    )
     collections: Annotated[list[str], Field(min_length=1)] | None = Field(
         default=None, description="The only collections that it sees; every collection by default."
     )
@@ -77,6 +81,7 @@ def new_key(
     """Create a key. An `Idempotency-Key` has no effect here: the answer is kept nowhere, and the name is taken once."""
     request.state.sent = [wanted.name, wanted.collections]
     response.headers["Cache-Control"] = "no-store"
+    check_unredacted(grant, "unredacted" in wanted.scopes)
     if wanted.collections is not None:
         seen_collections(knowledge, grant, wanted.collections)
     elif grant.collections is not None:

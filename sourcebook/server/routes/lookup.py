@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from sourcebook.admin.items import Document
 from sourcebook.errors import QueryError
-from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.visibility import visible_document
 
 LONGEST_NAME = 4_000
@@ -30,9 +30,10 @@ def lookup_document(
     ] = None,
     number: Annotated[int | None, Query(alias="id", description="Its id, in place of a name.")] = None,
     collection: Annotated[str | None, Query(description="Its collection, where several have it.")] = None,
+    unredacted: Unredacted = False,
 ) -> Document:
     """Return a document by its name, with its text, its metadata, its tags and its passages."""
     wanted = number if number is not None else name
     if wanted is None or (name is not None and number is not None):
         raise QueryError("name a document by its name or by its id")
-    return visible_document(knowledge, grant, wanted, collection)
+    return visible_document(knowledge, grant, wanted, collection, unredacted=unredacted)

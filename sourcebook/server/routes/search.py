@@ -10,7 +10,7 @@ from sourcebook.search.results import SearchResults
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.searching import search_as_asked
 from sourcebook.server.types import SearchAnswer, SearchQuery, SimilarQuery
-from sourcebook.server.visibility import searched_collections, visible_document
+from sourcebook.server.visibility import check_unredacted, searched_collections, visible_document
 
 router = APIRouter(tags=["search"])
 
@@ -26,6 +26,7 @@ def search(asked: SearchQuery, request: Request, knowledge: Knowledge, grant: Re
 def similar(asked: SimilarQuery, request: Request, knowledge: Knowledge, grant: Reader) -> Response:
     """Return the documents most similar to one, or to one of its passages, best first."""
     request.state.sent = [asked.document, asked.collection, asked.collections, asked.filters]
+    check_unredacted(grant, asked.unredacted)
     document = visible_document(knowledge, grant, asked.document, asked.collection)
     found = knowledge.similar(
         document.item.document_id or 0,
@@ -34,6 +35,7 @@ def similar(asked: SimilarQuery, request: Request, knowledge: Knowledge, grant: 
         collections=searched_collections(knowledge, grant, asked.collections, None),
         limit=asked.limit,
         filters=asked.filters,
+        unredacted=asked.unredacted,
     )
     return _answer(found)
 

@@ -25,9 +25,12 @@ from sourcebook.model.selection import Selection
 from sourcebook.model.transcript import Transcript
 from sourcebook.model.work import parsing_work
 from sourcebook.parsing.parser_pool import ParserPool
+from sourcebook.parsing.redacted_document import redacted_document
 from sourcebook.parsing.registry import PAGE, parser_for, skip_reason
+from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.documents.reader import ItemReader, Parse
 from sourcebook.stages.documents.rows import Content, StaleDocument, known_contents, page_contents
+from sourcebook.stages.ingest_redaction import Told, told_of
 from sourcebook.stages.processing import Processing
 from sourcebook.stages.transcripts.rows import transcripts_of_files
 from sourcebook.telemetry.measurements import CACHE_HITS, CACHE_MISSES, measurements
@@ -63,6 +66,8 @@ class DocumentMaker:
         selection: selection of the run.
         report: counts documents and failures.
         marks: says which items are being parsed.
+        redactor: replaces what is not stored as it is; None where everything is.
+        redaction: identity of what it does; empty without one.
     """
 
     def __init__(
@@ -76,7 +81,12 @@ class DocumentMaker:
         selection: Selection,
         report: StageReport,
         marks: Processing,
+        redactor: Redactor | None = None,
+        redaction: str = "",
     ) -> None:
+        self._redactor = redactor
+        self._redaction = redaction
+        self._told = told_of(connection, collection)
         self._marks = marks
         self._connection = connection
         self._collection = collection
@@ -106,8 +116,9 @@ class DocumentMaker:
             _transcripts(self._connection, wanted),
             self._parsers,
             self._settings,
+            self._redaction,
         )
-        outcome = _Outcome(self._collection)
+        outcome = _Outcome(self._collection, self._redactor, self._told)
         started: list[_Started] = []
         parses: dict[tuple[bytes, str], Parse] = {}
         for stale in batch:
@@ -157,7 +168,10 @@ class DocumentMaker:
                     self._report.work += parsing_work(item.media_type, item.size)
                 except ParseError as error:
                     outcome.fail(
-                        item, str(error), error.failure_class, temporary=isinstance(error, TemporaryParseError)
+                        item,
+                        str(error),
+                        error.failure_class,
+                        temporary=isinstance(error, TemporaryParseError),
                     )
                     continue
                 except SourcebookError:  # it concerns every document: record the finished ones and end the run
@@ -168,7 +182,7 @@ class DocumentMaker:
                 self._take(item, content, outcome, returned)
             if time.monotonic() - recorded > RECORDED_EACH_SECONDS:
                 yield self._record(outcome)
-                outcome, recorded = _Outcome(self._collection), time.monotonic()
+                outcome, recorded = _Outcome(self._collection, self._redactor, self._told), time.monotonic()
         yield self._record(outcome)
 
     def _take(
@@ -191,7 +205,8 @@ class DocumentMaker:
             self._marks.end(outcome.uris)
         for item, content in outcome.made:
             if item.content_hash != content.content_hash:
-                self._report.note(content.title or name_as_title(item.uri), item.uri)
+                title = content.told_title or self._told.title(content.title or name_as_title(item.uri))
+                self._report.note(title, item.uri)
         for item, reason, failure_class, _ in outcome.failed:
             self._report.fail(item.uri, reason, failure_class)
         return outcome.done
@@ -200,8 +215,10 @@ class DocumentMaker:
 class _Outcome:
     """Documents and failures since the last transaction."""
 
-    def __init__(self, collection: str) -> None:
+    def __init__(self, collection: str, redactor: Redactor | None, told: Told) -> None:
         self._collection = collection
+        self._redactor = redactor
+        self._told = told
         self._parsed: dict[tuple[bytes, str], tuple[ParsedDocument, Content]] = {}
         self._containers: dict[tuple[bytes, str], str] = {}
         self.made: list[tuple[StaleDocument, Content]] = []
@@ -218,6 +235,8 @@ class _Outcome:
         return {item.uri for item, _ in self.made} | {item.uri for item, *_ in self.failed}
 
     def add(self, item: StaleDocument, document: ParsedDocument) -> Content:
+        if self._redactor is not None:
+            document = redacted_document(document, self._redactor)
         content = Content(
             document.title,
             document.language,
@@ -225,6 +244,7 @@ class _Outcome:
             content_hash(document.markdown, document.blocks, document.title),
             bool(document.blocks),
             document.nothing_to_read,
+            told_title=self._told.title(document.title or name_as_title(item.uri), document.markdown),
         )
         self._parsed[item.key] = document, content
         if document.attachments or item.media_type in CONTAINERS:
@@ -232,7 +252,7 @@ class _Outcome:
         return content
 
     def fail(self, item: StaleDocument, reason: str, failure_class: FailureClass, *, temporary: bool) -> None:
-        self.failed.append((item, reason, failure_class, temporary))
+        self.failed.append((item, self._told.text(reason), failure_class, temporary))
 
     def record(self, cursor: "Cursor[Any]") -> None:
         for item, other in self.moved:
@@ -247,11 +267,18 @@ class _Outcome:
         for key, media_type in self._containers.items():
             _record_attachments(cursor, key, self._parsed[key][0].attachments, in_archive=media_type in ARCHIVES)
         if self.made:
-            cursor.executemany(queries["record_documents"], [_row(self._collection, *pair) for pair in self.made])
+            rows = [self._facts(_row(self._collection, *pair)) for pair in self.made]
+            cursor.executemany(queries["record_documents"], rows)
         for item, reason, failure_class, temporary in self.failed:
             most = failure_class.most_attempts if temporary else 1
             failure = {"failure": reason, "failure_class": failure_class, "most_attempts": most}
-            cursor.execute(queries["record_document_failure"], {**_identity(self._collection, item), **failure})
+            cursor.execute(
+                queries["record_document_failure"], self._facts({**_identity(self._collection, item), **failure})
+            )
+
+    def _facts(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the row of a document with what its file's name says redacted, too."""
+        return row if self._redactor is None else {**row, "title": self._redactor.redact(row["title"]).text}
 
 
 def _transcripts(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], Transcript]:

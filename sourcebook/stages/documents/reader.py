@@ -16,6 +16,7 @@ from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import file_type, parser_identity
 from sourcebook.parsing.transcript import parse_transcript
 from sourcebook.parsing.worker import AttachmentPlace
+from sourcebook.redaction.ingestion import with_identity
 from sourcebook.stages.documents.rows import CrawledContent, StaleDocument
 
 Parse = Callable[[], ParsedDocument]
@@ -31,6 +32,7 @@ class ItemReader:
         transcripts: transcripts of recordings, by source and URI.
         parsers: pool of parser processes.
         settings: parsing settings of the collection.
+        redaction: identity of the redaction of what is stored; empty without any.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class ItemReader:
         transcripts: Mapping[tuple[int, str], Transcript],
         parsers: ParserPool,
         settings: ParsingSettings,
+        redaction: str = "",
     ) -> None:
         self._sources = sources
         self._pages = pages
         self._transcripts = transcripts
         self._parsers = parsers
         self._settings = settings
+        self._redaction = redaction
         self._container: tuple[tuple[int, str], bytes] | None = None
 
     def read(self, stale: StaleDocument) -> tuple[StaleDocument, dict[str, Any] | None, Parse | None]:
@@ -111,12 +115,13 @@ class ItemReader:
         if digest == stale.sha256:
             return stale, None
         file = file_type(file_name(stale.uri), content[:HEAD_BYTES])
+        parser = parser_identity(file.media_type, self._settings)
         item = replace(
             stale,
             sha256=digest,
             media_type=file.media_type,
             format=file.media_type,
-            parser=parser_identity(file.media_type, self._settings) or stale.parser,
+            parser=with_identity(parser, self._redaction) if parser is not None else stale.parser,
             size=len(content),
         )
         return item, {

@@ -1,6 +1,6 @@
 """Rows of the ledger that the stage `documents` reads: settings, stale items, parsed contents, crawled pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from sourcebook.database.queries import queries
 from sourcebook.model.document import JsonValue
 from sourcebook.model.selection import Selection
 from sourcebook.parsing.registry import parser_identities
+from sourcebook.redaction.ingestion import with_identity
+from sourcebook.stages.ingest_redaction import redaction_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Content:
     """Reason why it holds no text, where the parser knows one."""
     has_document: bool = False
     """Whether a document, of any collection, has this content."""
+    told_title: str | None = None
+    """Title as a report tells it; None where it was not parsed now."""
 
 
 def parsing_settings(connection: Connection, collection: str) -> ParsingSettings:
@@ -79,10 +83,17 @@ def parsing_settings(connection: Connection, collection: str) -> ParsingSettings
     return ParsingSettings.model_validate(row[0]) if row and row[0] else ParsingSettings()
 
 
+def document_identities(connection: Connection, collection: str) -> dict[str, str]:
+    """Return the identity of what makes the documents of each format: its parser, and redaction at ingestion."""
+    redaction = redaction_identity(connection, collection)
+    identities = parser_identities(parsing_settings(connection, collection))
+    return {format_: with_identity(parser, redaction) for format_, parser in identities.items()}
+
+
 def stale_documents(
     connection: Connection,
     collection: str,
-    settings: ParsingSettings,
+    identities: Mapping[str, str],
     selection: Selection,
     uris: list[str] | None = None,
 ) -> list[StaleDocument]:
@@ -91,11 +102,10 @@ def stale_documents(
     Args:
         connection: to the knowledge base.
         collection: name of the collection.
-        settings: its parsing settings.
+        identities: see `document_identities`.
         selection: items to return.
         uris: items to compare; None: every item.
     """
-    identities = parser_identities(settings)
     with connection.cursor(row_factory=class_row(StaleDocument)) as cursor:
         cursor.execute(
             queries["stale_documents"],

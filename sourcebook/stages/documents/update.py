@@ -23,10 +23,18 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.parsing.registry import page_identity, parser_identities
+from sourcebook.parsing.registry import page_identity
+from sourcebook.redaction.ingestion import with_identity
+from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.changes import ChangedItems, changed_items, count_unsettled_items, kept_count, settle_items
 from sourcebook.stages.documents.maker import DocumentMaker
-from sourcebook.stages.documents.rows import parsing_settings, stale_documents
+from sourcebook.stages.documents.rows import document_identities, parsing_settings, stale_documents
+from sourcebook.stages.ingest_redaction import (
+    collection_redactor,
+    forget_whole_contents,
+    redact_stored_facts,
+    redaction_identity,
+)
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.processing import processing
 from sourcebook.stages.raw_files import collection_sources
@@ -61,9 +69,11 @@ def update_documents(
     if selection.thorough and (damaged := mend_contents(connection, collection)):
         report.count("damaged", damaged)
     settings = parsing_settings(connection, collection)
-    identities = parser_identities(settings)
-    returned, changed = _settle(connection, collection, report, identities, selection)
-    stale = stale_documents(connection, collection, settings, selection, changed.uris)
+    identities = document_identities(connection, collection)
+    redactor = collection_redactor(connection, collection)
+    redaction = redaction_identity(connection, collection)
+    returned, changed = _settle(connection, collection, report, identities, selection, redactor)
+    stale = stale_documents(connection, collection, identities, selection, changed.uris)
     done = 0
     with (
         nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers,
@@ -78,22 +88,27 @@ def update_documents(
             selection=selection,
             report=report,
             marks=marks,
+            redactor=redactor,
+            redaction=redaction,
         )
         containers = [item for item in stale if item.media_type in CONTAINERS]
         if containers:
             for number in maker.make(containers, returned=returned):
                 done += number
                 progress(done, len(stale), report.failed)
-            again, changed = _settle(connection, collection, report, identities, selection)
+            again, changed = _settle(connection, collection, report, identities, selection, redactor)
             returned |= again
             read = {item.uri for item in containers}
-            found = stale_documents(connection, collection, settings, selection, changed.uris)
+            found = stale_documents(connection, collection, identities, selection, changed.uris)
             stale = [item for item in found if item.uri not in read]
         for number in maker.make(stale, returned=returned):
             done += number
             progress(done, len(containers) + len(stale), report.failed)
     if changed.uris is None:
-        connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
+        page = with_identity(page_identity(), redaction)
+        connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page})
+        if redaction:
+            forget_whole_contents(connection, collection, redaction)
     update_relations(connection, collection, thorough=selection.thorough)
     if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):
         settle_items(connection, collection, changed)
@@ -116,7 +131,12 @@ def _leaves_nothing(
 
 
 def _settle(
-    connection: Connection, collection: str, report: StageReport, identities: Mapping[str, str], selection: Selection
+    connection: Connection,
+    collection: str,
+    report: StageReport,
+    identities: Mapping[str, str],
+    selection: Selection,
+    redactor: Redactor | None,
 ) -> tuple[set[str], ChangedItems]:
     """Apply renames, removals, returns and changed tags.
 
@@ -125,9 +145,11 @@ def _settle(
     """
     with connection.transaction():
         changed = changed_items(connection, collection, identities, selection)
-        if _rename(connection, collection, changed, report):
+        if redactor is not None and changed.uris is None:
+            redact_stored_facts(connection, collection, redactor)
+        if _rename(connection, collection, changed, report, redactor):
             changed = changed_items(connection, collection, identities, selection)
-            _rename(connection, collection, changed, report)  # attachments are named after their message
+            _rename(connection, collection, changed, report, redactor)  # attachments are named after their message
             changed = changed_items(connection, collection, identities, selection)
         scope = {"collection": collection, "uris": changed.uris}
         report.removed += connection.execute(queries["remove_documents"], scope).rowcount
@@ -139,16 +161,20 @@ def _settle(
     return returned, changed
 
 
-def _rename(connection: Connection, collection: str, changed: ChangedItems, report: StageReport) -> bool:
+def _rename(
+    connection: Connection, collection: str, changed: ChangedItems, report: StageReport, redactor: Redactor | None
+) -> bool:
     scope = {"collection": collection, "uris": changed.uris}
     renamed = connection.execute(queries["rename_documents"], scope).fetchall()
     if not renamed:
         return False
     report.count("renamed", len(renamed))
     report.changed += len(renamed)
-    by_name = [(number, uri) for number, uri, named_after_file in renamed if named_after_file]
+    by_name = [(number, name_as_title(uri)) for number, uri, named_after_file in renamed if named_after_file]
+    if redactor is not None:
+        by_name = [(number, redactor.redact(title).text) for number, title in by_name]
     connection.execute(
         queries["set_titles"],
-        {"ids": [number for number, _ in by_name], "titles": [name_as_title(uri) for _, uri in by_name]},
+        {"ids": [number for number, _ in by_name], "titles": [title for _, title in by_name]},
     )
     return True

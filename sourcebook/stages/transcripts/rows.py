@@ -17,6 +17,11 @@ from sourcebook.model import revisions
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window, most_spoken
 from sourcebook.model.usage import Use
+from sourcebook.redaction.ingestion import with_identity
+from sourcebook.redaction.redactor import Redactor
+from sourcebook.speech.engine import engine_identity
+from sourcebook.speech.redacted_segments import redacted_segments
+from sourcebook.stages.ingest_redaction import redaction_identity
 
 PROBE = f"probe/{revisions.PROBE}"
 """Count it up when `Recording` may say something else of the same file."""
@@ -62,6 +67,13 @@ def speech_settings(connection: Connection, collection: str) -> SpeechSettings:
     """Return how a collection's recordings are to be transcribed."""
     row = connection.execute(queries["speech_settings"], {"collection": collection}).fetchone()
     return SpeechSettings.model_validate(row[0]) if row and row[0] else SpeechSettings()
+
+
+def transcript_engine(connection: Connection, collection: str) -> str:
+    """Return the identity of what makes a collection's transcripts: its engine, and redaction at ingestion."""
+    return with_identity(
+        engine_identity(speech_settings(connection, collection)), redaction_identity(connection, collection)
+    )
 
 
 def stale_recordings(
@@ -114,7 +126,14 @@ def record_recording(connection: Connection, sha256: bytes, recording: Recording
 class TranscriptLedger:
     """One sound's transcript by one engine, written window by window."""
 
-    def __init__(self, connection: Connection, recording: Recording, engine: str, use: Use | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        recording: Recording,
+        engine: str,
+        use: Use | None = None,
+        redactor: Redactor | None = None,
+    ) -> None:
         """Make the ledger of a sound.
 
         Args:
@@ -122,7 +141,9 @@ class TranscriptLedger:
             recording: which has the sound.
             engine: identity of the engine.
             use: whose collection and model the use of the engine is counted for; not counted where None.
+            redactor: replaces what is not stored as it is; None where everything is.
         """
+        self._redactor = redactor
         self._connection = connection
         self._use = use
         self._key: dict[str, Any] = {"sound_sha256": recording.sound_sha256, "engine": engine}
@@ -153,7 +174,7 @@ class TranscriptLedger:
                     **self._key,
                     "starts_at": start,
                     "ends_at": window.end,
-                    "segments": Jsonb([_row(segment) for segment in window.segments]),
+                    "segments": Jsonb([_row(segment) for segment in self._redacted(window.segments)]),
                 },
             )
             self._count(
@@ -166,6 +187,7 @@ class TranscriptLedger:
         Args:
             language: Language of the last speech, for windows of earlier versions, whose segments have none.
         """
+        self._redact_whole()
         spoken = most_spoken(self.segments()) or language
         with self._connection.transaction():
             self._record_language(spoken)
@@ -184,6 +206,22 @@ class TranscriptLedger:
         """Return the identity of what a document is made of: sha256 over title, language and segments."""
         content = [self.title, self.state().language, [_row(segment) for segment in self.segments()]]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).digest()
+
+    def _redacted(self, segments: Sequence[Segment]) -> Sequence[Segment]:
+        return segments if self._redactor is None else redacted_segments(self._redactor, segments)
+
+    def _redact_whole(self) -> None:
+        """Redact what only the whole transcript shows, such as a number that is spoken across two windows."""
+        if self._redactor is None:
+            return
+        windows = self._connection.execute(queries["transcript_windows"], self._key).fetchall()
+        said = [Segment(*row) for _, rows in windows for row in rows]
+        shown = iter(self._redacted(said))
+        with self._connection.transaction():
+            for starts_at, rows in windows:
+                segments = Jsonb([_row(next(shown)) for _ in rows])
+                parameters = {**self._key, "starts_at": starts_at, "segments": segments}
+                self._connection.execute(queries["replace_window"], parameters)
 
     def _count(self, **numbers: Any) -> None:
         if self._use is not None:

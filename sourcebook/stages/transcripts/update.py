@@ -12,6 +12,7 @@ transcribed again. It is written window by window, so a killed run resumes after
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from psycopg import Connection
@@ -30,8 +31,10 @@ from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.transcript import Language, Recording
 from sourcebook.model.usage import LOCAL, TRANSCRIBE, Use, model_label
 from sourcebook.model.work import transcribing_work
-from sourcebook.speech.engine import engine_identity
+from sourcebook.redaction.documents import redacted_facts
+from sourcebook.redaction.redactor import Redactor
 from sourcebook.speech.process import SpeechProcess
+from sourcebook.stages.ingest_redaction import collection_redactor, forget_whole_transcripts, redaction_identity
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.processing import Processing, processing
 from sourcebook.stages.raw_files import collection_sources
@@ -44,6 +47,7 @@ from sourcebook.stages.transcripts.rows import (
     record_recording,
     speech_settings,
     stale_recordings,
+    transcript_engine,
 )
 
 
@@ -75,13 +79,17 @@ def update_transcripts(
         if selection.thorough and (damaged := mend_recordings(connection, collection)):
             report.count("damaged", damaged)
         settings = speech_settings(connection, collection)
-        engine = engine_identity(settings)
+        engine = transcript_engine(connection, collection)
+        redactor = collection_redactor(connection, collection)
         stale = stale_recordings(connection, collection, engine, selection)
         sources = {source.id: source for source in collection_sources(connection, collection)}
         with SpeechProcess(settings, home) as speech, processing(connection, collection, "transcripts") as marks:
             model = f"{settings.engine}/{model_label(settings.model)}"
             use = Use(collection, LOCAL, model, TRANSCRIBE, 0, processor_seconds=0.0)
-            _Stage(connection, engine, use, sources, speech, selection, report, progress, marks).run(stale)
+            stage = _Stage(connection, engine, use, sources, speech, selection, report, progress, marks, redactor)
+            stage.run(stale)
+        if redactor is not None and stale:
+            forget_whole_transcripts(connection, collection, redaction_identity(connection, collection))
     row = connection.execute(queries["count_transcribed"], scope).fetchone()
     report.unchanged = max((row[0] if row else 0) - report.added - report.changed, 0)
     refresh_statistics(connection, queries["analyze_transcripts"], report)
@@ -103,7 +111,9 @@ class _Stage:
         report: StageReport,
         progress: Progress,
         marks: Processing,
+        redactor: Redactor | None,
     ) -> None:
+        self._redactor = redactor
         self._connection = connection
         self._engine = engine
         self._use = use
@@ -121,7 +131,10 @@ class _Stage:
         known = known_recordings(self._connection, {file.sha256 for file in stale})
         ready: list[tuple[StaleRecording, Recording]] = []
         for file in stale:
-            recording = known.get(file.sha256) or self._probe(file)
+            held = known.get(file.sha256)
+            recording = self._probe(file) if held is None else self._redacted(held)
+            if held is not None and recording is not None and recording != held:
+                record_recording(self._connection, file.sha256, recording)
             if recording is not None:
                 known[file.sha256] = recording
                 ready.append((file, recording))
@@ -149,12 +162,19 @@ class _Stage:
         except (RecordingError, SpeechError) as error:
             self._fail(file, error)
             return None
+        recording = self._redacted(recording)
         record_recording(self._connection, file.sha256, recording)
         return recording
 
+    def _redacted(self, recording: Recording) -> Recording:
+        if self._redactor is None:
+            return recording
+        title, metadata = redacted_facts(self._redactor, recording.title, dict(recording.metadata))
+        return replace(recording, title=title, metadata=metadata)
+
     def _transcribe(self, file: StaleRecording, recording: Recording, *, is_first: bool) -> bytes:
         """Finish the transcript of a file's sound; return the content hash of its document."""
-        ledger = TranscriptLedger(self._connection, recording, self._engine, self._use)
+        ledger = TranscriptLedger(self._connection, recording, self._engine, self._use, self._redactor)
         if self._selection.force and is_first:
             ledger.forget()
         if ledger.state().damaged:

@@ -15,7 +15,19 @@ from sourcebook.server.routes.keys import ShownKey
 from sourcebook.server.routes.reports import Dimension, Plan, PlannedWork
 from sourcebook.server.types import SearchQuery
 
-PAGE = {"limit", "offset", "neighbours", "group_by", "diversity", "rerank", "explain", "facets", "snippets", "log"}
+PAGE = {
+    "unredacted",
+    "limit",
+    "offset",
+    "neighbours",
+    "group_by",
+    "diversity",
+    "rerank",
+    "explain",
+    "facets",
+    "snippets",
+    "log",
+}
 PAGE |= {"superseded", "expand"}
 """Options of a search that say which results are shown, and how; facets have none."""
 

@@ -45,7 +45,8 @@ def fetch_document(knowledge: KnowledgeBase, grant: Grant, asked: FetchArguments
         NotFoundError: it does not exist for the caller.
         QueryError: it has no such range, or several collections have it.
     """
-    return part_of(visible_document(knowledge, grant, asked.document, asked.collection), asked)
+    document = visible_document(knowledge, grant, asked.document, asked.collection, unredacted=asked.unredacted)
+    return part_of(document, asked)
 
 
 def part_of(document: Document, asked: FetchArguments) -> FetchAnswer:
