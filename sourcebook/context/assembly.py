@@ -22,6 +22,8 @@ _CRUMB: Final = 0.5
 """Share of the room below which a part of the next sentence, which is long, stands behind whole ones."""
 _LEAST: Final = 16
 """Tokens of room from which another passage is looked at."""
+_HOPELESS: Final = 2
+"""Times the room, by its characters, from which a passage that is not cut is not counted."""
 _ROUNDS: Final = 4
 """Times that room which is left after counting is filled again."""
 
@@ -52,6 +54,10 @@ class Assembly:
     """Passages that did not fit, in the order of relevance."""
     repeated: list[tuple[ContextPassage, Reason, ContextPassage]] = field(default_factory=list)
     known: Duplicates = field(default_factory=Duplicates)
+    costed: int = 0
+    """Tokens of everything that was counted for its cost."""
+    characters: int = 0
+    """Characters of it, without what stands around."""
 
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
@@ -59,17 +65,23 @@ class Assembly:
 
     def cost(self, passage: ContextPassage) -> int:
         """Return what a passage adds to the tokens, nearly: neighbours that become one run add less."""
-        is_new = all(each.document != passage.document for each in self.chosen)
-        number = len({each.document for each in self.chosen}) + 1
-        source = LaidSource(number, (Run((passage,)),), self.hashes.get(passage.document))
-        return self.count(self.form.fragment(source, is_new=is_new))
+        documents = {each.document for each in self.chosen}
+        source = LaidSource(len(documents) + 1, (Run((passage,)),), self.hashes.get(passage.document))
+        cost = self.count(self.form.fragment(source, is_new=passage.document not in documents))
+        self.costed += cost
+        self.characters += len(passage.own)
+        return cost
+
+    def is_hopeless(self, passage: ContextPassage, room: int) -> bool:
+        """Return whether a passage is so much longer than the room, by those counted before, that none counts it."""
+        return len(passage.own) * self.costed > _HOPELESS * room * self.characters
 
     def fill(self, passages: Sequence[ContextPassage], room: int) -> int:
         """Choose the passages that fit, best first, and return the room that is left."""
         worth = self.request.max_tokens - int(self.request.max_tokens * _FULL)
         least = min(_LEAST, worth)
         for passage in passages:
-            if room <= least:
+            if room <= least or (room <= worth and self.is_hopeless(passage, room)):
                 self.waiting.append(passage)
                 continue
             repeats = self.known.find(passage)
@@ -181,6 +193,8 @@ def assemble(
             assembly.choose(part, part)
             assembly.waiting = [each for each in assembly.waiting if each.key != part.key]
         rendered, tokens, sources = _rendered(assembly)
+    if sources:
+        rendered = form.render(sources)
     return Assembled(rendered, tokens, sources, _left_out(assembly, sources), _notes(assembly, frame), fence.boundary)
 
 
@@ -188,7 +202,7 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
     """Return the chosen passages in their frame; those chosen last go where they are more than the budget."""
     while assembly.chosen:
         sources = lay_out(assembly.chosen, assembly.hashes)
-        rendered = assembly.form.render(sources)
+        rendered = assembly.form.render(sources, cites=False)
         tokens = assembly.count(rendered.counted)
         if tokens <= assembly.request.max_tokens:
             return rendered, tokens, sources

@@ -14,6 +14,8 @@ from sourcebook.search.snippets import Span, sentence_spans
 
 _FULL_STOP: Final = re.compile(r"([।॥۔؟።])\s+")
 """Ends of sentences in Devanagari, Bengali, Urdu, Arabic and Ethiopic, beside those that every search knows."""
+_SKETCH: Final = 8
+"""Shingles of a sketch."""
 CUT_MARK: Final = "[…]"
 """Words in place of a part that is left out."""
 
@@ -84,7 +86,12 @@ class ContextPassage:
     @cached_property
     def shingles(self) -> frozenset[int]:
         """Runs of its words as numbers."""
-        return frozenset(shingles_of(self.words))
+        return shingles_of(self.words)
+
+    @cached_property
+    def sketch(self) -> list[int]:
+        """The smallest of these numbers, by which passages that may be alike are found."""
+        return sorted(self.shingles)[:_SKETCH]
 
     @cached_property
     def numbers(self) -> frozenset[str]:
