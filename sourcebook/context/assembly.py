@@ -24,6 +24,8 @@ _LEAST: Final = 16
 """Tokens of room from which another passage is looked at."""
 _HOPELESS: Final = 2
 """Times the room, by its characters, from which a passage that is not cut is not counted."""
+_LINKED_SHARE: Final = 0.25
+"""Share of the budget for passages of linked documents, until every found passage had its turn."""
 _ROUNDS: Final = 4
 """Times that room which is left after counting is filled again."""
 
@@ -54,6 +56,8 @@ class Assembly:
     """Passages that did not fit, in the order of relevance."""
     repeated: list[tuple[ContextPassage, Reason, ContextPassage]] = field(default_factory=list)
     known: Duplicates = field(default_factory=Duplicates)
+    keys: set[tuple[int, int, int]] = field(default_factory=set)
+    """Keys of the chosen passages."""
     costed: int = 0
     """Tokens of everything that was counted for its cost."""
     characters: int = 0
@@ -81,6 +85,8 @@ class Assembly:
         worth = self.request.max_tokens - int(self.request.max_tokens * _FULL)
         least = min(_LEAST, worth)
         for passage in passages:
+            if passage.key in self.keys:
+                continue
             if room <= least or (room <= worth and self.is_hopeless(passage, room)):
                 self.waiting.append(passage)
                 continue
@@ -100,9 +106,21 @@ class Assembly:
             room -= cost
         return room
 
+    def fill_with_linked(self, passages: Sequence[ContextPassage], linked: Sequence[ContextPassage], room: int) -> int:
+        """Choose passages and, within their share of the room, linked ones; return the room that is left."""
+        reserved = int(room * _LINKED_SHARE) if linked else 0
+        left = self.fill(passages, room - reserved)
+        if not linked:
+            return left
+        waiting, self.waiting = self.waiting, []
+        left += self.fill(linked, reserved)
+        waiting, self.waiting = [*waiting, *self.waiting], []
+        return self.fill(waiting, left)
+
     def choose(self, part: ContextPassage, whole: ContextPassage) -> None:
         """Take a passage, or a part of it, into the context."""
         self.chosen.append(part)
+        self.keys.add(part.key)
         self.known.add(whole)
 
     def _cut(self, passage: ContextPassage, room: int) -> ContextPassage | None:
@@ -155,6 +173,7 @@ def assemble(
     passages: Sequence[ContextPassage],
     hashes: Hashes,
     more: Callable[[], Sequence[ContextPassage]],
+    linked: Sequence[ContextPassage] = (),
 ) -> Assembled:
     """Return the context of passages.
 
@@ -164,18 +183,20 @@ def assemble(
         passages: best first.
         hashes: hexadecimal sha256 of the content by generation and document; filled by `more` as well.
         more: returns the passages behind these; none where there are no more.
+        linked: passages of documents that the best ones refer to; a part of the budget is theirs.
     """
-    fence = Fence.around(text for each in passages for text in (each.own, each.result.title, each.result.uri))
+    every = (*passages, *linked)
+    fence = Fence.around(text for each in every for text in (each.own, each.result.title, each.result.uri))
     form = FORMATS[request.format](fence, question, is_short=request.max_tokens < _SHORT_BUDGET)
     assembly = Assembly(request, hashes, form)
     budget = request.max_tokens
     frame = assembly.count(form.render([]).counted)
     if frame < budget:
-        room = assembly.fill(passages, budget - frame)
+        room = assembly.fill_with_linked(passages, linked, budget - frame)
         while room > budget - int(budget * _FULL) and not assembly.waiting and (further := more()):
             room = assembly.fill(further, room)
     else:
-        assembly.waiting = list(passages)
+        assembly.waiting = [*passages, *linked]
     rendered, tokens, sources = _rendered(assembly)
     for _ in range(_ROUNDS):
         if tokens > budget * _FULL_ENOUGH or not assembly.waiting or frame >= budget:
@@ -206,7 +227,9 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
         tokens = assembly.count(rendered.counted)
         if tokens <= assembly.request.max_tokens:
             return rendered, tokens, sources
-        assembly.waiting.insert(0, assembly.chosen.pop())
+        last = assembly.chosen.pop()
+        assembly.keys.discard(last.key)
+        assembly.waiting.insert(0, last)
     return Rendered(), 0, []
 
 

@@ -42,6 +42,8 @@ class ContextPassage:
     best: int = 0
     """Start in its text of what answers best, in characters."""
     is_cut: bool = False
+    is_linked: bool = False
+    """Whether the search did not find it: a document that it found refers to this one."""
 
     @property
     def document(self) -> tuple[int, int]:
@@ -123,6 +125,7 @@ class ContextPassage:
             sections,
             max(0, self.best - start),
             self.is_cut or is_cut,
+            self.is_linked,
         )
 
     def without_lead(self) -> "ContextPassage":

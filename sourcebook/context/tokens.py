@@ -22,7 +22,7 @@ USUAL_ENCODING: Final = "o200k_base"
 _LONGEST_NAME: Final = 1_000
 """Characters of a tokenizer's name, at most."""
 _LONGEST_PIECE: Final = 50_000
-"""Characters of a text that is counted at once: `bpe-openai` refuses more than 200,000 tokens, and each may be a byte."""
+"""Characters of a text that is counted at once: `bpe-openai` refuses more than 200,000 tokens, and one may be four."""
 _BETWEEN_WORDS: Final = re.compile(r"[^\W\d_](?= [^\W\d_])")
 _PACKAGE: Final = "bpe_openai"
 _ENCODINGS: Final = frozenset({"o200k_base", "cl100k_base", "voyage3_base"})

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
 
+from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.context.request import MOST_TOKENS, USUAL_TOKENS
 from sourcebook.context.results import ContextFormat
 from sourcebook.search.context import MOST_NEIGHBOURS
@@ -49,3 +50,7 @@ class ContextQuery(BaseModel):
     generation: Whole | list[Whole] | None = None
     min_relevance: Share | None = Field(default=None, description="Relevance of a passage, at least.")
     log: StrictBool = True
+    superseded: Literal["shown", "behind"] = "shown"
+    expand: tuple[RelationKind, ...] | RelationKind = Field(
+        default=(), description="Kinds of relations: passages of the documents that they lead to come along."
+    )
