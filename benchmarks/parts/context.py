@@ -55,7 +55,7 @@ def _languages() -> list[Row]:
                     if tokenizer == USUAL_ENCODING and max_tokens >= _MATTER:
                         fullness.append(tokens / max_tokens)
         say(f"  {language}: {over} of {made} over, the least full {min(fullness):.3f}")
-    note = f"{made} contexts: {len(DECLARATION)} languages, {len(_BUDGETS)} budgets from 50 to 100,000, every format, large ones in turn"
+    note = f"{made} contexts: {len(DECLARATION)} languages, budgets of 50 to 100,000, formats of large ones in turn"
     return [
         Row("contexts over their budget, recounted by bpe-openai", over, "", 0, note),
         Row("tokens of the budget that are used, the least", min(fullness), "share", _FULL, at_least=True),

@@ -148,6 +148,10 @@ def test_every_face_answers_alike_and_a_key_sees_its_collections_alone(base: Sta
     number = base.knowledge.show(base.uri("adr/0004-queues.md")).item.document_id
     with serving(base.knowledge, requires_key=False) as client:
         assert ">Queues</a></p>" in client.get("/?q=cron&all=1").content.decode()
+        narrowed = client.get("/?q=cron&all=1&doctype=adr").content.decode()
+        assert ">Queues</a></p>" in narrowed
+        assert "<h2>Type</h2>" in narrowed
+        assert ">Queues</a></p>" not in client.get("/?q=cron&all=1&doctype=spec").content.decode()
         with RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}/") as remote:
             assert remote.related("0004-queues.md", dangling=True) == here
             assert remote.related("0004-queues.md", kinds="supersedes")[0].title == "Cron"
