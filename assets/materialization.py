@@ -80,6 +80,7 @@ def describe_usage(connection: Connection, collection: str) -> dict[str, Any]:
                 "cost": "unknown" if each.cost is None else each.cost,
                 "seconds of sound": each.sound_seconds,
                 "processor seconds": "unknown" if each.processor_seconds is None else each.processor_seconds,
+                "tokens written": "unknown" if each.answer_tokens is None else each.answer_tokens,
             }
         )
         for each in found

@@ -10,6 +10,7 @@ from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
 from orchestration.request_commands import ask_and_show, do_requests_and_show
+from orchestration.selected_types import documents_by_type
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
@@ -47,6 +48,10 @@ def ingest(
     ] = None,
     documents: Annotated[
         list[str] | None, typer.Option("--document", metavar="URI", help="Only this document; may be repeated.")
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="Only documents of this type, such as adr; may be repeated."),
     ] = None,
     sources: Annotated[
         list[str] | None,
@@ -87,13 +92,17 @@ def ingest(
 
     context = CommandContext.of(ctx)
     if requests:
-        if collections or named or documents or sources or only_failed or strict or force or ask:
+        if collections or named or documents or types or sources or only_failed or strict or force or ask:
             raise typer.BadParameter("--requests does what each request says: leave out every other argument")
         do_requests_and_show(context, as_json=as_json)
         return
-    selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
+    wanted = tuple(as_text(uri) for uri in documents or ())
     # Before anything is started or created.
     chosen = named_collections(context, collections or [], named or [])
+    if types:
+        chosen, of_types = documents_by_type(context, chosen, [as_text(name) for name in types])
+        wanted += of_types
+    selection = Selection(wanted, tuple(sources or ()), only_failed, force)
     if ask:
         ask_and_show(context, chosen, selection, as_json=as_json)
         return

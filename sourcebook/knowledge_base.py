@@ -334,6 +334,7 @@ class KnowledgeBase(
                     ThreadPoolExecutor(max_workers=_SEARCHES_AT_ONCE, thread_name_prefix="sourcebook-keyword"),
                     QueryVectors(self._database.location.home, self._given, self._database.connection, usage),
                     Reranker(usage),
+                    usage=usage,
                 )
                 self._writer = MeasurementWriter(self._pool, self._resources.query_log, usage)
                 self._writer.start()

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import Connection
 from psycopg.rows import class_row
 
-from sourcebook.admin.work_requests import WorkRequest, WorkState, claim_work, end_work
+from sourcebook.admin.work_requests import WorkRequest, WorkState, claim_work, end_work, record_progress
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
@@ -112,16 +112,17 @@ class ClaimedWork:
         try:
             if news is None:
                 row = self._connection.execute(queries["work_is_to_stop"], self._key).fetchone()
+                is_to_stop = None if row is None else bool(row[0])
             else:
-                values = dict(zip(("stage", "done", "total", "failed"), news, strict=True))
-                row = self._connection.execute(queries["record_work_progress"], {**self._key, **values}).fetchone()
+                attempt = self.request.attempts
+                is_to_stop = record_progress(self._connection, self.request.id, *news, attempt=attempt)
         except (psycopg.Error, DatabaseError) as error:  # the stages meet the same, and end the work with a reason
             if not self.is_lost:
                 _log.warning("request %d: its progress cannot be recorded (%s)", self.request.id, error)
             self.is_lost = self._connection.closed
             return
-        self.is_lost = row is None
-        self.is_cancelled = row is not None and bool(row[0])
+        self.is_lost = is_to_stop is None
+        self.is_cancelled = bool(is_to_stop)
 
 
 @contextmanager

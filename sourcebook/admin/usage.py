@@ -9,9 +9,12 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.admin.collections import check_collections
+from sourcebook.config.answering import ModelPrices
 from sourcebook.database.queries import queries
+from sourcebook.embedding.chat_prices import chat_cost
 from sourcebook.embedding.prices import cost
 from sourcebook.errors import QueryError
+from sourcebook.model.usage import ANSWER
 
 DIMENSIONS: Final = ("day", "collection", "provider", "model", "operation")
 """Columns that usage is kept by."""
@@ -31,9 +34,11 @@ class Usage:
     """`local` for models that compute on this machine, else the name or the host of a service."""
     model: str | None
     operation: str | None
-    """`embed_passages`, `embed_query`, `embed_sentences` (for `snippets="meaning"`), `rerank` or `transcribe`."""
+    """`embed_passages`, `embed_query`, `embed_sentences` (for `snippets="meaning"`), `rerank`, `transcribe` or
+    `answer`."""
     texts: int
-    """Texts that were asked for; for `rerank` pairs of a query and a passage, for `transcribe` recordings."""
+    """Texts that were asked for; for `rerank` pairs of a query and a passage, for `transcribe` recordings, for `answer`
+    requests to the model."""
     cached: int
     """Texts among them that the model did not see, as a cache had their result."""
     tokens: int | None
@@ -46,6 +51,8 @@ class Usage:
     """Seconds of sound that the model heard."""
     processor_seconds: float | None = None
     """Processor time that the model took, of all threads; None where nobody measured some of it."""
+    answer_tokens: int | None = 0
+    """Tokens that the model wrote, which no embedding model does; None where nobody counted some of them."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values; the day as ISO 8601."""
@@ -90,8 +97,13 @@ def summed(found: Sequence[Usage], by: Sequence[str]) -> list[Usage]:
 
 
 def _usage(row: Mapping[str, Any]) -> Usage:
-    values = {name: value for name, value in row.items() if name != "prices"}
-    found = cost(row["provider"], row["model"], row["tokens"], row["prices"], row["day"])
+    values = {name: value for name, value in row.items() if name not in {"prices", "answering_prices"}}
+    if row["operation"] == ANSWER:
+        prices = None if row["answering_prices"] is None else ModelPrices(**row["answering_prices"])
+        read, written = row["tokens"], row["answer_tokens"]
+        found = chat_cost(row["provider"], row["model"], read, written, prices, row["day"])
+    else:
+        found = cost(row["provider"], row["model"], row["tokens"], row["prices"], row["day"])
     return Usage(**values, cost=found)
 
 
@@ -107,4 +119,7 @@ def _sum(parts: Sequence[Usage], by: Sequence[str]) -> Usage:
         processor_seconds=None
         if any(part.processor_seconds is None for part in parts)
         else round(sum(part.processor_seconds or 0.0 for part in parts), 3),
+        answer_tokens=None
+        if any(part.answer_tokens is None for part in parts)
+        else sum(part.answer_tokens or 0 for part in parts),
     )

@@ -218,11 +218,24 @@ def claim_work(
 
 def record_progress(
     connection: Connection, number: int, stage: str, done: int, total: int, failed: int, *, attempt: int | None = None
-) -> bool:
-    """Record the progress of a running request; return whether it is to go on."""
+) -> bool | None:
+    """Record the progress of a running request.
+
+    Args:
+        connection: in autocommit mode.
+        number: id of the request.
+        stage: stage that works.
+        done: items that are done, failed ones among them.
+        total: items of the stage.
+        failed: items that failed.
+        attempt: number of the attempt that works; any where None.
+
+    Returns:
+        Whether the request is to be cancelled; None where it does not run as this attempt any more.
+    """
     values = {"id": number, "stage": stage, "done": done, "total": total, "failed": failed, "attempt": attempt}
     row = connection.execute(queries["record_work_progress"], values).fetchone()
-    return row is not None and not row[0]
+    return None if row is None else bool(row[0])
 
 
 def end_work(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sourcebook.database.database import Database
     from sourcebook.search.filters import Filters
     from sourcebook.search.results import SearchResults
+    from sourcebook.search.run_search import SearchResources
 
 
 class Asking(ABC):
@@ -27,6 +28,9 @@ class Asking(ABC):
     @abstractmethod
     def database(self) -> "Database":
         """The knowledge base's database."""
+
+    @abstractmethod
+    def _ready(self) -> "SearchResources": ...
 
     @abstractmethod
     def search(self, query: str, collections: Sequence[str] | str | None = None, limit: int = 5) -> "SearchResults":
@@ -89,7 +93,8 @@ class Asking(ABC):
         with self.database.connection() as connection:
             asked = asked_collections(connection, names, answering)
         reach = Reach(self.search, self.show, list(asked.names) or None, request.filters)
-        return session_of(question, asked, reach, self.database.connection).events()
+        usage = self._ready().usage
+        return session_of(question, asked, reach, self.database.connection, usage).events()
 
     def tool_schemas(self, format: "ToolFormat" = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as in `context`
         """Return the tools `search` and `fetch` as a model's protocol describes functions, for agents of one's own.

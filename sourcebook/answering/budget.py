@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sourcebook.answering.completion import Completion
-from sourcebook.answering.prices import chat_cost
 from sourcebook.config.answering import AnsweringSettings
+from sourcebook.embedding.chat_prices import chat_cost
 from sourcebook.errors import QueryError
 
 FEWEST_TOKENS: Final = 16

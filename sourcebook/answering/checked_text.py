@@ -35,10 +35,12 @@ _TAG: Final = re.compile(
 _OPEN_MARK: Final = re.compile(r"(?:\[|【)\s*\d[^\]】\n]{0,640}$")
 _CODE: Final = re.compile(r"`[^`\n]+`")
 _FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)")
-_URL: Final = re.compile(
-    r"\b(?:[a-z][a-z0-9+.-]{1,20}://|(?:mailto|javascript|data|tel|sms):)[^\s<>\"'`)\]}]+", re.IGNORECASE
+_ADDRESS: Final = re.compile(
+    r"(?:\b(?:[a-z][a-z0-9+.-]{1,20}://|(?:mailto|javascript|data|tel|sms):)|(?<![\w/.@-])(?://|www\.)"
+    r"|(?<=[\w/.@-])//(?=[\w-]{1,63}\.\w))[^\s<>\"'`)\]}]+",
+    re.IGNORECASE,
 )
-_BARE: Final = re.compile(r"(?<![\w/.@-])(?://|www\.)[^\s<>\"'`)\]}]+", re.IGNORECASE)
+"""URLs, also those without a scheme, at the end of a word where a host seems to follow."""
 _NUMBER: Final = re.compile(r"\d+")
 _LEFT_OUT: Final = "[link removed]"
 _REPLACED: Final = (
@@ -150,13 +152,11 @@ class CheckedText:
         for pattern, replacement in _REPLACED:
             text, number = pattern.subn(replacement, text)
             count += number
-        for pattern in (_URL, _BARE):
-            text, number = self._without_foreign_urls(pattern, text)
-            count += number
-        self.removed_links += count
+        text, number = self._without_foreign_urls(text)
+        self.removed_links += count + number
         return text
 
-    def _without_foreign_urls(self, pattern: re.Pattern[str], text: str) -> tuple[str, int]:
+    def _without_foreign_urls(self, text: str) -> tuple[str, int]:
         """Take out URLs that no source holds, character by character: a model may have put anything into them."""
         count = 0
 
@@ -168,4 +168,4 @@ class CheckedText:
             count += 1
             return _LEFT_OUT + found[0][len(url) :]
 
-        return pattern.sub(replace, text), count
+        return _ADDRESS.sub(replace, text), count

@@ -14,8 +14,8 @@ from typing import Any, Final
 from psycopg import Connection
 
 from sourcebook.answering.call_log import IMPORT, MOST_CHARACTERS, RedactedTexts
-from sourcebook.answering.prices import chat_cost
 from sourcebook.database.queries import queries
+from sourcebook.embedding.chat_prices import chat_cost
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.usage import UNKNOWN_PROVIDER
 from sourcebook.redaction.redactor import Redactor

@@ -6,14 +6,18 @@ from contextlib import AbstractContextManager
 from psycopg import Connection
 
 from sourcebook.answering.answering_settings import AskedCollections
+from sourcebook.answering.counted_calls import CountedCalls
 from sourcebook.answering.session import CallLog, Session
 from sourcebook.answering.tools import Reach
+from sourcebook.database.usage_log import UsageLog
 
 Connecting = Callable[[], AbstractContextManager[Connection]]
 """Lends a connection in autocommit mode."""
 
 
-def session_of(question: str, asked: AskedCollections, reach: Reach, connecting: Connecting) -> Session:
+def session_of(
+    question: str, asked: AskedCollections, reach: Reach, connecting: Connecting, usage: UsageLog
+) -> Session:
     """Return the session of a question, which has not begun.
 
     Args:
@@ -21,6 +25,7 @@ def session_of(question: str, asked: AskedCollections, reach: Reach, connecting:
         asked: the collections, with the model that answers.
         reach: what the model can reach.
         connecting: lends the connections by which calls are logged.
+        usage: counts the calls.
 
     Raises:
         MissingDependencyError: calls are logged, and the packages of the extra `redaction` are not installed.
@@ -28,7 +33,8 @@ def session_of(question: str, asked: AskedCollections, reach: Reach, connecting:
     sent = question
     for redactor in asked.redactors:
         sent = redactor.redact(sent).text
-    return Session(question, sent, asked.settings, reach, _log_of(asked, connecting))
+    calls = CountedCalls(usage, asked.names[0] if asked.names else "", asked.settings.model, _log_of(asked, connecting))
+    return Session(question, sent, asked.settings, reach, calls)
 
 
 def _log_of(asked: AskedCollections, connecting: Connecting) -> CallLog | None:

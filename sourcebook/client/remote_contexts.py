@@ -47,6 +47,8 @@ class RemoteContexts(ABC):
         min_relevance: float | None = None,
         log: bool = True,
         unredacted: bool = False,
+        superseded: Literal["shown", "behind"] = "shown",
+        expand: Sequence[str] | str = (),
     ) -> "ContextResult":
         """Return a context for a language model; arguments are `KnowledgeBase.context`'s.
 
@@ -86,6 +88,8 @@ class RemoteContexts(ABC):
             generation=generation,
             min_relevance=min_relevance,
             log=log,
+            superseded=superseded,
+            expand=expand,
         )
         search = request.search
         body = {
@@ -108,6 +112,8 @@ class RemoteContexts(ABC):
             "min_relevance": min_relevance,
             "log": log,
             "unredacted": unredacted or None,
+            "superseded": superseded,
+            "expand": search.expand,
         }
         sent = {name: value for name, value in body.items() if value is not None}
         return read(ContextResult, self.server.post("/v1/context", sent))

@@ -22,6 +22,10 @@ _CRUMB: Final = 0.5
 """Share of the room below which a part of the next sentence, which is long, stands behind whole ones."""
 _LEAST: Final = 16
 """Tokens of room from which another passage is looked at."""
+_HOPELESS: Final = 2
+"""Times the room, by its characters, from which a passage that is not cut is not counted."""
+_LINKED_SHARE: Final = 0.25
+"""Share of the budget for passages of linked documents, until every found passage had its turn."""
 _ROUNDS: Final = 4
 """Times that room which is left after counting is filled again."""
 
@@ -52,6 +56,12 @@ class Assembly:
     """Passages that did not fit, in the order of relevance."""
     repeated: list[tuple[ContextPassage, Reason, ContextPassage]] = field(default_factory=list)
     known: Duplicates = field(default_factory=Duplicates)
+    keys: set[tuple[int, int, int]] = field(default_factory=set)
+    """Keys of the chosen passages."""
+    costed: int = 0
+    """Tokens of everything that was counted for its cost."""
+    characters: int = 0
+    """Characters of it, without what stands around."""
 
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
@@ -59,17 +69,25 @@ class Assembly:
 
     def cost(self, passage: ContextPassage) -> int:
         """Return what a passage adds to the tokens, nearly: neighbours that become one run add less."""
-        is_new = all(each.document != passage.document for each in self.chosen)
-        number = len({each.document for each in self.chosen}) + 1
-        source = LaidSource(number, (Run((passage,)),), self.hashes.get(passage.document))
-        return self.count(self.form.fragment(source, is_new=is_new))
+        documents = {each.document for each in self.chosen}
+        source = LaidSource(len(documents) + 1, (Run((passage,)),), self.hashes.get(passage.document))
+        cost = self.count(self.form.fragment(source, is_new=passage.document not in documents))
+        self.costed += cost
+        self.characters += len(passage.own)
+        return cost
+
+    def is_hopeless(self, passage: ContextPassage, room: int) -> bool:
+        """Return whether a passage is so much longer than the room, by those counted before, that none counts it."""
+        return len(passage.own) * self.costed > _HOPELESS * room * self.characters
 
     def fill(self, passages: Sequence[ContextPassage], room: int) -> int:
         """Choose the passages that fit, best first, and return the room that is left."""
         worth = self.request.max_tokens - int(self.request.max_tokens * _FULL)
         least = min(_LEAST, worth)
         for passage in passages:
-            if room <= least:
+            if passage.key in self.keys:
+                continue
+            if room <= least or (room <= worth and self.is_hopeless(passage, room)):
                 self.waiting.append(passage)
                 continue
             repeats = self.known.find(passage)
@@ -88,9 +106,21 @@ class Assembly:
             room -= cost
         return room
 
+    def fill_with_linked(self, passages: Sequence[ContextPassage], linked: Sequence[ContextPassage], room: int) -> int:
+        """Choose passages and, within their share of the room, linked ones; return the room that is left."""
+        reserved = int(room * _LINKED_SHARE) if linked else 0
+        left = self.fill(passages, room - reserved)
+        if not linked:
+            return left
+        waiting, self.waiting = self.waiting, []
+        left += self.fill(linked, reserved)
+        waiting, self.waiting = [*waiting, *self.waiting], []
+        return self.fill(waiting, left)
+
     def choose(self, part: ContextPassage, whole: ContextPassage) -> None:
         """Take a passage, or a part of it, into the context."""
         self.chosen.append(part)
+        self.keys.add(part.key)
         self.known.add(whole)
 
     def _cut(self, passage: ContextPassage, room: int) -> ContextPassage | None:
@@ -143,6 +173,7 @@ def assemble(
     passages: Sequence[ContextPassage],
     hashes: Hashes,
     more: Callable[[], Sequence[ContextPassage]],
+    linked: Sequence[ContextPassage] = (),
 ) -> Assembled:
     """Return the context of passages.
 
@@ -152,18 +183,20 @@ def assemble(
         passages: best first.
         hashes: hexadecimal sha256 of the content by generation and document; filled by `more` as well.
         more: returns the passages behind these; none where there are no more.
+        linked: passages of documents that the best ones refer to; a part of the budget is theirs.
     """
-    fence = Fence.around(text for each in passages for text in (each.own, each.result.title, each.result.uri))
+    every = (*passages, *linked)
+    fence = Fence.around(text for each in every for text in (each.own, each.result.title, each.result.uri))
     form = FORMATS[request.format](fence, question, is_short=request.max_tokens < _SHORT_BUDGET)
     assembly = Assembly(request, hashes, form)
     budget = request.max_tokens
     frame = assembly.count(form.render([]).counted)
     if frame < budget:
-        room = assembly.fill(passages, budget - frame)
+        room = assembly.fill_with_linked(passages, linked, budget - frame)
         while room > budget - int(budget * _FULL) and not assembly.waiting and (further := more()):
             room = assembly.fill(further, room)
     else:
-        assembly.waiting = list(passages)
+        assembly.waiting = [*passages, *linked]
     rendered, tokens, sources = _rendered(assembly)
     for _ in range(_ROUNDS):
         if tokens > budget * _FULL_ENOUGH or not assembly.waiting or frame >= budget:
@@ -181,6 +214,8 @@ def assemble(
             assembly.choose(part, part)
             assembly.waiting = [each for each in assembly.waiting if each.key != part.key]
         rendered, tokens, sources = _rendered(assembly)
+    if sources:
+        rendered = form.render(sources)
     return Assembled(rendered, tokens, sources, _left_out(assembly, sources), _notes(assembly, frame), fence.boundary)
 
 
@@ -188,11 +223,13 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
     """Return the chosen passages in their frame; those chosen last go where they are more than the budget."""
     while assembly.chosen:
         sources = lay_out(assembly.chosen, assembly.hashes)
-        rendered = assembly.form.render(sources)
+        rendered = assembly.form.render(sources, cites=False)
         tokens = assembly.count(rendered.counted)
         if tokens <= assembly.request.max_tokens:
             return rendered, tokens, sources
-        assembly.waiting.insert(0, assembly.chosen.pop())
+        last = assembly.chosen.pop()
+        assembly.keys.discard(last.key)
+        assembly.waiting.insert(0, last)
     return Rendered(), 0, []
 
 

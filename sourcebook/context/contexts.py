@@ -47,6 +47,8 @@ class Contexts(ABC):
         min_relevance: float | None = None,
         log: bool = True,
         unredacted: bool = False,
+        superseded: Literal["shown", "behind"] = "shown",
+        expand: Sequence[str] | str = (),
     ) -> "ContextResult":
         """Return the passages that answer a question as a context for a language model, within a budget of tokens.
 
@@ -78,6 +80,9 @@ class Contexts(ABC):
                 is relevant: `ContextResult.nothing_relevant` says so.
             log: whether the question enters the query log of the collections that keep one.
             unredacted: whether personal data and secrets are shown also of collections that redact them.
+            superseded: `behind` puts documents behind those that supersede them.
+            expand: kinds of relations such as `references`; passages of the documents to which the five best ones lead
+                get up to a quarter of the budget.
 
         Raises:
             QueryError: an argument is not allowed, or a collection or a generation does not exist.
@@ -108,6 +113,8 @@ class Contexts(ABC):
             min_relevance=min_relevance,
             log=log,
             unredacted=unredacted,
+            superseded=superseded,
+            expand=expand,
         )
         with _lock:
             if self._contexts is None:

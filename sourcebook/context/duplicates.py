@@ -8,8 +8,6 @@ _ALIKE: Final = 0.8
 """Share of the shingles of two texts that both have, from which they are near-duplicates."""
 _WITHIN: Final = 0.95
 """Share of the shingles of the shorter text that the longer one has, from which it says nothing new."""
-_SKETCH: Final = 8
-"""Shingles with the smallest numbers, by which texts that may be alike are found."""
 _FEWEST: Final = 5
 """Shingles of a text that is compared; shorter ones are compared as they are."""
 
@@ -34,23 +32,19 @@ class Duplicates:
         shingles, numbers = passage.shingles, passage.numbers
         if len(shingles) < _FEWEST:
             return None
-        for number in dict.fromkeys(each for part in _sketch(passage) for each in self._sketches.get(part, ())):
+        for number in dict.fromkeys(each for part in passage.sketch for each in self._sketches.get(part, ())):
             other = self._held[number]
-            if other.key == passage.key:
+            if not numbers <= other.numbers or other.key == passage.key:
                 continue
             common = len(shingles & other.shingles)
-            is_alike = common >= _ALIKE * len(shingles | other.shingles) and numbers == other.numbers
-            if is_alike or (common >= _WITHIN * len(shingles) and numbers <= other.numbers):
+            every = len(shingles) + len(other.shingles) - common
+            if common >= _WITHIN * len(shingles) or (common >= _ALIKE * every and numbers == other.numbers):
                 return "near_duplicate", other
         return None
 
     def add(self, passage: ContextPassage) -> None:
         """Know a passage from now on."""
         self._exact[passage.exact] = passage
-        for part in _sketch(passage):
+        for part in passage.sketch:
             self._sketches.setdefault(part, []).append(len(self._held))
         self._held.append(passage)
-
-
-def _sketch(passage: ContextPassage) -> list[int]:
-    return sorted(passage.shingles)[:_SKETCH]

@@ -45,11 +45,12 @@ _TAGS: Final = re.compile(
     (?:{_LESS[:-1]}\[])(?<!\\[\s\S])(?:
     (?<!\[)(?:
         \s*[/\uff0f\u2044]?\s*(?:sources?|documents?|search_results?|system|user|assistant|human|instructions?
-            |function_calls?|function_results?|invoke|tool_\w+|antml)\b
+            |function(?:_calls?|_results?)?|invoke|tool_\w+|antml|think(?:ing)?)\b
+        |\s*[/\uff0f\u2044]?\s*\w{{3,24}}-[0-9a-f]{{8}}\b    # whatever letters, the form of the frame
         |\s*{_BAR}                                     # <|im_start|>
         |/?s>|\s*{_LESS}\s*/?\s*SYS\b|(?:start|end)_of_turn>|[be]os>
     )
-    |(?<=\[)/?(?:INST|SYS|SYSTEM|AVAILABLE_TOOLS|TOOL_\w+)\]
+    |(?<=\[)/?(?:INST|SYS|SYSTEM|SYSTEM_\w+|AVAILABLE_TOOLS|TOOL_\w+)\]
     )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -60,6 +61,13 @@ _TURNS: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """Beginnings of lines that look like the first line of a source, or like the turn of a speaker."""
+_LETTERS: Final = str.maketrans(
+    {chr(0xFEE0 + code): chr(code) for code in range(0x21, 0x7F) if chr(code) not in "</|"}
+    | dict(zip("аеорсухіѕԁһјАВЕКМНОРСТХЅІ", "aeopcyxisdhjABEKMHOPCTXSI", strict=True))
+    | dict(zip("οαυνΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "oauvABEZHIKMNOPTYX", strict=True))
+    | dict(zip("【】〔〕⁅⁆", "[][][]", strict=True))
+)
+"""Letters, digits and brackets that look like those of ASCII: full-width, Cyrillic and Greek ones."""
 _CHARACTERS_OF_URLS: Final = "!#$%&'()*+,-./:;=?@[]_~"
 
 
@@ -119,11 +127,12 @@ def harmless(text: str) -> Harmless:
     """Return a text without invisible and bidirectional characters, and with a backslash before each look-alike.
 
     Look-alikes are tags of the frame and of chat templates, lines that begin like a source or like the turn of a
-    speaker, each also with brackets that only look like `<`.
+    speaker, each also with brackets and letters that only look like those.
     """
     cleaned, gone = _without_invisible(text)
-    tags = [found.start() for found in _TAGS.finditer(cleaned)]
-    added = sorted({*tags, *(found.end() for found in _TURNS.finditer(cleaned))})
+    seen = cleaned if cleaned.isascii() else cleaned.translate(_LETTERS)
+    tags = [found.start() for found in _TAGS.finditer(seen)]
+    added = sorted({*tags, *(found.end() for found in _TURNS.finditer(seen))})
     return Harmless(_with_backslashes(cleaned, added), *_edits(gone, added))
 
 

@@ -122,6 +122,7 @@ class LaidSource:
             result.media_type,
             result.language,
             result.link,
+            all(passage.is_linked for passage in self.passages),
         )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from psycopg import Connection
 
 from sourcebook.context.assembly import Assembled, Hashes, assemble
+from sourcebook.context.linked import linked_passages
 from sourcebook.context.passages import ContextPassage, passages_of
 from sourcebook.context.request import ContextRequest
 from sourcebook.context.results import ContextResult
@@ -36,7 +37,7 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
 
     It comes from the cache where the same was asked of the same collections, in the same generations, with the same
     settings of redaction, and no passage was published or removed since. Contexts with filters, with a reranking model
-    or with explanations of the search, and those of collections with patterns of their own, are made each time.
+    or by relations, and those of collections with patterns of their own, are made each time.
 
     Raises:
         SourcebookError: see `KnowledgeBase.search`.
@@ -62,7 +63,8 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
 def _is_cacheable(request: ContextRequest, scope: SearchScope) -> bool:
     search = request.search
     has_patterns = any(settings.get("patterns") for settings in scope.redactions.values())
-    return search.filters is None and search.rerank is None and not has_patterns
+    by_relations = bool(search.expand) or search.superseded != "shown"
+    return search.filters is None and search.rerank is None and not (by_relations or has_patterns)
 
 
 def _key(connection: Connection, request: ContextRequest, scope: SearchScope) -> Hashable:
@@ -77,23 +79,26 @@ def _key(connection: Connection, request: ContextRequest, scope: SearchScope) ->
 
 def _make(resources: SearchResources, request: ContextRequest) -> ContextResult:
     started = time.perf_counter()
-    results = run_search(resources, request.search)
+    results = run_search(resources, replace(request.search, expand=()))
+    passages = _once(passages_of(results))
+    found = {passage.key: passage for passage in passages}
+    linked = [found.get(passage.key, passage) for passage in linked_passages(resources, request, results)]
     searched = (time.perf_counter() - started) * 1000
-    hashes = _hashes(resources, results)
-    rank, page = len(results), results
+    hashes = _hashes(resources, results, linked)
+    rank, page = len(results) + len(linked), results
 
     def more() -> Sequence[ContextPassage]:
         nonlocal rank, page, searched
         if page.next_offset is None or rank >= MOST_RESULTS:
             return ()
         begun = time.perf_counter()
-        page = run_search(resources, replace(request.search, offset=page.next_offset, logged=None))
+        page = run_search(resources, replace(request.search, offset=page.next_offset, logged=None, expand=()))
         searched += (time.perf_counter() - begun) * 1000
         hashes.update(_hashes(resources, page))
         first, rank = rank, rank + len(page)
         return list(passages_of(page, first))
 
-    assembled = assemble(request, request.question, _once(passages_of(results)), hashes, more)
+    assembled = assemble(request, request.question, passages, hashes, more, linked)
     return _result(request, results, assembled, searched, (time.perf_counter() - started) * 1000)
 
 
@@ -105,9 +110,10 @@ def _once(passages: Iterable[ContextPassage]) -> list[ContextPassage]:
     return list(found.values())
 
 
-def _hashes(resources: SearchResources, results: SearchResults) -> Hashes:
+def _hashes(resources: SearchResources, results: SearchResults, linked: Sequence[ContextPassage] = ()) -> Hashes:
     """Return the hashes of the documents of results; of redacted ones none, by which their content could be guessed."""
     shown = dict.fromkeys((result.generation, result.document_id) for result in results)
+    shown |= dict.fromkeys(passage.document for passage in linked)
     if not shown:
         return {}
     with resources.connections.hold() as held:

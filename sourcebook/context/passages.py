@@ -14,6 +14,8 @@ from sourcebook.search.snippets import Span, sentence_spans
 
 _FULL_STOP: Final = re.compile(r"([।॥۔؟።])\s+")
 """Ends of sentences in Devanagari, Bengali, Urdu, Arabic and Ethiopic, beside those that every search knows."""
+_SKETCH: Final = 8
+"""Shingles of a sketch."""
 CUT_MARK: Final = "[…]"
 """Words in place of a part that is left out."""
 
@@ -40,6 +42,8 @@ class ContextPassage:
     best: int = 0
     """Start in its text of what answers best, in characters."""
     is_cut: bool = False
+    is_linked: bool = False
+    """Whether the search did not find it: a document that it found refers to this one."""
 
     @property
     def document(self) -> tuple[int, int]:
@@ -84,7 +88,12 @@ class ContextPassage:
     @cached_property
     def shingles(self) -> frozenset[int]:
         """Runs of its words as numbers."""
-        return frozenset(shingles_of(self.words))
+        return shingles_of(self.words)
+
+    @cached_property
+    def sketch(self) -> list[int]:
+        """The smallest of these numbers, by which passages that may be alike are found."""
+        return sorted(self.shingles)[:_SKETCH]
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -116,6 +125,7 @@ class ContextPassage:
             sections,
             max(0, self.best - start),
             self.is_cut or is_cut,
+            self.is_linked,
         )
 
     def without_lead(self) -> "ContextPassage":

@@ -53,6 +53,8 @@ class ContextSource:
     language: str | None = None
     link: str | None = None
     """Address of the file in the web view of its Git repository; None elsewhere."""
+    is_linked: bool = False
+    """Whether it is there because a document that was found refers to it; see `expand`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
@@ -24,13 +25,18 @@ def numbers_of(words: Iterable[str]) -> Iterator[str]:
     return (word for word in words if not word.isalpha() and _DIGIT.search(word))
 
 
-def shingles_of(words: Sequence[str]) -> Iterator[int]:
-    """Yield a number for each run of three words, or of five letters in scripts without spaces."""
+def shingles_of(words: Sequence[str]) -> frozenset[int]:
+    """Return a number for each run of three words, or of five letters in scripts without spaces."""
     text = " ".join(words)
     if len(text) > _LONG_WORD * len(words):
-        for at in range(len(text) - _LETTERS_A_SHINGLE + 1):
-            yield crc32(text[at : at + _LETTERS_A_SHINGLE].encode("utf-8", "replace"))
-        return
-    codes = [crc32(word.encode("utf-8", "replace")) for word in words]
-    for first, second, third in zip(codes, codes[1:], codes[2:], strict=False):
-        yield (first * 31 + second) * 31 + third & _LARGEST
+        starts = range(len(text) - _LETTERS_A_SHINGLE + 1)
+        return frozenset(map(_code, [text[at : at + _LETTERS_A_SHINGLE] for at in starts]))
+    codes = list(map(_code, words))
+    runs = zip(codes, codes[1:], codes[2:], strict=False)
+    return frozenset([(first * 31 + second) * 31 + third & _LARGEST for first, second, third in runs])
+
+
+@lru_cache(maxsize=65_536)
+def _code(word: str) -> int:
+    """Return the number of a word, the same in every process."""
+    return crc32(word.encode("utf-8", "replace"))

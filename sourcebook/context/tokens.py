@@ -1,6 +1,7 @@
 """Tokens of a text as a language model counts them: by its own tokenizer where that is here, else by a bound."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -20,6 +21,9 @@ USUAL_ENCODING: Final = "o200k_base"
 """Encoding that counts where no tokenizer is named and `bpe-openai` is installed."""
 _LONGEST_NAME: Final = 1_000
 """Characters of a tokenizer's name, at most."""
+_LONGEST_PIECE: Final = 50_000
+"""Characters of a text that is counted at once: `bpe-openai` refuses more than 200,000 tokens, and one may be four."""
+_BETWEEN_WORDS: Final = re.compile(r"[^\W\d_](?= [^\W\d_])")
 _PACKAGE: Final = "bpe_openai"
 _ENCODINGS: Final = frozenset({"o200k_base", "cl100k_base", "voyage3_base"})
 """Vocabularies inside the package; its others are downloaded."""
@@ -88,7 +92,27 @@ def _encoding_name(name: str) -> str | None:
 
 def _counter_of_encoding(name: str) -> TokenCounter:
     encoding = _encoding(name)
-    return TokenCounter(name, lambda text: len(encoding.encode_ordinary(_sendable(text))), is_exact=True)
+
+    def count(text: str) -> int:
+        pieces = _pieces(_sendable(text)) if len(text) > _LONGEST_PIECE else (_sendable(text),)
+        return sum(len(encoding.encode_ordinary(piece)) for piece in pieces)
+
+    return TokenCounter(name, count, is_exact=True)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield a long text in pieces, parted before the space between two words, where no token crosses.
+
+    A text without such a place is parted anywhere, which makes it a token longer at most.
+    """
+    start = 0
+    while len(text) - start > _LONGEST_PIECE:
+        end = start + _LONGEST_PIECE
+        found = _BETWEEN_WORDS.search(text, start + _LONGEST_PIECE // 2, end)
+        cut = found.end() if found else end
+        yield text[start:cut]
+        start = cut
+    yield text[start:]
 
 
 @lru_cache(maxsize=len(_ENCODINGS))

@@ -12,7 +12,7 @@ from psycopg import Connection, sql
 
 from sourcebook.database.connecting import connection_options, open_connection
 from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.database.failures import typed_errors
+from sourcebook.database.failures import failures_of_dagster, typed_errors
 from sourcebook.database.location import DAGSTER_DATABASE, LIBRARY_DATABASE, DatabaseLocation
 from sourcebook.database.pool import ConnectionPool, HeldConnection, PooledConnection, StatementLimits
 from sourcebook.database.queries import queries
@@ -131,7 +131,8 @@ class Database:
     def dagster_url(self) -> str:
         """Return the URL of Dagster's storage on the same server, creating its database where it is missing."""
         if self.location.dagster_url is not None:
-            connection_options(self.location.dagster_url)  # refuses a malformed one
+            with failures_of_dagster():
+                connection_options(self.location.dagster_url)  # refuses a malformed one
             return self.location.dagster_url
         if self._server is None:
             return self.url

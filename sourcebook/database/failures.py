@@ -59,6 +59,21 @@ def typed_errors() -> Iterator[None]:
         raise counted(database_error(error)) from error
 
 
+@contextmanager
+def failures_of_dagster() -> Iterator[None]:
+    """Name Dagster's database in failures, and its own setting in their remedies: they may differ.
+
+    Raises:
+        DatabaseError: A failure of the block.
+    """
+    try:
+        yield
+    except DatabaseError as error:
+        detail = error.detail.replace("the database", "Dagster's database", 1)
+        remedy = error.remedy.replace("SOURCEBOOK_DATABASE_URL", "SOURCEBOOK_DAGSTER_DATABASE_URL")
+        raise type(error)(detail, remedy=remedy) from error
+
+
 def counted(failure: DatabaseError) -> DatabaseError:
     """Count a failure in the metrics of this process, and return it."""
     measurements.record(DATABASE_ERRORS, 1, type(failure).__name__)

@@ -1370,13 +1370,14 @@ CREATE TABLE usage (
     collection text NOT NULL,          -- its name; no reference: it may have been purged
     provider text NOT NULL,            -- `local`, or the name or the host of a service
     model text NOT NULL,
-    operation text NOT NULL,           -- embed_passages, embed_query, embed_sentences, rerank, transcribe
+    operation text NOT NULL,           -- embed_passages, embed_query, embed_sentences, rerank, transcribe, answer
     texts bigint NOT NULL,             -- asked for; cached ones included
     cached bigint NOT NULL,            -- of these, answered by a cache
     tokens bigint,                     -- that the model read; NULL: nobody counted them all
     seconds double precision NOT NULL, -- that the model took
     sound_seconds double precision NOT NULL DEFAULT 0,  -- that the model heard
     processor_seconds double precision,  -- that the model took of processors; NULL: nobody measured it
+    answer_tokens bigint DEFAULT 0,    -- that the model wrote; NULL: nobody counted them all
     PRIMARY KEY (day, collection, provider, model, operation)
 ) WITH (fillfactor = 50);
 

@@ -22,6 +22,7 @@ class _Sum:
     seconds: float = 0.0
     sound_seconds: float = 0.0
     processor_seconds: float | None = 0.0
+    answer_tokens: int | None = 0
 
     def add(self, other: "Use | _Sum") -> None:
         """Add a use; tokens, and processor time, that one of the two does not know are unknown afterwards."""
@@ -32,6 +33,8 @@ class _Sum:
         self.sound_seconds += other.sound_seconds
         known, more = self.processor_seconds, other.processor_seconds
         self.processor_seconds = None if known is None or more is None else known + more
+        read, written = self.answer_tokens, other.answer_tokens
+        self.answer_tokens = None if read is None or written is None else read + written
 
 
 class UsageLog:
@@ -97,5 +100,6 @@ def _write(connection: Connection, sums: dict[_Key, _Sum]) -> None:
             "seconds": [sums[key].seconds for key in keys],
             "sound_seconds": [sums[key].sound_seconds for key in keys],
             "processor_seconds": [sums[key].processor_seconds for key in keys],
+            "answer_tokens": [sums[key].answer_tokens for key in keys],
         },
     )

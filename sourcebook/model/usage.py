@@ -14,6 +14,8 @@ EMBED_SENTENCES: Final = "embed_sentences"
 """Operation that embeds the sentences of results, for `snippets="meaning"`."""
 RERANK: Final = "rerank"
 TRANSCRIBE: Final = "transcribe"
+ANSWER: Final = "answer"
+"""Operation of a language model that answers a question; each of its turns counts as one text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,10 @@ class Use:
     """`local`, or the name or the host of a service."""
     model: str
     operation: str
-    """`embed_passages`, `embed_query`, `embed_sentences`, `rerank` or `transcribe`."""
+    """`embed_passages`, `embed_query`, `embed_sentences`, `rerank`, `transcribe` or `answer`."""
     texts: int
-    """Texts that were asked for; for `rerank` pairs of a query and a passage, for `transcribe` recordings."""
+    """Texts that were asked for; for `rerank` pairs of a query and a passage, for `transcribe` recordings, for `answer`
+    requests."""
     cached: int = 0
     """Texts among them whose result a cache had: the model did not see them."""
     tokens: int | None = 0
@@ -38,6 +41,8 @@ class Use:
     """Seconds of sound that the model heard."""
     processor_seconds: float | None = None
     """Processor time that the model took, of all threads; None where nobody measured it."""
+    answer_tokens: int | None = 0
+    """Tokens that the model wrote; None where nobody counted them."""
 
 
 def model_label(name: str) -> str:

@@ -225,9 +225,7 @@ class SearchRequest:
             text if log else None,
             unredacted,
             _one_of("superseded", superseded, get_args(SupersededChoice)),  # type: ignore[arg-type]
-            tuple(
-                _one_of("expand", kind, RELATION_KINDS) for kind in ([expand] if isinstance(expand, str) else expand)
-            ),
+            _kinds(expand),
         )
 
 
@@ -320,6 +318,13 @@ def _one_of(name: str, value: object, known: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise QueryError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
     return value
+
+
+def _kinds(expand: Sequence[str] | str) -> tuple[str, ...]:
+    if not isinstance(expand, str | list | tuple | set | frozenset):
+        raise QueryError(f"expand is {expand!r}; it must be kinds of relations: {', '.join(RELATION_KINDS)}")
+    kinds = dict.fromkeys([expand] if isinstance(expand, str) else expand)
+    return tuple(_one_of("expand", kind, RELATION_KINDS) for kind in kinds)
 
 
 def _generations(generation: int | Sequence[int] | None) -> tuple[int, ...]:

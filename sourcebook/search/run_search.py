@@ -10,6 +10,7 @@ from psycopg import Connection
 
 from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.database.query_log import QueryLog
+from sourcebook.database.usage_log import UsageLog
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.explanation import Explanation
 from sourcebook.search.facets import Facets, count_facets
@@ -45,6 +46,8 @@ class SearchResources:
     vectors: QueryVectors
     reranker: Reranker
     query_log: QueryLog = field(default_factory=QueryLog)
+    usage: UsageLog = field(default_factory=UsageLog)
+    """Counts what models are used for."""
 
 
 def run_search(resources: SearchResources, request: SearchRequest) -> SearchResults:

@@ -21,7 +21,9 @@ MOST_LINKED: Final = 20
 
 
 def behind_successors(connection: Connection, scope: SearchScope, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates with those of a superseded document behind the best one of a document that supersedes it.
+    """Return candidates with those of a superseded document behind the best one of each document that supersedes it.
+
+    Documents that come to the same place stand in the order of their chain: newest first.
 
     Args:
         connection: to the knowledge base.
@@ -38,10 +40,9 @@ def behind_successors(connection: Connection, scope: SearchScope, candidates: Se
     places = []
     for place, candidate in enumerate(first):
         document = documents.get(candidate.chunk_id)
-        later = {each for each in _reached(successors, document) if each in best}
-        found = [best[each] for each in later if not (_reached(successors, each) & later)]
-        behind = min(found, default=-1)
-        places.append((behind, 1, place) if behind > place else (place, 0, place))
+        # A document has more successors than each of them has: they are its own, without that one.
+        later = [best[each] for each in _reached(successors, document) if each in best]
+        places.append((max(place, *later), len(later), place) if later else (place, 0, place))
     return [first[place] for _, _, place in sorted(places)] + list(candidates[REORDERED:])
 
 

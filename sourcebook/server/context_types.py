@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
 
+from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.context.request import MOST_TOKENS, USUAL_TOKENS
 from sourcebook.context.results import ContextFormat
 from sourcebook.search.context import MOST_NEIGHBOURS
@@ -51,4 +52,8 @@ class ContextQuery(BaseModel):
     log: StrictBool = True
     unredacted: StrictBool = Field(
         default=False, description="What collections redact as it is stored; needs the scope `unredacted`."
+    )
+    superseded: Literal["shown", "behind"] = "shown"
+    expand: tuple[RelationKind, ...] | RelationKind = Field(
+        default=(), description="Kinds of relations: passages of the documents that they lead to come along."
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sourcebook.admin.usage import Usage
 from sourcebook.answering.answer import REFUSALS, Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
@@ -83,6 +84,12 @@ def test_nothing_relevant_asks_no_model(base: Stages, chat: ChatServer) -> None:
     assert (answer.refused, answer.reason, answer.turns, answer.cost) == (True, "nothing_relevant", 0, 0.0)
     assert answer.text == REFUSALS["nothing_relevant"]
     assert chat.asked == []
+
+
+def used_by_answers(base: Stages) -> Usage:
+    base.knowledge.release()
+    (used,) = (each for each in base.knowledge.usage() if each.operation == "answer")
+    return used
 
 
 OF_POWER = "The batteries last fourteen months [1]."
@@ -188,6 +195,10 @@ def test_no_request_goes_beyond_a_limit(base: Stages, chat: ChatServer) -> None:
     chat.answer = quoting_once(chat)
     answer = base.knowledge.ask(QUESTION)
     assert answer.cost == pytest.approx(((answer.prompt_tokens or 0) + 2 * (answer.answer_tokens or 0)) / 1_000_000)
+    used = used_by_answers(base)
+    assert (used.texts, used.tokens, used.answer_tokens) == (1, answer.prompt_tokens, answer.answer_tokens)
+    assert used.cost == pytest.approx(answer.cost)
+    assert (used.collection, used.model, used.provider) == ("handbook", "reader", answer.provider)
     configure(base, chat, "max_cost: 0.01, prices: {input: 100, output: 2}")
     chat.script(Chat("Never."))
     assert (base.knowledge.ask(QUESTION).reason, chat.asked) == ("limit", [])
@@ -238,6 +249,8 @@ def test_a_stream_that_is_cut_after_its_first_sentence_is_no_answer(base: Stages
     with pytest.raises(ModelError, match="in the middle of an answer"):
         list(events)
     assert len(chat.asked) == 1
+    used = used_by_answers(base)
+    assert (used.texts, used.tokens, used.answer_tokens, used.cost) == (1, None, None, None), "nobody counted them"
 
 
 def test_a_server_that_does_not_stream(base: Stages, chat: ChatServer) -> None:

@@ -140,6 +140,19 @@ def test_exit_codes_and_lines(storage: Database, stages: Stages) -> None:
     assert CliRunner().invoke(app, [*arguments, "--max-silence", "soon"]).exit_code == 2
 
 
+def test_the_setting_of_dagsters_database_is_named(
+    storage: Database, stages: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is the one that is wrong; it may be another server than the knowledge base's."""
+    stages.configure()
+    for url in ("postgresql://nobody@127.0.0.1:1/dagster", "postgresql://u:a@b@c/x"):
+        monkeypatch.setenv("SOURCEBOOK_DAGSTER_DATABASE_URL", url)
+        told = CliRunner().invoke(app, ["--config", str(stages.root.parent / "sourcebook.yaml"), "status", "--check"])
+        assert told.exit_code == 1
+        assert told.output.startswith("CRITICAL: Dagster's database")
+        assert "correct SOURCEBOOK_DAGSTER_DATABASE_URL" in told.output
+
+
 def test_a_daemon_that_died_while_the_clock_was_ahead_is_noticed(storage: Database) -> None:
     """Its heartbeat is in the future until the clock has caught up; a daemon that lives overwrites it."""
     with storage.connection() as connection:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 import pytest
 from psycopg import sql
@@ -19,6 +20,7 @@ from tests.integration.mcp_client import Agent, over_http
 from tests.integration.stages import Stages
 
 NEW = "---\nsupersedes: ADR-0002\nrequires: [1, 3]\n---\n# Queues\n\nAs [the first](0001-rows.md) says, and RFC 9110.\n"
+BY_WORD: dict[str, Any] = {"mode": "keyword", "min_relevance": 0}
 Related = set[tuple[str, str, str | None]]
 
 
@@ -146,15 +148,26 @@ def test_every_face_answers_alike_and_a_key_sees_its_collections_alone(base: Sta
     number = base.knowledge.show(base.uri("adr/0004-queues.md")).item.document_id
     with serving(base.knowledge, requires_key=False) as client:
         assert ">Queues</a></p>" in client.get("/?q=cron&all=1").content.decode()
+        narrowed = client.get("/?q=cron&all=1&doctype=adr").content.decode()
+        assert ">Queues</a></p>" in narrowed
+        assert "<h2>Type</h2>" in narrowed
+        assert ">Queues</a></p>" not in client.get("/?q=cron&all=1&doctype=spec").content.decode()
         with RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}/") as remote:
             assert remote.related("0004-queues.md", dangling=True) == here
             assert remote.related("0004-queues.md", kinds="supersedes")[0].title == "Cron"
+            made = remote.context("queues", min_relevance=0, passages=1, expand=["references"], superseded="behind")
+            assert [(source.title, source.is_linked) for source in made.sources][:2] == [
+                ("Queues", False),
+                ("Rows", True),
+            ]
             with pytest.raises(QueryError, match="direction"):
                 remote.related("0004-queues.md", direction="up")  # type: ignore[arg-type]
 
         async def ask(agent: Agent) -> None:
             (found,) = (await agent.ask("find_related", document="0002-cron.md"))["related"]
             assert (found["kind"], found["direction"], found["title"]) == ("supersedes", "in", "Queues")
+            asked = {"question": "queues", "passages": 1, "min_relevance": 0, "expand": "references"}
+            assert "State is rows." in (await agent.ask("get_context", **asked))["text"]
             cut = await agent.ask("find_related", document="0004-queues.md", dangling=True, max_tokens=FEWEST_TOKENS)
             assert len(cut["related"]) + ("how_to_go_on" in cut) >= 1
 
@@ -177,6 +190,38 @@ def test_a_search_says_what_supersedes_and_puts_it_first(base: Stages) -> None:
     assert plain.linked == ()
     with pytest.raises(QueryError, match="expand"):
         base.search("queues", expand="likes")
+
+
+def test_a_context_follows_relations_within_a_share_of_its_budget(base: Stages) -> None:
+    """Of the search that finds one passage at a time, the linked document comes before those further behind."""
+    asked: dict[str, Any] = {"question": "Queues, as the first says", "min_relevance": 0, "passages": 1}
+    made = base.knowledge.context(**asked, expand="references")
+    assert [(source.title, source.is_linked) for source in made.sources][:2] == [("Queues", False), ("Rows", True)]
+    assert "State is rows." in made.text
+    wide = base.knowledge.context("Queues, as the first says", min_relevance=0, expand="references")
+    assert {source.title: source.is_linked for source in wide.sources} == dict.fromkeys(
+        ["Queues", "Rows", "Cron"], False
+    )
+    for filters in ({"paths": ["0004*"]}, {"documents": ["0004-queues.md"]}):
+        kept = base.knowledge.context(**asked, expand="references", filters=filters)
+        assert [source.title for source in kept.sources] == ["Queues"]
+    work = [f"Queues hold {each} pieces of work in turn, as the first says.\n" for each in range(400)]
+    base.write("adr/0004-queues.md", NEW + " ".join(work))
+    base.run()
+    full = base.knowledge.context(**asked | {"passages": 9}, expand="references", max_tokens=600)
+    assert {source.title for source in full.sources} == {"Queues", "Rows"}
+    assert 0.9 * full.budget <= full.tokens <= full.budget
+    with pytest.raises(QueryError, match="expand"):
+        base.knowledge.context("queues", expand=5)  # type: ignore[arg-type]
+
+
+def test_a_context_puts_superseded_documents_behind(base: Stages) -> None:
+    base.write("adr/0002-cron.md", "# Cron\n\nWork of the queues is done by cron, cron and cron, for queues.\n")
+    base.run()
+    for superseded, first in (("shown", "Cron"), ("behind", "Queues")):
+        made = base.knowledge.context("queues cron", **BY_WORD, superseded=superseded)
+        assert made.sources[0].title == first
+        assert len(made.sources) == 2
 
 
 def test_titles_and_targets_are_redacted_where_the_collection_asks_for_it(base: Stages) -> None:

@@ -39,7 +39,7 @@ def test_a_request_is_claimed_followed_and_ended(asked: Connection) -> None:
     assert (claimed.id, claimed.state, claimed.worker) == (request.id, "running", "host:1")
     assert claim_work(asked, worker="host:2") is None
 
-    assert record_progress(asked, request.id, "documents", 3, 10, 1)
+    assert record_progress(asked, request.id, "documents", 3, 10, 1) is False
     found = find_work(asked, request.id)
     assert found is not None
     assert (found.stage, found.done, found.total, found.failed) == ("documents", 3, 10, 1)
@@ -50,7 +50,7 @@ def test_a_request_is_claimed_followed_and_ended(asked: Connection) -> None:
     assert found is not None
     assert found.has_ended
     assert found.ended_at is not None
-    assert not record_progress(asked, request.id, "documents", 4, 10, 1)
+    assert record_progress(asked, request.id, "documents", 4, 10, 1) is None
 
 
 def test_the_same_idempotency_key_is_the_same_request(asked: Connection) -> None:
@@ -72,11 +72,11 @@ def test_a_waiting_request_is_cancelled_at_once_and_a_running_one_by_its_worker(
 
     running = ask_for_work(asked, "papers", asked_by="key web")
     claim_work(asked, worker="host:1")
-    assert record_progress(asked, running.id, "documents", 0, 2, 0)
+    assert record_progress(asked, running.id, "documents", 0, 2, 0) is False
     stopping = cancel_work(asked, running.id, actor="key app")
     assert stopping is not None
     assert (stopping.state, stopping.cancel_asked) == ("running", True)
-    assert not record_progress(asked, running.id, "documents", 1, 2, 0)
+    assert record_progress(asked, running.id, "documents", 1, 2, 0) is True
     end_work(asked, running.id, "cancelled")
     over = cancel_work(asked, running.id, actor="key app")
     assert over is not None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourcebook.cli.commands.search import Mode, SearchStrategy
+from sourcebook.cli.commands.search import Mode, SearchStrategy, Superseded
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, Unredacted, as_text
 from sourcebook.cli.output import print_json, without_controls
@@ -114,6 +114,21 @@ def context(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
+    superseded: Annotated[
+        Superseded,
+        typer.Option(
+            "--superseded", help="behind: put documents behind those that supersede them.", rich_help_panel=_SEARCH
+        ),
+    ] = Superseded.shown,
+    expand: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--expand",
+            metavar="KIND",
+            help="Add passages of the documents that the best ones lead to, by relations such as references.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
     unredacted: Unredacted = False,
     as_json: Json = False,
 ) -> None:
@@ -143,6 +158,8 @@ def context(
         "generation": generation or None,
         "min_relevance": min_relevance,
         "unredacted": unredacted,
+        "superseded": superseded.value,
+        "expand": [as_text(kind) for kind in expand or ()],
     }
     ContextRequest.checked(*asked, **options)  # reports errors before anything is opened
     opened = CommandContext.of(ctx)

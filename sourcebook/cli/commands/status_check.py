@@ -1,5 +1,6 @@
 """`sourcebook status --check`: one line for each finding, and an exit code for monitors."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -65,13 +66,18 @@ def _findings(context: CommandContext, thresholds: "Thresholds") -> "list[Findin
     from sourcebook.admin.dagster_state import read_dagster_state
     from sourcebook.admin.health import Finding, daemon_findings, ledger_findings
     from sourcebook.database.connecting import open_connection
-    from sourcebook.database.failures import typed_errors
+    from sourcebook.database.failures import failures_of_dagster, typed_errors
 
     if context.is_empty():
         return list(daemon_findings(None, thresholds))
     try:
         with context.open_database() as database:
-            with open_connection(psycopg.Connection, database.dagster_url()) as storage, typed_errors():
+            has_own = database.location.dagster_url is not None
+            with (
+                failures_of_dagster() if has_own else nullcontext(),
+                open_connection(psycopg.Connection, database.dagster_url()) as storage,
+                typed_errors(),
+            ):
                 findings = [*daemon_findings(read_dagster_state(storage), thresholds)]
             with database.connection() as connection:
                 path = context.configuration_path

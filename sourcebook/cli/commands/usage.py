@@ -31,6 +31,8 @@ NUMBERS: Final = (
     Column("seconds", "right", leaves=1),
     Column("cost in $", "right"),
 )
+OF_ANSWERS: Final = Column("tokens written", "right")
+"""Column that is shown where a language model answered."""
 OF_SOUND: Final = (Column("s of sound", "right"), Column("processor s", "right", leaves=3))
 """Columns that are shown where recordings were transcribed."""
 
@@ -56,8 +58,8 @@ def usage(
     """Show what models were used for: texts and recordings, from the cache, tokens, seconds and cost.
 
     Models of this machine have the provider `local` and cost nothing. Other costs go by the list of the package
-    genai-prices, or by the prices that a collection sets (`usage.prices`, US dollars per million tokens). What nobody
-    knows is `?`, and `null` with `--json`: never 0.
+    genai-prices, or by the prices that a collection sets (`usage.prices`, and `answering.prices` of answers, in US
+    dollars per million tokens). What nobody knows is `?`, and `null` with `--json`: never 0.
 
     **Examples:**
 
@@ -86,18 +88,23 @@ def usage(
 
 def _show(found: "list[Usage]", total: "Usage", names: list[str]) -> None:
     has_sound = any(each.sound_seconds for each in found)
-    columns = (*NUMBERS, *OF_SOUND) if has_sound else NUMBERS
-    rows = [Row((*(str(getattr(each, name)) for name in names), *_numbers(each)[: len(columns)])) for each in found]
+    has_answers = any(each.answer_tokens != 0 for each in found)
+    columns = (*NUMBERS, *(OF_SOUND if has_sound else ()), *([OF_ANSWERS] if has_answers else []))
+
+    def numbers_of(each: "Usage") -> tuple[str, ...]:
+        every = zip((*NUMBERS, *OF_SOUND, OF_ANSWERS), _numbers(each), strict=True)
+        return tuple(number for column, number in every if column in columns)
+
+    rows = [Row((*(str(getattr(each, name)) for name in names), *numbers_of(each))) for each in found]
     if len(found) > 1:
         labels = ["all", *("" for _ in names[1:])]
-        numbers = _numbers(total)[: len(columns)]
-        rows.append(Row((*labels, *numbers), dict.fromkeys(range(len(labels) + len(columns)), "bold")))
+        rows.append(Row((*labels, *numbers_of(total)), dict.fromkeys(range(len(labels) + len(columns)), "bold")))
     show_table((*(Column(name) for name in names), *columns), rows)
     if total.cost is None:
         from sourcebook.embedding.prices import has_list
         from sourcebook.installation import install_command
 
-        remedy = "set  usage.prices  of the collection"
+        remedy = "set  usage.prices  of the collection (answering.prices of answers)"
         if not has_list():
             remedy += f", or install the list of prices:  {install_command('prices')}"
         say(f"?: the price or the number of tokens is not known; for the price, {remedy}")
@@ -112,6 +119,7 @@ def _numbers(each: "Usage") -> tuple[str, ...]:
         dollars(each.cost),
         f"{each.sound_seconds:,.1f}",
         "?" if each.processor_seconds is None else f"{each.processor_seconds:,.1f}",
+        "?" if each.answer_tokens is None else f"{each.answer_tokens:,}",
     )
 
 

@@ -22,12 +22,19 @@ from sourcebook.server.visibility import seen_collections
 router = APIRouter(include_in_schema=False)
 A_PAGE: Final = 10
 """Results of a page."""
-_FILTERS: Final = {"kind": "kinds", "language": "languages", "tag": "tags_any", "type": "media_types"}
+_FILTERS: Final = {
+    "kind": "kinds",
+    "doctype": "types",
+    "type": "media_types",
+    "language": "languages",
+    "tag": "tags_any",
+}
 """Name of the filter of a search by parameter of the page."""
 _FACETS: Final = {
     "collection": ("collection", "Collection"),
     "kind": ("kind", "Kind"),
-    "type": ("media_type", "Type"),
+    "doctype": ("type", "Type"),
+    "type": ("media_type", "Format"),
     "language": ("language", "Language"),
     "tag": ("tag", "Tag"),
 }
@@ -68,6 +75,7 @@ def show_search(
     language: _Values = None,
     tag: _Values = None,
     type: _Values = None,  # noqa: A002 - the name of the parameter in the address
+    doctype: _Values = None,
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
     explain: bool = False,
     everything: Annotated[bool, Query(alias="all")] = False,
@@ -75,7 +83,9 @@ def show_search(
     """Show the results of a query; to a script that asks while somebody types, the results alone."""
     with knowledge.database.connection() as connection:
         known = visitor.seen(collection_names(connection))
-    chosen = {"collection": collection, "kind": kind, "language": language, "tag": tag, "type": type}
+    chosen = {
+        "collection": collection, "kind": kind, "doctype": doctype, "type": type, "language": language, "tag": tag
+    }  # fmt: skip
     filters = {name: [value.strip() for value in values or [] if value.strip()] for name, values in chosen.items()}
     asked: dict[str, Any] = {"q": q, **filters, "all": "1" if everything else "", "explain": "1" if explain else ""}
     is_typed = is_partial(request)

@@ -7,9 +7,9 @@ from typing import Final
 _FRONT_MATTER: Final = re.compile(r"\A(---|\+\+\+)[ \t]*\n.{0,65536}?^(?:\1|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
 _NO_PROSE: Final = re.compile(
     r"""
-    ^[ \t>]*(?:[-*+][ ]+|\d{1,9}[.)][ ]+)?(?P<fence>`{3,}(?!`)|~{3,}(?!~))[^\n]*\n
+    ^[ \t>]*(?:[-*+][ ]+|\d{1,9}[.)][ ]+)?(?P<fence>`{3,}+(?![^`\n]*`)|~{3,}+)[^\n]*\n
         (?:.*?^[ \t>]*(?P=fence)[`~]*[ \t]*$|.*\Z)
-    |(?<![`\\])(?P<ticks>`{1,2})(?!`)[^`]{1,1000}(?P=ticks)(?!`)
+    |(?<![`\\])(?P<ticks>`{1,5})(?!`)[^`]{1,1000}(?P=ticks)(?!`)
     |<!--(?:(?!<!--).){0,5000}?-->
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,

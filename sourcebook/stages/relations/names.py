@@ -34,7 +34,7 @@ _ID_FIELDS: Final = ("id", "identifier")
 
 def normal_name(text: str) -> str:
     """Return the normal form of a name: `ADR 0004`, `adr-4` and `adr_0004.md` are one."""
-    name = unicodedata.normalize("NFKC", text).casefold().strip()
+    name = unicodedata.normalize("NFKC", _storable(text)).casefold().strip()
     name = _SEPARATORS.sub("-", _EXTENSION.sub("", name)).strip("-")
     numbered = _NUMBERED.fullmatch(name)
     return _short(f"{numbered[1]}-{numbered[2]}" if numbered else name)
@@ -49,9 +49,9 @@ def normal_uri(uri: str) -> tuple[str, str]:
     if is_web:
         path, _, query = path.partition("?")
         path = "https://" + path.partition("://")[2]
-    exact = unicodedata.normalize("NFC", unquote(path)).casefold().rstrip("/")
+    exact = unicodedata.normalize("NFC", _storable(unquote(path))).casefold().rstrip("/")
     stem = _INDEX.sub("", _EXTENSION.sub("", exact)) if root else _EXTENSION.sub("", exact)
-    tail = f"?{query}" if query else ""
+    tail = f"?{_storable(query)}" if query else ""
     return _short(stem + tail), _short(exact + tail)
 
 
@@ -134,6 +134,11 @@ def _walked(folder: str, path: str) -> str:
         elif part not in {"", "."}:
             parts.append(part)
     return "/".join(parts)
+
+
+def _storable(text: str) -> str:
+    """Return a text without NUL and half characters, which `%00` in a link makes and PostgreSQL cannot hold."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _short(name: str) -> str:

@@ -26,6 +26,10 @@ _LINK: Final = re.compile(r"\[[^\]\n]{0,500}\]\(<?([^\s()<>]{1,2000})>?\)")
 _PATH: Final = re.compile(
     r"[a-z][a-z0-9+.-]*://|\.{0,2}/|[^\s]*/[^\s]*$|[^\s/]+\.(?:md|mdx|markdown|rst|html?|adoc|txt)(?:#|$)"
 )
+_LEADING_ID: Final = re.compile(r"[A-Za-z]{2,10}[- #]?0*\d{1,6}(?=\s*(?:[:(–—]|\s-\s))")
+"""Id with the title behind it, such as `ADR-0002: Cron`."""
+_DEEPEST: Final = 4
+"""Lists within lists that are looked into: YAML reads `[[Name]]` without quotation marks as one."""
 _NOTHING: Final = frozenset({"", "none", "n/a", "null", "-", "~", "tbd"})
 
 
@@ -95,8 +99,14 @@ def _of_fields(document: WritingDocument, series: str | None, fields: Mapping[st
                 for link in links:
                     yield _to_uri(kind, link, joined(document.uri, link, document.root), "field")
                 continue
-            name = text.removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
-            if _PATH.match(name.lower()):
+            if wiki := list(wiki_targets(text)):
+                for name in wiki:
+                    yield _to_name(kind, text, name.rpartition("/")[2], "field")
+                continue
+            name = text.strip()
+            if own := _LEADING_ID.match(name):
+                yield _to_name(kind, text, own[0], "field")
+            elif _PATH.match(name.lower()):
                 yield _to_uri(kind, text, joined(document.uri, name, document.root), "field")
             elif number := _NUMBER.fullmatch(name):
                 yield _to_name(kind, text, f"{series}-{number[1]}" if series else name, "field")
@@ -104,9 +114,11 @@ def _of_fields(document: WritingDocument, series: str | None, fields: Mapping[st
                 yield _to_name(kind, text, name, "field")
 
 
-def _values(value: Any) -> Iterator[str]:
+def _values(value: Any, depth: int = 0) -> Iterator[str]:
     """Yield the texts of a field: a list, a line with commas, a line of numbers, or one value."""
     for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, list) and depth < _DEEPEST:
+            yield from _values(part, depth + 1)
         if isinstance(part, bool) or not isinstance(part, str | int):
             continue
         for text in _LIST.split(str(part).strip()):

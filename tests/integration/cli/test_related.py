@@ -6,7 +6,8 @@ from tests.integration.cli.command import Ingest, run
 
 
 def test_relations_are_listed_from_both_ends(here: Path, ingest: Ingest) -> None:
-    (here / "docs" / "sails.md").write_text("---\nsupersedes: battery\n---\n# Sails\n\nSee [the anchor](anchor.md).\n")
+    head = "---\nsupersedes: battery\ntype: plan\n---\n"
+    (here / "docs" / "sails.md").write_text(f"{head}# Sails\n\nSee [the anchor](anchor.md).\n")
     ingest(here / "sourcebook.yaml")
     assert "superseded by" in run("related", "battery.md").out
     found = run("related", "sails.md", "--kind", "supersedes", "--direction", "out", "--json").json["related"]
@@ -15,6 +16,10 @@ def test_relations_are_listed_from_both_ends(here: Path, ingest: Ingest) -> None
     ]
     assert "anchor.md" not in run("related", "sails.md").out
     assert "not here" in run("related", "sails.md", "--dangling", "-n", "5", "-c", "boat").out
+    (asked,) = run("ingest", "--type", "plan", "--ask", "--json").json["requests"]
+    assert [Path(uri).name for uri in asked["arguments"]["documents"]] == ["sails.md"]
+    refused = run("ingest", "--type", "spec", "-c", "boat")
+    assert (refused.code, "no document of the type spec in boat" in refused.err) == (2, True)
     assert run("related", "nowhere.md").code == 2
     assert run("related", "sails.md", "-n", "0").code == 2
 

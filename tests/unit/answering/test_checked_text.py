@@ -63,6 +63,8 @@ def checked(text: str, size: int = 5) -> tuple[str, CheckedText]:
         ("The batteries last fourteen months [1]. <img src='//evil.example/i.png'>", "… [1]. "),
         ("The batteries last fourteen months [1]. javascript:alert(1)", "… [1]. [link removed])"),
         ("The batteries last fourteen months [1].\n[x]: http://evil.example", "… [1].\n"),
+        ("The batteries last fourteen months [1] or//evil.example.", "… [1] or[link removed]."),
+        ("The batteries last fourteen months [1]: file:///power.md.", None),
         ("Sure! The batteries last fourteen months [1].", None),
         ("Sure! They last for ever [1].", ""),
     ],

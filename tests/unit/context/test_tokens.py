@@ -49,3 +49,12 @@ def test_a_folder_is_not_read_for_someone_else(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(QueryError, match="no tokenizer of that name"):
         token_counter(str(tmp_path), may_load=False)
+
+
+@pytest.mark.parametrize("text", [TEXT + " ", "x", "漢字", "é\n"])
+def test_texts_of_any_length_are_counted_without_a_token_too_few(text: str) -> None:
+    """bpe-openai refuses a million characters, and 200,000 tokens."""
+    bpe_openai = pytest.importorskip("bpe_openai", reason="bpe-openai is not installed (the extra context)")
+    times = 1_200_000 // len(text)
+    tenth = len(bpe_openai.get_encoding("o200k_base").encode_ordinary(text * (times // 10)))
+    assert 10 * tenth - 10 <= token_counter("o200k_base").count(text * (times // 10 * 10)) <= 10 * tenth + 40

@@ -1,5 +1,6 @@
 """The order of superseded documents, without a database."""
 
+import random
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,8 +26,24 @@ def test_a_superseded_document_stands_directly_behind_its_successor(monkeypatch:
     assert order(monkeypatch, [1, 2], {1: {9}}) == [1, 2]
 
 
-def test_a_chain_stands_in_its_order_of_ranks_behind_the_best_successor(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert order(monkeypatch, [1, 2, 3, 4], {1: {2}, 2: {3}}) == [3, 1, 2, 4]
+def test_a_chain_stands_with_its_newest_document_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert order(monkeypatch, [1, 2, 3, 4], {1: {2}, 2: {3}}) == [3, 2, 1, 4]
+    assert order(monkeypatch, [2, 1, 2, 4, 3, 1], {1: {2}, 2: {3}}) == [4, 3, 2, 2, 1, 1]
+
+
+def test_a_document_stands_behind_all_that_supersede_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert order(monkeypatch, [1, 2, 4, 3], {1: {2, 4}, 2: {3}}) == [4, 3, 2, 1]
+
+
+def test_whatever_the_chains_no_document_stands_before_its_successor(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(5)
+    for _ in range(300):
+        documents = [draw.randrange(8) for _ in range(14)]
+        successors = {old: {new for new in range(old + 1, 8) if draw.random() < 0.3} for old in range(8)}
+        found = order(monkeypatch, documents, successors)
+        assert sorted(found) == sorted(documents)
+        for old, later in successors.items():
+            assert all(found.index(old) > found.index(new) for new in later if {old, new} <= set(found))
 
 
 def test_documents_of_a_circle_stay(monkeypatch: pytest.MonkeyPatch) -> None:

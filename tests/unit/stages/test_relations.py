@@ -38,6 +38,29 @@ def test_a_name_has_one_normal_form(text: str, name: str) -> None:
     assert len(normal_name(text)) <= 400
 
 
+def test_fields_name_their_targets_as_people_write_them() -> None:
+    """Wiki links, also unquoted ones that YAML reads as lists, and ids with a title behind them."""
+    old = {("supersedes", False, "adr-2")}
+    for written in ([["ADR-0002"]], "[[ADR-0002]]", "[[log/ADR-0002#Part|x]]", "ADR-0002: Cron", "ADR-2 (Cron)"):
+        assert found("", supersedes=written) == old, written
+    assert found("", supersedes="[[ADR-2]], [[ADR-3|three]]") == {*old, ("supersedes", False, "adr-3")}
+
+
+def test_no_name_holds_what_the_database_cannot() -> None:
+    """One link with %00 must not stop the ingest of its collection."""
+    relations = found("[a](%00.md) [b](x%ED%A0%80.md) [[c\0]] [d](http://e.org/?q=\0)", supersedes="a\0b")
+    names = [name.name for name in names_of("https://e.org/%00/a%00", "t\0", {"slug": "\0s"})]
+    assert len(relations) == 5
+    assert not any("\0" in text for text in [*(target for *_, target in relations), *names])
+
+
+def test_code_within_a_line_opens_no_block() -> None:
+    assert found("```[[a]]``` and [[b]]\n\n`` [[c]] `` [[d]]") == {
+        ("references", False, "b"),
+        ("references", False, "d"),
+    }
+
+
 def test_links_meet_documents_whatever_their_ending() -> None:
     guide = normal_uri("file:///base/docs/Guide%20one.md")[0]
     for link in ("Guide%20one.md", "./guide one.html#top", "../docs/Guide one/", "/docs/Guide one"):
