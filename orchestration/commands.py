@@ -66,6 +66,13 @@ def ingest(
     requests: Annotated[
         bool, typer.Option("--requests", help="Do the work that was asked for, until no request waits.")
     ] = False,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", min=1, max=64, help="Processes that bring the shards of a collection up to date at once."
+        ),
+    ] = 1,
+    shards: Annotated[list[str] | None, typer.Option("--shard", hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Bring collections up to date with their sources: list, crawl, parse, chunk, embed, publish.
@@ -84,6 +91,7 @@ def ingest(
     """
     from sourcebook.cli.sources import named_collections
     from sourcebook.model.selection import Selection
+    from sourcebook.model.shard import Shard
 
     context = CommandContext.of(ctx)
     if requests:
@@ -107,6 +115,8 @@ def ingest(
             as_json=as_json,
             records_beside=True,
             strict=strict or only_failed,
+            workers=workers,
+            shards=[shard for _, shard in map(Shard.of_key, shards or ()) if shard is not None],
         )
 
 

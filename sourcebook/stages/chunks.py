@@ -27,6 +27,7 @@ from sourcebook.chunking.generated_index import is_generated_index
 from sourcebook.chunking.token_counter import token_counter
 from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.database.batches import batched_by_size
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.indexing.mending import prove
@@ -68,13 +69,16 @@ def prepare_chunks(
         ModelError: the tokenizer of the embedding model cannot be found.
     """
     report = StageReport()
-    damaged = prove(
-        connection, generation, thorough=selection.thorough, deep=selection.deep, settles=not selection.is_partial
-    )
+    with in_turn(connection, selection.shard, "proof"):
+        damaged = prove(
+            connection, generation, thorough=selection.thorough, deep=selection.deep, settles=not selection.is_partial
+        )
     if damaged:
         report.count("damaged", damaged)
     tokenizer = token_counter(generation.embedding_settings)
-    changed = changed_documents(connection, generation, thorough=selection.thorough or selection.force)
+    changed = changed_documents(
+        connection, generation, thorough=selection.thorough or selection.force, shard=selection.shard
+    )
     stale = connection.execute(
         queries["unprepared_documents"],
         {

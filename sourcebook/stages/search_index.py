@@ -17,9 +17,10 @@ are published outside it, where searches compare them exactly, and the stage `in
 import logging
 from collections.abc import Sequence
 
-from psycopg import Connection, sql
+from psycopg import Connection, errors, sql
 
 from sourcebook.database.batches import batched
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.indexing.first_entries import count_statistics, is_unused
 from sourcebook.indexing.generations import other_generations
@@ -27,6 +28,7 @@ from sourcebook.indexing.indexes import has_vector_index, maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.model.shard import Shard
 from sourcebook.model.work import publishing_work
 from sourcebook.stages.changes import changed_documents, documents_version, settle_documents
 from sourcebook.stages.observed_stage import observed_stage
@@ -38,13 +40,20 @@ BATCH = 64
 FIRST_BATCH = 1_000
 """Documents per statement where a generation that nobody searches gets its first entries."""
 
+_MOST_DEADLOCKS = 5
+"""Attempts at one transaction: publishers take rows in one order, and others may not."""
 _Waiting = tuple[int, bool, bool]
 """A document, whether it has new chunks, and whether its title or language is another one than published."""
 
 
 @observed_stage("search_index")
 def publish(
-    connection: Connection, generation: Generation, progress: Progress = silent, *, thorough: bool = False
+    connection: Connection,
+    generation: Generation,
+    progress: Progress = silent,
+    *,
+    thorough: bool = False,
+    shard: Shard | None = None,
 ) -> StageReport:
     """Publish the ready documents of a generation and withdraw removed ones; the report counts entries.
 
@@ -53,16 +62,21 @@ def publish(
         generation: the generation to publish in.
         progress: called with (done, total) documents.
         thorough: whether to look at every document, not only at changed ones.
+        shard: the shard whose documents are published, beside workers that publish those of others; None: every shard.
+            The first documents of a generation that nobody searches are left to the end of the last shard.
     """
     report = StageReport()
-    changed = changed_documents(connection, generation, thorough=thorough)
+    changed = changed_documents(connection, generation, thorough=thorough, shard=shard)
     scope = {"generation": generation.id, "model": generation.model, "changed": changed.ids}
     if generation.is_active:  # so that no removed document returns with an earlier generation
         for other in other_generations(connection, generation.collection, generation):
             withdraw(connection, other, changed.ids)
     report.removed = withdraw(connection, generation, changed.ids)
     waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
-    if len(waiting) > BATCH and not generation.is_active and is_unused(connection, generation):
+    is_first = not generation.is_active and is_unused(connection, generation)
+    if is_first and shard is not None:
+        return report.finish(documents_version(connection, generation, generation.model))
+    if len(waiting) > BATCH and is_first:
         _publish_first(connection, generation, waiting, report, progress)
     else:
         _publish_in_turn(connection, generation, waiting, report, progress)
@@ -71,10 +85,12 @@ def publish(
     report.unchanged = after - report.added - report.changed
     if waiting or report.removed:
         report.count("documents", len(waiting))
-        maintain_indexes(connection, generation, entries=after, moved=report.added + report.changed + report.removed)
-    if thorough:
+        with in_turn(connection, shard, "indexes"):
+            moved = report.added + report.changed + report.removed
+            maintain_indexes(connection, generation, entries=after, moved=moved)
+    if thorough and shard is None:
         connection.execute(queries["recount_texts"], {"generation": generation.id})
-    unpublished = settle_documents(connection, generation, changed)
+    unpublished = settle_documents(connection, generation, changed, shard)
     version = documents_version(connection, generation, generation.model, *unpublished.values())
     return report.finish(version)
 
@@ -102,7 +118,7 @@ def _publish_in_turn(
     in_graph = len(waiting) > BATCH or not has_vector_index(connection, generation)
     done = 0
     for batch in batched(waiting, BATCH):
-        _publish(connection, generation, batch, report, in_graph=in_graph)
+        _publish_again(connection, generation, batch, report, in_graph=in_graph)
         _log.debug("published %d documents", len(batch), extra={"documents": [number for number, *_ in batch]})
         done += len(batch)
         progress(done, len(waiting))
@@ -128,6 +144,23 @@ def _publish_first(
             done += len(batch)
             progress(done, len(waiting))
         count_statistics(connection, generation)
+
+
+def _publish_again(
+    connection: Connection, generation: Generation, batch: Sequence[_Waiting], report: StageReport, *, in_graph: bool
+) -> None:
+    """Publish a batch, again where PostgreSQL ended its transaction so that another one could go on."""
+    for left in reversed(range(_MOST_DEADLOCKS)):
+        counts = (report.added, report.changed, report.removed)
+        try:
+            _publish(connection, generation, batch, report, in_graph=in_graph)
+        except (errors.DeadlockDetected, errors.SerializationFailure):
+            if not left:
+                raise
+            report.added, report.changed, report.removed = counts
+            _log.info("publishing %d documents again after a deadlock", len(batch))
+        else:
+            return
 
 
 def _publish(

@@ -69,6 +69,9 @@ ORDER BY document.uri;
 WITH behind AS (
     UPDATE generation SET prepared_with = NULL
     WHERE collection = %(collection)s AND id <> %(generation)s AND prepared_with IS NOT NULL
+), shards_behind AS (
+    DELETE FROM shard_preparation prepared USING generation other
+    WHERE other.id = prepared.generation_id AND other.collection = %(collection)s AND other.id <> %(generation)s
 )
 DELETE FROM changed_document
 WHERE id = ANY(%(marks)s) AND NOT document_id = ANY(%(unsettled)s);

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 
 from psycopg import Connection
 
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.files.reading import name_as_title
@@ -58,8 +59,12 @@ def update_documents(
     """
     report = StageReport()
     selection = heightened(selection, find_suspicion(connection, collection))
-    if selection.thorough and (damaged := mend_contents(connection, collection)):
-        report.count("damaged", damaged)
+    shard = selection.shard
+    if selection.thorough:
+        with in_turn(connection, shard, "proof"):
+            damaged = mend_contents(connection, collection)
+        if damaged:
+            report.count("damaged", damaged)
     settings = parsing_settings(connection, collection)
     identities = parser_identities(settings)
     returned, changed = _settle(connection, collection, report, identities, selection)
@@ -67,7 +72,7 @@ def update_documents(
     done = 0
     with (
         nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers,
-        processing(connection, collection, "documents") as marks,
+        processing(connection, collection, "documents", shares=shard is not None) as marks,
     ):
         maker = DocumentMaker(
             connection,
@@ -92,13 +97,15 @@ def update_documents(
         for number in maker.make(stale, returned=returned):
             done += number
             progress(done, len(containers) + len(stale), report.failed)
-    if changed.uris is None:
-        connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
-    update_relations(connection, collection, thorough=selection.thorough)
+    if changed.is_whole:
+        with in_turn(connection, shard, "pages"):
+            connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page_identity()})
+    with in_turn(connection, shard, "relations"):
+        update_relations(connection, collection, thorough=selection.thorough)
     if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):
-        settle_items(connection, collection, changed)
-    live, version = kept_count(connection, collection, "documents", recount=selection.thorough)
-    kept_count(connection, collection, "removed", recount=selection.thorough)
+        settle_items(connection, collection, changed, shard)
+    live, version = kept_count(connection, collection, "documents", recount=selection.thorough, shard=shard)
+    kept_count(connection, collection, "removed", recount=selection.thorough, shard=shard)
     report.unchanged = max(live - report.added - report.changed - report.failed, 0)
     refresh_statistics(connection, queries["analyze_documents"], report)
     return report.finish(version)
@@ -111,7 +118,7 @@ def _leaves_nothing(
 
     Otherwise every mark stays: an attachment is found through the mark of its message.
     """
-    is_marked = changed.uris is not None and bool(changed.marks)
+    is_marked = not changed.is_whole and bool(changed.marks)
     return is_marked and not any(count_unsettled_items(connection, collection, identities, changed))
 
 
