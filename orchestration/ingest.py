@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
     from sourcebook.embedding.embedder_pool import EmbedderPool
 
+__all__ = ["ASSETS", "IngestError", "IngestEvents", "IngestedCollection", "ingest"]
+
 _SECONDS_FOR_LEFTOVERS = 30.0
 """Seconds to wait for the record of runs that an earlier command has left."""
 _log = logging.getLogger("sourcebook.ingest")

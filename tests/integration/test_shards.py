@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,28 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from orchestration.definitions import defs
 from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from orchestration.instance import STORAGE_VARIABLE
+from orchestration.partitions import COLLECTIONS
+from resources.knowledge import Knowledge
+from sensors.collections import collections_sensor
 from sourcebook.admin.pending import find_pending
 from sourcebook.config.loading import load_configuration
+from sourcebook.database.lock import (
+    collection_lock,
+    end_shard_work,
+    is_at_rest,
+    is_locked,
+    is_shard_locked,
+    shard_lock,
+)
+from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.model.shard import bucket_of, shards_of
+from sourcebook.model.shard import Shard, bucket_of, shards_of
 from tests.integration.stages import Stages
 from tests.unit.parsing.archives.archive_writer import zipped
+from tests.waiting import wait_until
 
 SHARDS = shards_of("handbook", 3)
 
@@ -76,3 +91,96 @@ def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstanc
         assert not find_pending(connection, "handbook", replace(EVERYTHING, thorough=True)).work
     run(sharded, replace(EVERYTHING, thorough=True, force=True))
     sharded.assert_sound()
+
+
+def test_another_number_of_shards_loses_nothing(sharded: Stages, instance: dg.DagsterInstance, tmp_path: Path) -> None:
+    """A run of a former number is told in one sentence; partitions follow; what it left is done by the new shards."""
+    assert run(sharded, shards=SHARDS[:1]).failed_items == 0
+    assert 0 < sharded.rows("SELECT count(*) FROM document")[0]["count"] < 15
+    cut(sharded, 2)
+    instance.add_dynamic_partitions(COLLECTIONS, ["handbook:3of3"])
+    file = str(sharded.root.parent / "sourcebook.yaml")
+    result = defs.resolve_job_def("ingest").execute_in_process(
+        instance=instance,
+        partition_key="handbook:3of3",
+        raise_on_error=False,
+        asset_selection=[dg.AssetKey("raw_files")],
+        resources={"knowledge": Knowledge(config_path=file)},
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        tags={"dagster/max_retries": "0"},
+    )
+    told = [event.event_specific_data.error for event in result.all_events if event.is_failure]  # type: ignore[union-attr]
+    assert "its partitions are handbook:1of2 to handbook:2of2; start the run for these" in str(told)
+    with dg.build_sensor_context(instance, resources={"knowledge": Knowledge(config_path=file)}) as context:
+        followed = collections_sensor(context)
+    assert isinstance(followed, dg.SensorResult)
+    asked = [sorted(request.partition_keys) for request in followed.dynamic_partitions_requests or ()]
+    assert asked == [["handbook:1of2", "handbook:2of2"], ["handbook", "handbook:1of3", "handbook:3of3"]]
+    assert run(sharded, workers=2).assets["documents"]["failed"] == 0
+    sharded.assert_sound()
+    assert sharded.rows("SELECT count(*) FROM document WHERE removed_at IS NULL") == [{"count": 15}]
+    cut(sharded, 1)
+    sharded.write("notes/99.md", "# Note 99\n\nThe word99 is here.\n")
+    run(sharded)
+    sharded.assert_sound()
+    assert sharded.found("word99") == {"99.md"}
+
+
+def test_a_worker_without_the_folder_removes_nothing(stages: Stages) -> None:
+    """Its files are not listed, never gone, and its error stays although the worker of another shard lists them."""
+    for number in range(12):
+        stages.write(f"{number}.md", f"# Note {number}\n")
+    cut(stages, 2)
+    one, two = (replace(EVERYTHING, shard=shard) for shard in shards_of("handbook", 2))
+    assert 0 < stages.raw_files(one).added < 12
+    stages.raw_files(two)
+    away = stages.root.rename(stages.root.with_name("unmounted"))
+    assert (stages.raw_files(two).failed, stages.raw_files(two).removed) == (1, 0)
+    away.rename(stages.root)
+    assert stages.raw_files(one).failed == 0
+    error = "SELECT listing_error IS NULL AS listed FROM source"
+    assert stages.rows(error) == [{"listed": False}]
+    with stages.connection() as connection:
+        assert not find_pending(connection, "handbook", replace(one)).newly_unlisted
+        assert find_pending(connection, "handbook", two).newly_unlisted
+    for name in ("1.md", "2.md", "3.md", "4.md"):
+        (stages.root / name).unlink()
+    gone = stages.raw_files(one).removed
+    assert stages.rows(error) == [{"listed": False}]
+    assert gone + stages.raw_files(two).removed == 4
+    assert stages.rows(error) == [{"listed": True}]
+
+
+def test_shards_work_beside_each_other_and_give_way(stages: Stages) -> None:
+    """Shards exclude themselves, shards of another number, and the whole collection, which is let in first."""
+    cut(stages, 2)
+    database, (one, two) = stages.database, shards_of("handbook", 2)
+    order: list[str] = []
+
+    def whole() -> None:
+        with collection_lock(database, "handbook", waiting=lambda: order.append("whole waits")):
+            order.append("whole")
+
+    def second() -> None:
+        with shard_lock(database, two, waiting=lambda: order.append("second waits")):
+            order.append("second")
+
+    with shard_lock(database, one), stages.connection() as connection:
+        with shard_lock(database, two):
+            assert is_shard_locked(connection, two)
+            assert not is_at_rest(connection, "handbook")
+            assert not end_shard_work(connection, two) or not is_at_rest(connection, "handbook")
+        assert not is_shard_locked(connection, two)
+        assert is_locked(connection, "handbook")
+        threads = [threading.Thread(target=whole), threading.Thread(target=second)]
+        threads[0].start()
+        wait_until(lambda: "whole waits" in order, what="the whole collection waits")
+        threads[1].start()
+        wait_until(lambda: "second waits" in order, what="the second shard waits")
+    for thread in threads:
+        thread.join(60)
+    assert order == ["whole waits", "second waits", "whole", "second"]
+    with pytest.raises(ConfigurationError, match="whose setting `shards` is 2"):
+        shard_lock(database, Shard("handbook", 1, 4)).__enter__()
+    with stages.connection() as connection:
+        assert not is_locked(connection, "handbook")
