@@ -72,7 +72,10 @@ def ingest(
             "--workers", min=1, max=64, help="Processes that bring the shards of a collection up to date at once."
         ),
     ] = 1,
-    shards: Annotated[list[str] | None, typer.Option("--shard", hidden=True)] = None,
+    shards: Annotated[
+        list[str] | None,
+        typer.Option("--shard", metavar="KEY", help="Only this shard, such as handbook:2of4; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Bring collections up to date with their sources: list, crawl, parse, chunk, embed, publish.
@@ -102,6 +105,10 @@ def ingest(
     selection = Selection(tuple(as_text(uri) for uri in documents or ()), tuple(sources or ()), only_failed, force)
     # Before anything is started or created.
     chosen = named_collections(context, collections or [], named or [])
+    only = [shard for _, shard in map(Shard.of_key, shards or ()) if shard is not None]
+    if len(only) < len(shards or ()):
+        raise typer.BadParameter("--shard names a shard by its collection, number and their number: handbook:2of4")
+    chosen = chosen or sorted({shard.collection for shard in only})
     if ask:
         ask_and_show(context, chosen, selection, as_json=as_json)
         return
@@ -116,7 +123,7 @@ def ingest(
             records_beside=True,
             strict=strict or only_failed,
             workers=workers,
-            shards=[shard for _, shard in map(Shard.of_key, shards or ()) if shard is not None],
+            shards=only,
         )
 
 

@@ -101,7 +101,9 @@ def ingest(
             with database.connection() as connection:
                 cut = shards_of(name, shard_count(connection, name))
             if cut or shards:
-                yield ingest_shards(runs, configuration, database, name, shards or cut, selection, events, workers)
+                only = [shard for shard in shards if shard.collection == name] if shards else cut
+                if only:
+                    yield ingest_shards(runs, configuration, database, name, only, selection, events, workers)
                 continue
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:

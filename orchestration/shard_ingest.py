@@ -166,21 +166,21 @@ def _in_processes(
                         ahead.begin(shard)
                         left.remove(shard)
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
-        for own, process, output, problems in started:
-            process.wait()
-            output.seek(0)
-            problems.seek(0)
-            if process.returncode not in (0, FAILED_ITEMS):
-                told = problems.read().decode(errors="replace").strip() or "its process was killed"
-                raise IngestError(f"collection {own[0].collection}: the worker of {own[0].key} failed: {told}")
-            yield own[0].key, json.loads(output.read())["collections"][own[0].collection]
+        for mine, ended, printed, said in started:
+            ended.wait()
+            printed.seek(0)
+            said.seek(0)
+            if ended.returncode not in (0, FAILED_ITEMS):
+                told = said.read().decode(errors="replace").strip() or "its process was killed"
+                raise IngestError(f"collection {mine[0].collection}: the worker of {mine[0].key} failed: {told}")
+            yield mine[0].key, json.loads(printed.read())["collections"][mine[0].collection]
     finally:
-        for _, process, output, problems in started:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
-            output.close()
-            problems.close()
+        for _, left_over, printed, said in started:
+            if left_over.poll() is None:
+                left_over.terminate()
+                left_over.wait()
+            printed.close()
+            said.close()
 
 
 def _command(configuration: Path, shards: Sequence[Shard], selection: Selection) -> list[str]:

@@ -63,8 +63,7 @@ def changed_items(
     """
     digest = _digest(f"{name} {identity}" for name, identity in sorted(parsers.items()))
     if selection.shard is not None:
-        uris, numbers, is_whole = items_of_shard(connection, selection.shard, digest, selection)
-        return ChangedItems(uris, numbers, digest, is_whole)
+        return ChangedItems(*items_of_shard(connection, selection.shard, digest, selection))
     scope = {"collection": collection}
     marks = connection.execute(queries["marked_items"], scope).fetchall()
     numbers = [number for number, _ in marks]
@@ -130,10 +129,8 @@ def changed_documents(
         shard: the shard whose documents are looked at; None: those of every shard.
     """
     if shard is not None:
-        ids, numbers, is_all = documents_of_shard(
-            connection, shard, generation.id, chunking_config_hash(generation), thorough=thorough
-        )
-        return ChangedDocuments(ids, numbers, is_all)
+        config_hash = chunking_config_hash(generation)
+        return ChangedDocuments(*documents_of_shard(connection, shard, generation.id, config_hash, thorough=thorough))
     marks = connection.execute(queries["marked_documents"], {"collection": generation.collection}).fetchall()
     row = connection.execute(queries["prepared_with"], {"generation": generation.id}).fetchone()
     is_whole = thorough or row is None or row[0] != chunking_config_hash(generation) or len(marks) > MOST_MARKED

@@ -15,8 +15,8 @@ from sourcebook.model.shard import Shard
 
 def items_of_shard(
     connection: Connection, shard: Shard, parsers: str, selection: Selection
-) -> tuple[list[str], list[int], bool]:
-    """Return the URIs of the items that may differ from their documents, the marks read, and whether it is all.
+) -> tuple[list[str], list[int], str, bool]:
+    """Return the URIs of the items that may differ, the marks that were read, the digest, and whether it is all items.
 
     Args:
         connection: to the knowledge base.
@@ -36,7 +36,7 @@ def items_of_shard(
             queries["failed_documents"], {"collection": shard.collection, "retry_now": selection.only_failed}
         )
         uris |= among_shard(connection, shard, [uri for (uri,) in due])
-    return sorted(uris), [number for number, _ in marks], is_whole
+    return sorted(uris), [number for number, _ in marks], parsers, is_whole
 
 
 def among_shard(connection: Connection, shard: Shard, uris: Iterable[str]) -> set[str]:

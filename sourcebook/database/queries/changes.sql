@@ -27,6 +27,9 @@ DELETE FROM changed_item WHERE id = ANY(%(marks)s);
 
 -- name: record_parsers
 -- Record the parsers that every unmarked item of a collection was compared with.
+WITH shards AS (
+    UPDATE shard_state SET compared_with = NULL WHERE collection = %(collection)s AND compared_with IS NOT NULL
+)
 UPDATE collection SET compared_with = %(parsers)s
 WHERE name = %(collection)s AND compared_with IS DISTINCT FROM %(parsers)s;
 
@@ -78,6 +81,9 @@ WHERE id = ANY(%(marks)s) AND NOT document_id = ANY(%(unsettled)s);
 
 -- name: record_preparation
 -- Record the chunking rules by which every unmarked document of a generation is published.
+WITH shards AS (
+    DELETE FROM shard_preparation WHERE generation_id = %(generation)s
+)
 UPDATE generation SET prepared_with = %(config_hash)s
 WHERE id = %(generation)s AND prepared_with IS DISTINCT FROM %(config_hash)s;
 

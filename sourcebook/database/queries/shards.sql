@@ -118,18 +118,27 @@ SELECT uri FROM unnest(%(uris)s::text[]) AS given (uri)
 WHERE shard_of(%(collection)s, uri, %(shards)s) = %(shard)s;
 
 -- name: record_parsers_of_shard
--- Record the parsers that every unmarked item of a shard was compared with.
+-- Record the parsers that every unmarked item of a shard was compared with; with others the collection was not.
+WITH former AS (
+    DELETE FROM shard_state WHERE collection = %(collection)s AND shards <> %(shards)s
+), other AS (
+    UPDATE collection SET compared_with = NULL WHERE name = %(collection)s AND compared_with <> %(parsers)s
+)
 INSERT INTO shard_state (collection, shards, shard, compared_with)
 VALUES (%(collection)s, %(shards)s, %(shard)s, %(parsers)s)
 ON CONFLICT (collection, shards, shard) DO UPDATE SET compared_with = excluded.compared_with;
 
 -- name: record_parsers_of_all_shards
 -- Record the parsers for the collection where every one of its shards was compared with them.
-UPDATE collection SET compared_with = %(parsers)s
-WHERE name = %(collection)s AND compared_with IS DISTINCT FROM %(parsers)s
-  AND (SELECT count(*) FROM shard_state
-       WHERE shard_state.collection = %(collection)s AND shards = %(shards)s AND shard_state.compared_with = %(parsers)s)
-      = %(shards)s;
+WITH settled AS (
+    UPDATE collection SET compared_with = %(parsers)s
+    WHERE name = %(collection)s AND compared_with IS DISTINCT FROM %(parsers)s
+      AND (SELECT count(*) FROM shard_state
+           WHERE shard_state.collection = %(collection)s AND shards = %(shards)s
+             AND shard_state.compared_with = %(parsers)s) = %(shards)s
+    RETURNING name
+)
+UPDATE shard_state SET compared_with = NULL FROM settled WHERE shard_state.collection = settled.name;
 
 -- name: marked_documents_of_shard
 -- Return the marks on documents of a shard; those of deleted documents are the first one's.
@@ -153,18 +162,27 @@ SELECT id FROM document
 WHERE collection = %(collection)s AND shard_of(%(collection)s, uri, %(shards)s) = %(shard)s;
 
 -- name: record_preparation_of_shard
--- Record the chunking rules by which every unmarked document of a shard is published.
+-- Record the chunking rules by which every unmarked document of a shard is published; by others the generation is not.
+WITH former AS (
+    DELETE FROM shard_preparation WHERE generation_id = %(generation)s AND shards <> %(shards)s
+), other AS (
+    UPDATE generation SET prepared_with = NULL WHERE id = %(generation)s AND prepared_with <> %(config_hash)s
+)
 INSERT INTO shard_preparation (generation_id, shards, shard, prepared_with)
 VALUES (%(generation)s, %(shards)s, %(shard)s, %(config_hash)s)
 ON CONFLICT (generation_id, shards, shard) DO UPDATE SET prepared_with = excluded.prepared_with;
 
 -- name: record_preparation_of_all_shards
 -- Record the chunking rules for the generation where every shard is published by them.
-UPDATE generation SET prepared_with = %(config_hash)s
-WHERE id = %(generation)s AND prepared_with IS DISTINCT FROM %(config_hash)s
-  AND (SELECT count(*) FROM shard_preparation prepared
-       WHERE prepared.generation_id = %(generation)s AND prepared.shards = %(shards)s
-         AND prepared.prepared_with = %(config_hash)s) = %(shards)s;
+WITH settled AS (
+    UPDATE generation SET prepared_with = %(config_hash)s
+    WHERE id = %(generation)s AND prepared_with IS DISTINCT FROM %(config_hash)s
+      AND (SELECT count(*) FROM shard_preparation prepared
+           WHERE prepared.generation_id = %(generation)s AND prepared.shards = %(shards)s
+             AND prepared.prepared_with = %(config_hash)s) = %(shards)s
+    RETURNING id
+)
+DELETE FROM shard_preparation USING settled WHERE shard_preparation.generation_id = settled.id;
 
 -- name: record_listing_of_shard
 -- Record when the worker of a shard listed a source, or why it could not list it completely.
