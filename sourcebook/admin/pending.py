@@ -14,7 +14,7 @@ from sourcebook.indexing.generations import find_generations
 from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.media_types import is_recording, media_type_of_name
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.model.shard import Shard
+from sourcebook.model.shard import Shard, is_first
 from sourcebook.parsing.registry import is_taken, parser_identities
 from sourcebook.speech.engine import engine_identity
 from sourcebook.stages.changes import changed_documents, changed_items, count_unsettled_items, unsettled_documents
@@ -135,14 +135,14 @@ def find_pending(
         compared: differences of the sources by their ids, which the shards of a collection share; new ones are added.
     """
     shard = selection.shard
-    is_first = shard is None or shard.number == 1
+    stands_for_all = is_first(shard)
     compared = {} if compared is None else compared
     listing_errors = {} if shard is None else listing_errors_of(connection, shard)
     suspicion = find_suspicion(connection, collection)
     selection = heightened(selection, suspicion)
     damage = find_every_damage(connection, collection, deep=selection.deep) if selection.thorough else []
     row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
-    gone = int(row[0]) if row and is_first else 0
+    gone = int(row[0]) if row and stands_for_all else 0
     changed = readable = 0
     unlisted: list[str] = []
     differences: list[Difference] = []
@@ -174,7 +174,7 @@ def find_pending(
     unmade, orphaned, taken = count_unsettled_items(connection, collection, identities, items, retry_now=retry_now)
     documents = unmade + orphaned
     index, generations = _pending_index(connection, collection, thorough=selection.thorough, shard=shard)
-    unrelated = count_unrelated_documents(connection, collection) if is_first else 0
+    unrelated = count_unrelated_documents(connection, collection) if stands_for_all else 0
     seen.update(
         f"{unrelated or ''}{recordings} {documents} {index} {generations} {unlisted}".encode("utf-8", "replace")
     )
@@ -239,4 +239,4 @@ def _pending_index(connection: Connection, collection: str, *, thorough: bool, s
     if found.step == "build":
         every = None if shard is None else documents_in(connection, shard)
         outdated.update(unsettled_documents(connection, collection, None, every))
-    return len(outdated), steps if shard is None or shard.number == 1 else 0
+    return len(outdated), steps if is_first(shard) else 0

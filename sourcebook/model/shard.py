@@ -49,6 +49,11 @@ def shards_of(collection: str, number: int) -> list[Shard]:
     return [] if number <= 1 else [Shard(collection, each, number) for each in range(1, number + 1)]
 
 
+def is_first(shard: Shard | None) -> bool:
+    """Return whether a run does what concerns a collection and its shards need not repeat: of shards, the first one."""
+    return shard is None or shard.number == 1
+
+
 def partition_keys(collection: str, number: int) -> list[str]:
     """Return the keys of the partitions of a collection: its name, or the keys of its shards."""
     return [shard.key for shard in shards_of(collection, number)] or [collection]

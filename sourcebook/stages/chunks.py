@@ -38,6 +38,7 @@ from sourcebook.model.passage_part import part_rows
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import is_first
 from sourcebook.model.work import cutting_work
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
@@ -69,9 +70,14 @@ def prepare_chunks(
         ModelError: the tokenizer of the embedding model cannot be found.
     """
     report = StageReport()
+    proves = is_first(selection.shard)
     with in_turn(connection, selection.shard, "proof"):
         damaged = prove(
-            connection, generation, thorough=selection.thorough, deep=selection.deep, settles=not selection.is_partial
+            connection,
+            generation,
+            thorough=selection.thorough and proves,
+            deep=selection.deep and proves,
+            settles=not selection.is_partial,
         )
     if damaged:
         report.count("damaged", damaged)

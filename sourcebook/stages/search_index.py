@@ -16,10 +16,13 @@ are published outside it, where searches compare them exactly, and the stage `in
 
 import logging
 from collections.abc import Sequence
+from functools import partial
+from operator import add
 
-from psycopg import Connection, errors, sql
+from psycopg import Connection, sql
 
 from sourcebook.database.batches import batched
+from sourcebook.database.deadlocks import despite_deadlocks
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.indexing.first_entries import count_statistics, is_unused
@@ -40,8 +43,6 @@ BATCH = 64
 FIRST_BATCH = 1_000
 """Documents per statement where a generation that nobody searches gets its first entries."""
 
-_MOST_DEADLOCKS = 5
-"""Attempts at one transaction: publishers take rows in one order, and others may not."""
 _Waiting = tuple[int, bool, bool]
 """A document, whether it has new chunks, and whether its title or language is another one than published."""
 
@@ -118,7 +119,8 @@ def _publish_in_turn(
     in_graph = len(waiting) > BATCH or not has_vector_index(connection, generation)
     done = 0
     for batch in batched(waiting, BATCH):
-        _publish_again(connection, generation, batch, report, in_graph=in_graph)
+        counts = despite_deadlocks(partial(_publish, connection, generation, batch, in_graph=in_graph))
+        report.added, report.changed, report.removed = map(add, (report.added, report.changed, report.removed), counts)
         _log.debug("published %d documents", len(batch), extra={"documents": [number for number, *_ in batch]})
         done += len(batch)
         progress(done, len(waiting))
@@ -146,26 +148,11 @@ def _publish_first(
         count_statistics(connection, generation)
 
 
-def _publish_again(
-    connection: Connection, generation: Generation, batch: Sequence[_Waiting], report: StageReport, *, in_graph: bool
-) -> None:
-    """Publish a batch, again where PostgreSQL ended its transaction so that another one could go on."""
-    for left in reversed(range(_MOST_DEADLOCKS)):
-        counts = (report.added, report.changed, report.removed)
-        try:
-            _publish(connection, generation, batch, report, in_graph=in_graph)
-        except (errors.DeadlockDetected, errors.SerializationFailure):
-            if not left:
-                raise
-            report.added, report.changed, report.removed = counts
-            _log.info("publishing %d documents again after a deadlock", len(batch))
-        else:
-            return
-
-
 def _publish(
-    connection: Connection, generation: Generation, batch: Sequence[_Waiting], report: StageReport, *, in_graph: bool
-) -> None:
+    connection: Connection, generation: Generation, batch: Sequence[_Waiting], *, in_graph: bool
+) -> tuple[int, int, int]:
+    """Publish some documents in one transaction; return the numbers of entries added, changed and removed."""
+    added = changed = removed = 0
     every = {
         "generation": generation.id,
         "model": generation.model,
@@ -180,13 +167,14 @@ def _publish(
             replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
             if replaced:
                 connection.execute(queries["delete_chunks"], {"chunks": replaced})
-            report.removed += len(replaced)
+            removed = len(replaced)
         if renamed["documents"]:
-            report.changed += connection.execute(queries["refresh_entry_lexemes"], renamed).rowcount
+            changed = connection.execute(queries["refresh_entry_lexemes"], renamed).rowcount
         if cut["documents"]:
             insert = queries["insert_entries"].format(table=sql.Identifier("search_entry"))
-            report.added += connection.execute(insert, cut).rowcount
+            added = connection.execute(insert, cut).rowcount
         connection.execute(queries["record_published_documents"], every)
+    return added, changed, removed
 
 
 def _count(connection: Connection, generation: Generation) -> int:

@@ -16,6 +16,7 @@ from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from orchestration.instance import STORAGE_VARIABLE
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sourcebook.admin.pending import find_pending
 from sourcebook.config.loading import load_configuration
@@ -30,7 +31,9 @@ from sourcebook.database.lock import (
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.shard import Shard, bucket_of, shards_of
-from tests.integration.stages import Stages
+from sourcebook.stages.shards import items_of_shard, settle_shard
+from sourcebook.web.due import due_pages
+from tests.integration.stages import Stages, html
 from tests.unit.parsing.archives.archive_writer import zipped
 from tests.waiting import wait_until
 
@@ -45,6 +48,8 @@ def sharded(
     shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link, dirs_exist_ok=True)
     monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SOURCEBOOK_CONFIG", str(stages.root.parent / "sourcebook.yaml"))
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
     for number in range(12):
         stages.write(f"notes/{number}.md", f"# Note {number}\n\nThe word{number} is here.\n")
     stages.write("old.zip", zipped({"deep/keel.md": "# Keel\n\nA keel.\n", "mast.txt": "A mast of ash."}))
@@ -70,6 +75,14 @@ def partitions_with_runs(instance: dg.DagsterInstance) -> set[str]:
     return {run.tags["dagster/partition"] for run in instance.get_runs()}
 
 
+def tick(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str | None = None) -> dg.SensorResult:
+    """Evaluate a sensor."""
+    with dg.build_sensor_context(instance, cursor=cursor, resources={"knowledge": Knowledge()}) as context:
+        result = sensor(context)
+    assert isinstance(result, dg.SensorResult)
+    return result
+
+
 def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstance) -> None:
     """Each shard has runs of its own; documents and index are those of one run, through changes and removals."""
     assert sharded.rows("SELECT 1 FROM unnest(%(uris)s::text[]) AS uri WHERE item_bucket(uri) <> %(bucket)s",
@@ -93,29 +106,32 @@ def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstanc
     sharded.assert_sound()
 
 
-def test_another_number_of_shards_loses_nothing(sharded: Stages, instance: dg.DagsterInstance, tmp_path: Path) -> None:
+def test_another_number_of_shards_loses_nothing(sharded: Stages, instance: dg.DagsterInstance) -> None:
     """A run of a former number is told in one sentence; partitions follow; what it left is done by the new shards."""
     assert run(sharded, shards=SHARDS[:1]).failed_items == 0
     assert 0 < sharded.rows("SELECT count(*) FROM document")[0]["count"] < 15
     cut(sharded, 2)
     instance.add_dynamic_partitions(COLLECTIONS, ["handbook:3of3"])
-    file = str(sharded.root.parent / "sourcebook.yaml")
-    result = defs.resolve_job_def("ingest").execute_in_process(
+    job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey("raw_files")})
+    result = job.execute_in_process(
         instance=instance,
         partition_key="handbook:3of3",
         raise_on_error=False,
-        asset_selection=[dg.AssetKey("raw_files")],
-        resources={"knowledge": Knowledge(config_path=file)},
+        resources={"knowledge": Knowledge()},
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         tags={"dagster/max_retries": "0"},
     )
     told = [event.event_specific_data.error for event in result.all_events if event.is_failure]  # type: ignore[union-attr]
     assert "its partitions are handbook:1of2 to handbook:2of2; start the run for these" in str(told)
-    with dg.build_sensor_context(instance, resources={"knowledge": Knowledge(config_path=file)}) as context:
-        followed = collections_sensor(context)
-    assert isinstance(followed, dg.SensorResult)
+    followed = tick(collections_sensor, instance)
     asked = [sorted(request.partition_keys) for request in followed.dynamic_partitions_requests or ()]
     assert asked == [["handbook:1of2", "handbook:2of2"], ["handbook", "handbook:1of3", "handbook:3of3"]]
+    instance.add_dynamic_partitions(COLLECTIONS, asked[0])
+    for key in asked[1]:
+        instance.delete_dynamic_partition(COLLECTIONS, key)
+    first = tick(changed_files_sensor, instance)
+    looked = tick(changed_files_sensor, instance, first.cursor)  # a second reading has to agree
+    assert [request.partition_key for request in looked.run_requests or ()] == asked[0]
     assert run(sharded, workers=2).assets["documents"]["failed"] == 0
     sharded.assert_sound()
     assert sharded.rows("SELECT count(*) FROM document WHERE removed_at IS NULL") == [{"count": 15}]
@@ -184,3 +200,40 @@ def test_shards_work_beside_each_other_and_give_way(stages: Stages) -> None:
         shard_lock(database, Shard("handbook", 1, 4)).__enter__()
     with stages.connection() as connection:
         assert not is_locked(connection, "handbook")
+
+
+def test_a_site_is_crawled_by_the_shard_of_its_host(stages: Stages) -> None:
+    """Its crawl, its due times and its pages are one worker's."""
+    stages.web.page("/", html("Harbour", links=["/tides"]))
+    stages.web.page("/tides", html("Tides"))
+    stages.configure_site()
+    (one,) = (shard for shard in shards_of("handbook", 2) if shard.takes(stages.web.url))
+    (other,) = (shard for shard in shards_of("handbook", 2) if shard != one)
+    with stages.connection() as connection:
+        assert due_pages(connection, "handbook", replace(EVERYTHING, shard=other)).urls == 0
+        assert due_pages(connection, "handbook", replace(EVERYTHING, shard=one)).urls > 0
+    assert stages.crawled_pages(replace(EVERYTHING, shard=other)).total == 0
+    assert stages.crawled_pages(replace(EVERYTHING, shard=one)).added == 2
+    assert stages.documents(replace(EVERYTHING, shard=other)).added == 0
+    assert stages.documents(replace(EVERYTHING, shard=one)).added == 2
+
+
+def test_a_worker_on_older_code_is_made_good_by_the_newer_ones(stages: Stages) -> None:
+    """What a shard was made with by other parsers is compared again, and only then is the collection settled."""
+    for number in range(6):
+        stages.write(f"{number}.md", f"# Note {number}\n")
+    cut(stages, 2)
+    one, two = shards_of("handbook", 2)
+    for shard in (one, two):
+        stages.raw_files(replace(EVERYTHING, shard=shard))
+        stages.documents(replace(EVERYTHING, shard=shard))
+    (settled,) = stages.rows("SELECT compared_with AS parsers FROM collection")
+    assert settled["parsers"] is not None
+    with stages.connection() as connection:
+        assert not items_of_shard(connection, two, settled["parsers"], EVERYTHING)[3]
+        settle_shard(connection, two, "older")
+        assert items_of_shard(connection, two, settled["parsers"], EVERYTHING)[3]
+    for shard in (two, one):
+        stages.documents(replace(EVERYTHING, shard=shard))
+    assert stages.rows("SELECT compared_with AS parsers FROM collection") == [settled]
+    assert stages.rows("SELECT 1 FROM shard_state WHERE compared_with IS NOT NULL") == []

@@ -23,6 +23,7 @@ from sourcebook.model.media_types import CONTAINERS
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import is_first
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import page_identity, parser_identities
 from sourcebook.stages.changes import ChangedItems, changed_items, count_unsettled_items, kept_count, settle_items
@@ -58,9 +59,10 @@ def update_documents(
         Counts of added, changed, removed and unchanged documents, and the failures.
     """
     report = StageReport()
-    selection = heightened(selection, find_suspicion(connection, collection))
+    suspicion = find_suspicion(connection, collection)
+    selection = heightened(selection, suspicion)
     shard = selection.shard
-    if selection.thorough:
+    if selection.thorough and (suspicion or is_first(shard)):
         with in_turn(connection, shard, "proof"):
             damaged = mend_contents(connection, collection)
         if damaged:

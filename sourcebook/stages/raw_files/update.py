@@ -30,6 +30,7 @@ from sourcebook.indexing.suspicion import find_suspicion, heightened, note_compa
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import is_first
 from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
@@ -77,7 +78,7 @@ def update_raw_files(
     report = StageReport()
     suspicion = find_suspicion(connection, collection)
     selection = heightened(selection, suspicion)
-    if selection.thorough:
+    if selection.thorough and (suspicion or is_first(selection.shard)):
         with in_turn(connection, selection.shard, "proof"):
             damaged = mend_files(connection, collection)
         if damaged:
@@ -216,7 +217,8 @@ class _Comparison:
                 wanted.add(file.uri)
                 self.known[file.uri] = file
             elif is_racy(entry, file) or (self._selection.deep and file.sha256 is not None):
-                racy.append((entry, file))
+                if self._selection.shard is None or self._selection.shard.takes(file.uri):
+                    racy.append((entry, file))
             elif not file.failed:
                 continue
             differing.add(folder_uri(file.uri))
