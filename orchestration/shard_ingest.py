@@ -78,7 +78,7 @@ def ingest_shards(
         assets = nothing_done(connection, name)
     run_id: str | None = None
     readings: dict[Shard, str] = {}
-    for number in range(_MOST_ROUNDS):
+    for number in range(_MOST_ROUNDS if first.work or selection.force else 0):
         waiting = _waiting(database, name, shards, selection, first if number == 0 else None)
         todo = [
             shard
@@ -166,14 +166,18 @@ def _in_processes(
                         ahead.begin(shard)
                         left.remove(shard)
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
-        for mine, ended, printed, said in started:
+        failures: list[str] = []
+        for mine, ended, printed, said in started:  # one that fails ends none of the others
             ended.wait()
             printed.seek(0)
             said.seek(0)
-            if ended.returncode not in (0, FAILED_ITEMS):
+            if ended.returncode in (0, FAILED_ITEMS):
+                yield mine[0].key, json.loads(printed.read())["collections"][mine[0].collection]
+            else:
                 told = said.read().decode(errors="replace").strip() or "its process was killed"
-                raise IngestError(f"collection {mine[0].collection}: the worker of {mine[0].key} failed: {told}")
-            yield mine[0].key, json.loads(printed.read())["collections"][mine[0].collection]
+                failures.append(f"the worker of {mine[0].key} failed: {told}")
+        if failures:
+            raise IngestError(f"collection {shards[0].collection}: {'; '.join(failures)}")
     finally:
         for _, left_over, printed, said in started:
             if left_over.poll() is None:
