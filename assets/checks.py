@@ -11,9 +11,11 @@ from assets.materialization import one_line
 from orchestration.partitions import collection_partitions
 from resources.finished import finished_checks
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.selection import RunSelection
 from sourcebook.admin.checks import KNOWN_LANGUAGES, CheckOutcome, run_checks
 from sourcebook.cli.output import counted
+from sourcebook.database.lock import is_at_rest
 
 _SEVERITY = dict.fromkeys(
     ("no_failed_items", "little_text_is_left_out", "types_keep_their_promises", KNOWN_LANGUAGES),
@@ -103,18 +105,22 @@ def collection_checks(
 ) -> Iterator[dg.AssetCheckResult]:
     """Run the selected checks of the collection, over what changed since the last ones or, at night, over everything.
 
-    A run of checks alone, without an asset, looks at everything, too.
+    A run of checks alone, without an asset, looks at everything, too. While other shards of the collection are being
+    worked on, the run of a shard checks its own documents alone: the last one checks the collection.
     """
-    collection = context.partition_key
+    collection, shard = parts_of(context)
     selected = {key.name: key.asset_key for key in context.selected_asset_check_keys}
     is_alone = context.run.asset_selection is not None and not context.run.asset_selection
     with knowledge.database.connection() as connection:
+        is_last = shard is None or is_at_rest(connection, collection)
         outcomes = finished_checks(context.run.run_id) or run_checks(
-            connection, collection, thorough=selection.thorough or is_alone
+            connection, collection, thorough=selection.thorough or is_alone, shard=shard, is_last=is_last
         )
         for outcome in outcomes:
             if outcome.name in selected:
                 yield _result(outcome, selected[outcome.name])
+        if not is_last:
+            return
         if generation_check.NAME in selected:
             yield generation_check.check_next_generation(connection, collection)
     if evaluation_check.NAME in selected:

@@ -7,6 +7,7 @@ from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import materialization
 from resources.finished import finished
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.chunks import prepare_chunks
@@ -25,14 +26,15 @@ def chunks(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
     """Passages with heading path, anchor, page, character span and token count, prepared beside the published ones."""
+    collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
         done = finished(context.run.run_id, "chunks")
-        generations = generations_at_work(connection, context.partition_key, done)
+        generations = generations_at_work(connection, collection, done, shard)
         report = done or in_each_generation(
             connection,
             generations,
             lambda generation: prepare_chunks(
-                connection, generation, selection.selection(), progress.reporter(context, "documents")
+                connection, generation, selection.selection(shard), progress.reporter(context, "documents")
             ),
             is_first=True,
         )

@@ -6,6 +6,7 @@ from assets.definition import collection_asset
 from assets.materialization import describe_sources, materialization
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from resources.source_events import SITES
@@ -40,15 +41,16 @@ def crawled_pages(
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
     """Pages of the sites of the collection: main content as Markdown, title, dates, links, ETag, sha256."""
+    collection, shard = parts_of(context)
     with knowledge.configured_connection(context.log.warning) as connection:
         report = update_crawled_pages(
             connection,
-            context.partition_key,
-            selection.selection(),
+            collection,
+            selection.selection(shard),
             progress.reporter(context, "pages"),
             folder=knowledge.home / "crawl4ai",
             waiting=lambda domain: context.log.info(f"waiting: another crawl is using {domain}"),
         )
-        embedder.start_early_for(connection, context.partition_key, knowledge.home, report)
-        sources = describe_sources(connection, context.partition_key, "site")
+        embedder.start_early_for(connection, collection, knowledge.home, report)
+        sources = describe_sources(connection, collection, "site")
     return materialization(report, **sources)

@@ -6,6 +6,7 @@ from assets.definition import collection_asset
 from assets.materialization import materialization
 from resources.finished import finished
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.documents.update import update_documents
@@ -30,8 +31,9 @@ def documents(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
     """Documents parsed from files, attachments, pages and recordings: text, structure, title, language, version."""
+    collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
         report = finished(context.run.run_id, "documents") or update_documents(
-            connection, context.partition_key, selection.selection(), progress.reporter(context, "documents")
+            connection, collection, selection.selection(shard), progress.reporter(context, "documents")
         )
     return materialization(report)

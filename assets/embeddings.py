@@ -8,6 +8,7 @@ from assets.materialization import describe_usage, materialization
 from resources.embedder import Embedder
 from resources.finished import finished
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.embedding.remote.access import ProviderAccess
@@ -41,6 +42,7 @@ def embeddings(
     selection: RunSelection,
 ) -> dg.MaterializeResult[None]:
     """Vectors by (model, sha256 of the embedded text): equal texts are embedded once."""
+    collection, shard = parts_of(context)
     with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
 
         def embed(generation: Generation) -> StageReport:
@@ -56,6 +58,7 @@ def embeddings(
                 ),
                 progress.reporter(context, "chunks"),
                 thorough=selection.thorough,
+                shard=shard,
             )
             if report.extra["computed"]:
                 record_engine(reader, generation, embedder.pool.engine_of(generation.embedding_settings))
@@ -63,8 +66,8 @@ def embeddings(
             return report
 
         done = finished(context.run.run_id, "embeddings")
-        generations = generations_at_work(reader, context.partition_key, done)
+        generations = generations_at_work(reader, collection, done, shard)
         report = done or in_each_generation(reader, generations, embed)
-        used = describe_usage(reader, context.partition_key)
+        used = describe_usage(reader, collection)
     numbers = {name: dg.MetadataValue.null() if value is None else value for name, value in report.use().items()}
     return materialization(report, generations=name_generations(generations), **numbers, **used)

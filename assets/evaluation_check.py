@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 
 from resources.knowledge import Knowledge
+from resources.partition import collection_of
 from sourcebook.cli.output import counted
 from sourcebook.errors import SourcebookError
 from sourcebook.evaluation import Evaluation, evaluate, missed_floors
@@ -30,7 +31,7 @@ _SEVERITIES = {"error": dg.AssetCheckSeverity.ERROR, "warn": dg.AssetCheckSeveri
 
 def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -> dg.AssetCheckResult:
     """Evaluate the collection by its settings; an unchanged collection keeps the result of its last evaluation."""
-    collection = context.partition_key
+    collection = collection_of(context.partition_key)
     with knowledge.database.connection() as connection:
         settings = configured_evaluation(connection, collection)
         if settings.queries is None or settings.qrels is None:
@@ -112,7 +113,7 @@ def _reporter(context: dg.AssetCheckExecutionContext) -> Progress:
     def report(done: int, total: int, failed: int = 0) -> None:
         nonlocal last
         now = time.perf_counter()
-        announce("evaluation", context.partition_key, done, total, failed)
+        announce("evaluation", collection_of(context.partition_key), done, total, failed)
         if now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             context.log.info(f"{done:,} of {total:,} queries, {done / (now - started):,.1f} a second")

@@ -6,10 +6,12 @@ import dagster as dg
 from psycopg import Connection
 
 from assets.materialization import one_line
+from sourcebook.database.lock import in_turn
 from sourcebook.indexing.generation_states import generation_states
 from sourcebook.indexing.generations import ensure_generations, find_generations
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
+from sourcebook.model.shard import Shard
 
 _MEGABYTE = 1_000_000
 """Bytes of a megabyte."""
@@ -53,17 +55,21 @@ def describe_generations(connection: Connection, collection: str) -> dg.Markdown
     return dg.MetadataValue.md("\n".join([*head, *lines]))
 
 
-def generations_at_work(connection: Connection, collection: str, done: StageReport | None) -> list[Generation]:
+def generations_at_work(
+    connection: Connection, collection: str, done: StageReport | None, shard: Shard | None = None
+) -> list[Generation]:
     """Return the generations that a stage works on.
 
     Args:
         connection: to the knowledge base.
         collection: name of the collection.
         done: the report of a stage whose work is done already: its run holds no lock, and begins no generation.
+        shard: the shard that the stage works on: one of them at a time begins a generation.
     """
     if done is not None:
         return find_generations(connection, collection).followed
-    return ensure_generations(connection, collection)
+    with in_turn(connection, shard, "generations"):
+        return ensure_generations(connection, collection)
 
 
 def name_generations(generations: Sequence[Generation]) -> dg.TextMetadataValue:

@@ -7,12 +7,14 @@ from assets.materialization import describe_sources, materialization
 from resources.embedder import Embedder
 from resources.finished import finished
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.plan import PLAN
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from resources.source_events import FOLDERS
 from sourcebook.admin.pending import find_pending
 from sourcebook.admin.planning.plan import plan_collection
+from sourcebook.database.lock import in_turn
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.raw_files.repositories import fetch_repositories
 
@@ -38,21 +40,23 @@ def raw_files(
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
     """Inventory of every file in the folders of the collection: URI, size, modification time, sha256."""
+    collection, shard = parts_of(context)
     with knowledge.configured_connection(context.log.warning) as connection:
         report = finished(context.run.run_id, "raw_files")
         if report is None:
-            wanted = selection.selection()
-            fetch_repositories(connection, context.partition_key, knowledge.home, wanted, only_due=not wanted.thorough)
-            pending = find_pending(connection, context.partition_key, wanted)
-            plan = context.run.tags.get(PLAN) or plan_collection(connection, context.partition_key, pending).summary
+            wanted = selection.selection(shard)
+            with in_turn(connection, shard, "repositories"):
+                fetch_repositories(connection, collection, knowledge.home, wanted, only_due=not wanted.thorough)
+            pending = find_pending(connection, collection, wanted)
+            plan = context.run.tags.get(PLAN) or plan_collection(connection, collection, pending).summary
             report = update_raw_files(
                 connection,
-                context.partition_key,
+                collection,
                 wanted,
                 progress.reporter(context, "files"),
                 differences=pending.differences,
             )
             report.plan = plan
-            embedder.start_early_for(connection, context.partition_key, knowledge.home, report, outdated=pending.index)
-        sources = describe_sources(connection, context.partition_key, "files")
+            embedder.start_early_for(connection, collection, knowledge.home, report, outdated=pending.index)
+        sources = describe_sources(connection, collection, "files")
     return materialization(report, plan=dg.MetadataValue.text(report.plan), **sources)

@@ -7,6 +7,7 @@ from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import INDEX_BYTES, materialization
 from resources.finished import finished
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.indexing.generations import index_bytes
@@ -30,14 +31,19 @@ def search_index(
     context: dg.AssetExecutionContext, knowledge: Knowledge, progress: ProgressLog, selection: RunSelection
 ) -> dg.MaterializeResult[None]:
     """The published index: vectors for KNN and lexemes for full-text search; documents are published whole."""
+    collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
         done = finished(context.run.run_id, "search_index")
-        generations = generations_at_work(connection, context.partition_key, done)
+        generations = generations_at_work(connection, collection, done, shard)
         report = done or in_each_generation(
             connection,
             generations,
             lambda generation: publish(
-                connection, generation, progress.reporter(context, "documents"), thorough=selection.thorough
+                connection,
+                generation,
+                progress.reporter(context, "documents"),
+                thorough=selection.thorough,
+                shard=shard,
             ),
         )
         size = sum(index_bytes(connection, generation) for generation in generations)

@@ -5,6 +5,7 @@ import dagster as dg
 from assets.definition import collection_asset
 from assets.materialization import describe_usage, materialization
 from resources.knowledge import Knowledge
+from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.transcripts.update import update_transcripts
@@ -28,13 +29,14 @@ def transcripts(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
     """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags."""
+    collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
         report = update_transcripts(
             connection,
-            context.partition_key,
-            selection.selection(),
+            collection,
+            selection.selection(shard),
             progress.reporter(context, "seconds of sound", pace="× real time"),
             home=knowledge.home,
         )
-        used = describe_usage(connection, context.partition_key)
+        used = describe_usage(connection, collection)
     return materialization(report, **used)

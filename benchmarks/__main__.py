@@ -51,6 +51,7 @@ PARTS = {
     "outage": "searches of eight threads while the database is away for 5, 20, 40 and 60 s",
     "kills": "kill -9 of ten kinds of processes at random moments: index against files, and what is left",
     "faults": "1,000 random faults by SQL in every table of the index, ten before each repair",
+    "shards": "one collection by four and eight workers against one, killed workers, two homes over one database",
     "provider": "10,000 texts through a provider with faults: lost, doubled, misplaced, beyond quota",
     "copy": "loading vectors",
     "export": "export and import of 100,000 passages, and their memory",
@@ -131,6 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
     )
     parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=default.seconds, help="of the kills of `shards` (%(default)s)")
     parser.add_argument("--cases", type=int, default=default.cases, help="of `fuzz`, at least (%(default)s)")
     parser.add_argument(
         "--seed", type=int, default=default.seed, help="of the moments of `kills`, and of `fuzz` (%(default)s)"

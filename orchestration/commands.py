@@ -71,6 +71,16 @@ def ingest(
     requests: Annotated[
         bool, typer.Option("--requests", help="Do the work that was asked for, until no request waits.")
     ] = False,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", min=1, max=64, help="Processes that bring the shards of a collection up to date at once."
+        ),
+    ] = 1,
+    shards: Annotated[
+        list[str] | None,
+        typer.Option("--shard", metavar="KEY", help="Only this shard, such as handbook:2of4; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Bring collections up to date with their sources: list, crawl, parse, chunk, embed, publish.
@@ -89,6 +99,7 @@ def ingest(
     """
     from sourcebook.cli.sources import named_collections
     from sourcebook.model.selection import Selection
+    from sourcebook.model.shard import Shard
 
     context = CommandContext.of(ctx)
     if requests:
@@ -103,6 +114,10 @@ def ingest(
         chosen, of_types = documents_by_type(context, chosen, [as_text(name) for name in types])
         wanted += of_types
     selection = Selection(wanted, tuple(sources or ()), only_failed, force)
+    only = [shard for _, shard in map(Shard.of_key, shards or ()) if shard is not None]
+    if len(only) < len(shards or ()):
+        raise typer.BadParameter("--shard names a shard by its collection, number and their number: handbook:2of4")
+    chosen = chosen or sorted({shard.collection for shard in only})
     if ask:
         ask_and_show(context, chosen, selection, as_json=as_json)
         return
@@ -116,6 +131,8 @@ def ingest(
             as_json=as_json,
             records_beside=True,
             strict=strict or only_failed,
+            workers=workers,
+            shards=only,
         )
 
 

@@ -4,28 +4,36 @@ import gc
 import logging
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import Connection
 
+from orchestration.ingest_results import (
+    ASSETS,
+    COUNTS,
+    IngestedCollection,
+    IngestError,
+    IngestEvents,
+    nothing_done,
+    record_whole_comparison,
+)
 from orchestration.leftovers import failures_since, left_out, notes_of_crawls, notes_on_generations, reasons
 from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
+from orchestration.shard_ingest import ingest_shards
 from orchestration.small_change import is_small, update
 from sourcebook.admin.collections import all_givers, apply
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
-from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.status import failures
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.config.membership import in_order
 from sourcebook.config.names import unknown_collections
 from sourcebook.database.database import Database
-from sourcebook.database.lock import collection_lock
+from sourcebook.database.lock import collection_lock, shard_count
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
@@ -33,70 +41,19 @@ from sourcebook.indexing.first_provider import check_first_provider
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
+from sourcebook.model.shard import Shard, shards_of
 from sourcebook.stages.raw_files.repositories import fetch_repositories
 
 if TYPE_CHECKING:
     import dagster as dg
 
-    from sourcebook.admin.crawl_reports import CrawlNotes
     from sourcebook.embedding.embedder_pool import EmbedderPool
 
-ASSETS = (
-    "raw_files",
-    "crawled_pages",
-    "transcripts",
-    "documents",
-    "chunks",
-    "embeddings",
-    "search_index",
-    "index_upkeep",
-)
+__all__ = ["ASSETS", "IngestError", "IngestEvents", "IngestedCollection", "ingest"]
+
 _SECONDS_FOR_LEFTOVERS = 30.0
 """Seconds to wait for the record of runs that an earlier command has left."""
 _log = logging.getLogger("sourcebook.ingest")
-_COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
-
-
-class IngestError(SourcebookError):
-    """A run failed as a whole; the message names the collection and the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class IngestedCollection:
-    """The result of the ingest of one collection."""
-
-    name: str
-    run_id: str | None
-    """Id of the Dagster run; None where nothing was pending."""
-    assets: dict[str, dict[str, Any]]
-    failed_items: int
-    """Number of items in a failed state after the run, of this or an earlier run."""
-    new_failures: dict[str, str]
-    """Reasons by URI of the items that failed in this run and not before it."""
-    old_failures: dict[str, str]
-    """Reasons by URI of the items that had failed before."""
-    pending: Pending = field(repr=False)
-    unread_sites: tuple[str, ...] = ()
-    """Sites that could not be crawled completely, with the reasons."""
-    generation_notes: tuple[str, ...] = ()
-    """Sentences on a generation that is built beside the active one."""
-    crawl_notes: "CrawlNotes | None" = None
-    """Dead links of its sites, and what their lists left out; None where no site was crawled."""
-    unmatched: tuple[str, ...] = ()
-    """Folders without any file that their patterns match, as sentences."""
-    left_out: tuple[str, ...] = ()
-    """URLs that the patterns of sites left out, as sentences."""
-
-
-@dataclass(frozen=True, slots=True)
-class IngestEvents:
-    """Callbacks of an ingest."""
-
-    waiting: Callable[[str], None] = lambda collection: None
-    """Called with a collection that another process is ingesting."""
-    started: Callable[[str, Pending], None] = lambda collection, pending: None
-    speech_is_busy: Callable[[str], None] = lambda collection: None
-    """Called with a collection whose recordings wait for the transcription of another collection."""
 
 
 def ingest(
@@ -108,6 +65,8 @@ def ingest(
     events: IngestEvents,
     embedders: "EmbedderPool | None" = None,
     records_beside: bool = False,
+    workers: int = 1,
+    shards: Sequence[Shard] = (),
 ) -> Iterator[IngestedCollection]:
     """Apply the configuration and bring collections up to date, one after the other.
 
@@ -123,6 +82,8 @@ def ingest(
         embedders: a pool that stays open, for models that are used again soon; a pool of its own by default.
         records_beside: whether the runs of small changes are recorded by a process that outlives this one; otherwise
             every run is executed in this process.
+        workers: processes that bring the shards of a collection up to date at once.
+        shards: the only shards that are brought up to date; every shard where empty.
 
     Raises:
         ConfigurationError: the configuration is invalid, or lacks a collection.
@@ -137,17 +98,24 @@ def ingest(
     with ExitStack() as stack:
         runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside=records_beside)
         for name in in_order(collections or givers, givers):
+            with database.connection() as connection:
+                cut = shards_of(name, shard_count(connection, name))
+            if cut or shards:
+                only = [shard for shard in shards if shard.collection == name] if shards else cut
+                if only:
+                    yield ingest_shards(runs, configuration, database, name, only, selection, events, workers)
+                continue
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
                     before, chosen = failures(connection, name), model_choice(connection, name)
                     fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
-                        _record_comparison(connection, name, selection, pending.settled_parsers)
+                        record_whole_comparison(connection, name, selection, pending.settled_parsers)
                         yield IngestedCollection(
                             name,
                             None,
-                            _nothing_done(connection, name),
+                            nothing_done(connection, name),
                             *failures_since(connection, name, before),
                             pending,
                             unmatched=reasons(connection, "unmatched_sources", name),
@@ -155,7 +123,7 @@ def ingest(
                         continue
                 run_id, assets = runs.run_to_the_end(name, pending)
                 with database.connection() as connection:
-                    _record_comparison(connection, name, selection)
+                    record_whole_comparison(connection, name, selection)
                     yield IngestedCollection(
                         name,
                         run_id,
@@ -195,25 +163,29 @@ class _Runs:
         self._instance: dg.DagsterInstance | None = None
         self._embedders = embedders
 
-    def run_to_the_end(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]]:
-        """Bring a collection up to date, in several runs where crawls pause; return the last id and all counts.
+    def run_to_the_end(
+        self, name: str, pending: Pending, shard: Shard | None = None
+    ) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Bring a collection or a shard up to date, in several runs where crawls pause; return the last id, all counts.
 
         Raises:
             IngestError: a run failed.
         """
-        run_id, assets = self.run(name, pending)
+        run_id, assets = self.run(name, pending, shard)
         before = None
         while True:
             with self._database.connection() as connection:
                 paused = paused_crawls(connection, name, self._selection)
                 if not paused or (before is not None and paused >= before):
                     return run_id, assets
-                pending = find_pending(connection, name, self._selection)
-            run_id, counts = self.run(name, pending)
+                pending = find_pending(connection, name, replace(self._selection, shard=shard))
+                if shard is not None and not pending.pages:  # the sites of other shards pause
+                    return run_id, assets
+            run_id, counts = self.run(name, pending, shard)
             before, assets = paused, together(assets, counts)
 
-    def run(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]]:
-        """Bring a collection up to date; return the id of the run, and the counts of each asset.
+    def run(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Bring a collection or a shard up to date; return the id of the run, and the counts of each asset.
 
         Raises:
             IngestError: the run failed.
@@ -230,18 +202,19 @@ class _Runs:
                 self._pool().start_early(wanted, self._home, pending.items)
         self._events.started(name, pending)
         begun = time.perf_counter()
-        run_id, assets, path = self._run(name, pending, has_sites=has_sites, is_evaluated=is_evaluated)
+        run_id, assets, path = self._run(name, pending, shard, has_sites=has_sites, is_evaluated=is_evaluated)
         outside = time.perf_counter() - begun - sum(counts["seconds"] for counts in assets.values())
         with self._database.connection() as connection:
             record_stage_run(connection, "run", path, 0.0, max(outside, 0.01))
         return run_id, assets
 
     def _run(
-        self, name: str, pending: Pending, *, has_sites: bool, is_evaluated: bool
+        self, name: str, pending: Pending, shard: Shard | None, *, has_sites: bool, is_evaluated: bool
     ) -> tuple[str, dict[str, dict[str, Any]], str]:
         """Run the stages; return the id of the run, the counts of each asset, and how it was executed."""
         # An evaluation takes longer than Dagster: its result is there when the command ends.
-        if self._records_beside and not (has_sites or is_evaluated) and is_small(pending, self._selection):
+        is_unrecorded = self._records_beside and shard is None and not (has_sites or is_evaluated)
+        if is_unrecorded and is_small(pending, self._selection):
             done = self._update(name, pending)
             if done is not None:
                 return *done, "small"
@@ -249,7 +222,7 @@ class _Runs:
 
         with self._database.connection() as connection:
             plan = plan_collection(connection, name, pending).summary
-        return *self._execute(name, pending, has_sites=has_sites, plan=plan), "job"
+        return *self._execute(shard.key if shard else name, pending, has_sites=has_sites, plan=plan), "job"
 
     def _update(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]] | None:
         """Do the work of a small change and leave its run to the recorder; None where the work failed.
@@ -273,13 +246,13 @@ class _Runs:
         self.has_recorder = True
         embedders.wait_for_exports()
         return run_id, {
-            asset: reports[asset].counts() if asset in reports else dict.fromkeys(_COUNTS, 0) for asset in ASSETS
+            asset: reports[asset].counts() if asset in reports else dict.fromkeys(COUNTS, 0) for asset in ASSETS
         }
 
     def _execute(
-        self, name: str, pending: Pending, *, has_sites: bool, plan: str
+        self, partition: str, pending: Pending, *, has_sites: bool, plan: str
     ) -> tuple[str, dict[str, dict[str, Any]]]:
-        """Execute a run in this process."""
+        """Execute a run of a partition in this process."""
         from orchestration.instance import open_instance
         from orchestration.run import RunError, counts_of, execute_run
         from sensors.abandoned_runs import free_abandoned_slots
@@ -292,13 +265,13 @@ class _Runs:
             self._stack.callback(self._instance.dispose)
         # A step takes a tenth of a second: a collection of texts needs neither a crawl nor transcripts.
         needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
-        if pending.has_sound and free_abandoned_slots(self._instance, self._database, name):
-            self._events.speech_is_busy(name)
+        if pending.has_sound and free_abandoned_slots(self._instance, self._database, partition):
+            self._events.speech_is_busy(partition)
         try:
             result = execute_run(
                 self._instance,
                 self._database,
-                name,
+                partition,
                 tuple(asset for asset in ASSETS if needed.get(asset, True)),
                 configuration=self._configuration.path,
                 selection=self._selection,
@@ -306,8 +279,8 @@ class _Runs:
                 plan=plan,
             )
         except RunError as error:
-            raise IngestError(f"collection {name}: {error}") from error
-        return result.run_id, {asset: counts_of(result, asset) or dict.fromkeys(_COUNTS, 0) for asset in ASSETS}
+            raise IngestError(f"collection {partition}: {error}") from error
+        return result.run_id, {asset: counts_of(result, asset) or dict.fromkeys(COUNTS, 0) for asset in ASSETS}
 
     def _pool(self) -> "EmbedderPool":
         if self._embedders is None:
@@ -331,20 +304,3 @@ def _record_leftovers(configuration: Configuration, database: Database, *, has_r
     if overdue:
         with suppress(subprocess.TimeoutExpired):
             recorder.wait(_SECONDS_FOR_LEFTOVERS)
-
-
-def _record_comparison(
-    connection: Connection, name: str, selection: Selection, settled_parsers: str | None = None
-) -> None:
-    """Record the comparison of a whole collection; the ingest of a part says nothing about changes elsewhere."""
-    if not (selection.documents or selection.sources or selection.only_failed):
-        record_comparison(connection, name, behind=False, settled_parsers=settled_parsers)
-
-
-def _nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]]:
-    """Return the counts of an ingest without changes."""
-    row = connection.execute(queries["totals"], {"collection": name}).fetchone()
-    unchanged = dict(zip(ASSETS, row or (0,) * len(ASSETS), strict=True))
-    assets = {asset: {**dict.fromkeys(_COUNTS, 0), "unchanged": unchanged[asset]} for asset in ASSETS}
-    assets["embeddings"].update(computed=0, reused=0)
-    return assets

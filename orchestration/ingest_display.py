@@ -8,9 +8,12 @@ import typer
 from sourcebook.cli.errors import FAILED_ITEMS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sourcebook.config.loading import Configuration
     from sourcebook.database.database import Database
     from sourcebook.model.selection import Selection
+    from sourcebook.model.shard import Shard
 
 
 def run_and_show(
@@ -22,6 +25,8 @@ def run_and_show(
     as_json: bool,
     records_beside: bool = False,
     strict: bool = True,
+    workers: int = 1,
+    shards: "Sequence[Shard]" = (),
 ) -> None:
     """Bring collections up to date with progress bars on stderr, or with one JSON object on stdout.
 
@@ -33,6 +38,8 @@ def run_and_show(
         as_json: whether to print one JSON object and nothing else.
         records_beside: whether the runs of small changes are recorded by a process that outlives this one.
         strict: whether items that had failed before count as much as new ones.
+        workers: processes that bring the shards of a collection up to date at once.
+        shards: the only shards that are brought up to date; every shard where empty.
 
     Raises:
         typer.Exit: items failed; exit code 3.
@@ -56,6 +63,8 @@ def run_and_show(
             selection=selection,
             events=events,
             records_beside=records_beside,
+            workers=workers,
+            shards=shards,
         ):
             failed += done.failed_items
             new += len(done.new_failures)

@@ -76,7 +76,7 @@ def record_run(instance: dg.DagsterInstance, database: Database, run: FinishedRu
 def execute_run(
     instance: dg.DagsterInstance,
     database: Database,
-    collection: str,
+    partition: str,
     assets: Sequence[str],
     *,
     configuration: "Path",
@@ -84,25 +84,25 @@ def execute_run(
     embedders: "EmbedderPool | None" = None,
     plan: str = "",
 ) -> dg.ExecuteInProcessResult:
-    """Execute the job for one collection.
+    """Execute the job for one collection or shard.
 
     Args:
         instance: the Dagster instance.
         database: the database of the knowledge base.
-        collection: the partition; the caller holds its lock.
+        partition: the key of the partition; the caller holds its lock.
         assets: names of the assets.
         configuration: path of the configuration file.
-        selection: part of the collection.
+        selection: part of the partition.
         embedders: pool that outlives the run.
         plan: text of the run's tag `sourcebook/plan`.
 
     Raises:
         RunError: the run failed.
     """
-    active_runs(instance, database, collection, holding_lock=True)  # records killed runs as failed
+    active_runs(instance, database, partition, holding_lock=True)  # records killed runs as failed
     return _execute(
         instance,
-        collection,
+        partition,
         assets,
         tags={IN_PROCESS: "ingest", **({PLAN: plan} if plan else {})},
         resources={
@@ -122,19 +122,19 @@ def execute_run(
 
 def _execute(
     instance: dg.DagsterInstance,
-    collection: str,
+    partition: str,
     assets: Sequence[str],
     *,
     tags: dict[str, str],
     resources: dict[str, Any],
     run_id: str | None = None,
 ) -> dg.ExecuteInProcessResult:
-    instance.add_dynamic_partitions(COLLECTIONS, [collection])
+    instance.add_dynamic_partitions(COLLECTIONS, [partition])
     job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey(asset) for asset in assets})
     with without_storage_errors():
         result = job.execute_in_process(
             instance=instance,
-            partition_key=collection,
+            partition_key=partition,
             raise_on_error=False,
             run_config=_QUIET,
             tags={**tags, "dagster/max_retries": "0"},

@@ -9,12 +9,13 @@ from psycopg import Connection
 from pydantic import Field, PrivateAttr
 
 from resources.observed_run import observed_run
+from resources.partition import PARTITION, WHOLE, collection_of, shard_of
 from resources.requested_run import requested_run
 from sourcebook.admin.collections import apply, collection_names, collections_of_the_api
 from sourcebook.config.loading import Configuration, configuration_path, load_configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.database.lock import collection_lock
+from sourcebook.database.lock import check_shard, collection_lock, shard_lock
 from sourcebook.database.server_keeper import keep_running
 from sourcebook.errors import ConfigurationError
 
@@ -122,15 +123,34 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
             with self.opened() as database, observed_run(database, None):
                 yield self
             return
-        collection = context.run.tags.get("dagster/partition")
+        partition = context.run.tags.get(PARTITION)
         with self._opened(DatabaseLocation.find(self.home)) as database, observed_run(database, context.run):
-            if collection is None or not self.lock:
+            if partition is None or not self.lock:
                 yield self
                 return
 
             def waiting() -> None:
                 if context.log:
-                    context.log.info(f"waiting: another process works on {collection}")
+                    context.log.info(f"waiting: another process works on {partition}")
 
-            with collection_lock(database, collection, waiting=waiting), requested_run(database, context):
+            with _lock(database, context.run, partition, waiting), requested_run(database, context):
                 yield self
+
+
+@contextmanager
+def _lock(database: Database, run: dg.DagsterRun, partition: str, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold the lock of a run's partition.
+
+    Raises:
+        ConfigurationError: the partition is not one of its collection's any more.
+    """
+    shard = shard_of(run.tags)
+    if shard is not None:
+        with shard_lock(database, shard, waiting=waiting):
+            yield
+        return
+    with collection_lock(database, collection_of(partition), waiting=waiting):
+        if WHOLE not in run.tags:
+            with database.connection() as connection:
+                check_shard(connection, partition, None)
+        yield

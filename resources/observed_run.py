@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import dagster as dg
 
+from resources.partition import PARTITION, collection_of
 from sourcebook.database.database import Database
 from sourcebook.database.measurement_writer import MeasurementWriter
 from sourcebook.database.pool import StatementLimits
@@ -20,7 +21,7 @@ def observed_run(database: Database, run: dg.DagsterRun | None) -> Iterator[None
         database: the database with the ledger.
         run: the Dagster run; None outside one.
     """
-    fields = {"run": run.run_id, "collection": run.tags.get("dagster/partition", "")} if run else {}
+    fields = {"run": run.run_id, "collection": collection_of(run.tags.get(PARTITION, ""))} if run else {}
     connections = database.new_pool(1, StatementLimits())
     writer = MeasurementWriter(connections)
     writer.start()

@@ -4,6 +4,7 @@ import time
 
 import dagster as dg
 
+from resources.partition import collection_of
 from sourcebook.model.progress import Progress, announce
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -28,7 +29,7 @@ class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
         def report(done: int, total: int, failed: int = 0) -> None:
             nonlocal last
             now = time.perf_counter()
-            announce(stage, context.partition_key, done, total, failed)
+            announce(stage, collection_of(context.partition_key), done, total, failed)
             if now - last >= _SECONDS_BETWEEN_LINES:
                 last = now
                 failures = f", {failed:,} failed" if failed else ""

@@ -4,6 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from sourcebook.model.selection import Selection
+from sourcebook.model.shard import Shard
 
 
 class RunSelection(dg.ConfigurableResource["RunSelection"]):
@@ -22,8 +23,12 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
         description="Hash every file again, and compute every keyword weight again; with `thorough`.",
     )
 
-    def selection(self) -> Selection:
-        """Return the selection as the plain type of the library."""
+    def selection(self, shard: Shard | None = None) -> Selection:
+        """Return the selection as the plain type of the library.
+
+        Args:
+            shard: the shard that the run works on; None: a whole collection.
+        """
         return Selection(
-            tuple(self.documents), tuple(self.sources), self.only_failed, self.force, self.thorough, self.deep
+            tuple(self.documents), tuple(self.sources), self.only_failed, self.force, self.thorough, self.deep, shard
         )

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import dagster as dg
 import psutil
 
+from resources.partition import PARTITION, WHOLE
 from sourcebook.admin.finished_runs import is_recording
 from sourcebook.database.database import Database
-from sourcebook.database.lock import is_locked
+from sourcebook.database.lock import is_locked, is_shard_locked
+from sourcebook.model.shard import Shard
 
 _SECONDS_TO_TAKE_THE_LOCK = 120
 """Seconds from the start of a run to its lock at most, where its process is unknown."""
@@ -19,9 +21,6 @@ _SECONDS_TO_GET_A_PROCESS = 90
 """Seconds from the launch of a run to the start of its process at most; Dagster's daemon waits 60 s for it."""
 _STARTED = re.compile(r"Started process for .* \(pid: (\d+)\)")
 """Dagster's message with the id of a run's process."""
-PARTITION = "dagster/partition"
-"""Tag that Dagster puts on the runs of a partition."""
-
 UNFINISHED = (
     dg.DagsterRunStatus.NOT_STARTED,
     dg.DagsterRunStatus.QUEUED,
@@ -40,25 +39,31 @@ RECORDER = "recorder"
 
 
 def active_runs(
-    instance: dg.DagsterInstance, database: Database, collection: str, *, holding_lock: bool = False
+    instance: dg.DagsterInstance, database: Database, partition: str, *, holding_lock: bool = False
 ) -> list[dg.DagsterRun]:
-    """Return the unfinished runs of a collection, after recording abandoned ones as failed.
+    """Return the unfinished runs of a partition, after recording abandoned ones as failed.
 
-    A run holds the lock of its collection from start to end: a started run without the lock is abandoned. So is a run
-    that is not submitted long after its creation, or has no process long after its launch: the daemon was killed
-    meanwhile. Dagster's run monitoring takes six minutes for that, in which no other run of the collection starts.
+    A run holds the lock of its collection or shard from start to end: a started run without the lock is abandoned. So
+    is a run that is not submitted long after its creation, or has no process long after its launch: the daemon was
+    killed meanwhile. Dagster's run monitoring takes six minutes for that, in which no other run of the partition
+    starts.
 
     Args:
         instance: the Dagster instance.
         database: the database with the lock.
-        collection: the partition.
-        holding_lock: whether the caller holds the lock of the collection.
+        partition: the key of the partition.
+        holding_lock: whether the caller holds the lock of the partition.
     """
-    records = [record for record in _unfinished(instance) if record.dagster_run.tags.get(PARTITION) == collection]
+    records = [record for record in _unfinished(instance) if record.dagster_run.tags.get(PARTITION) == partition]
     if not records:
         return []
     with database.connection() as connection:
-        locked = not holding_lock and is_locked(connection, collection)
+        collection, shard = Shard.of_key(partition)
+        locked = not holding_lock and (
+            is_locked(connection, collection)
+            if shard is None or any(WHOLE in record.dagster_run.tags for record in records)
+            else is_shard_locked(connection, shard)
+        )
         recording = is_recording(connection)
     active = []
     for record in records:
@@ -77,10 +82,10 @@ def active_runs(
     return active
 
 
-def collections_with_unfinished_runs(instance: dg.DagsterInstance) -> set[str]:
-    """Return the collections for which `active_runs` may find a run, in one query for all of them.
+def partitions_with_unfinished_runs(instance: dg.DagsterInstance) -> set[str]:
+    """Return the partitions for which `active_runs` may find a run, in one query for all of them.
 
-    The name is empty for runs of no collection; see `end_runs_of_no_collection`.
+    The key is empty for runs of no collection; see `end_runs_of_no_collection`.
     """
     return {record.dagster_run.tags.get(PARTITION, "") for record in _unfinished(instance)}
 
@@ -149,16 +154,16 @@ def free_abandoned_slots(instance: dg.DagsterInstance, database: Database, held:
     Args:
         instance: the Dagster instance.
         database: the database with the locks of the collections.
-        held: the collection whose lock the caller holds.
+        held: the partition whose lock the caller holds.
     """
     storage = instance.event_log_storage
     taken = False
     for run_id in storage.get_concurrency_run_ids():
         run = instance.get_run_by_id(run_id)
-        collection = run.tags.get(PARTITION) if run else None
+        partition = run.tags.get(PARTITION) if run else None
         active = (
-            active_runs(instance, database, collection, holding_lock=collection == held)
-            if run is not None and collection is not None and run.status in UNFINISHED
+            active_runs(instance, database, partition, holding_lock=partition == held)
+            if run is not None and partition is not None and run.status in UNFINISHED
             else []
         )
         if any(run.run_id == run_id for run in active):

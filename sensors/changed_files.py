@@ -11,6 +11,9 @@ from sourcebook.admin.pending import find_pending
 from sourcebook.admin.planning.plan import plan_collection
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
+from sourcebook.model.selection import Selection
+from sourcebook.model.shard import Shard
+from sourcebook.stages.raw_files import Difference
 
 
 @dg.sensor(
@@ -21,13 +24,22 @@ from sourcebook.database.lock import is_locked
     description="Compares sources with the ledger by name, size and time; requests a run once two readings agree.",
 )
 def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
-    """Request one run per collection and change set; the cursor contains the last reading of each collection."""
+    """Request one run per partition and change set; the cursor contains the last reading of each partition."""
+    compared: dict[str, dict[int, Difference]] = {}
+    behind: set[str] = set()
 
-    def look(database: Database, collection: str, before: str | None) -> Looked:
+    def look(database: Database, partition: str, before: str | None) -> Looked:
+        collection, shard = Shard.of_key(partition)
         with database.connection() as connection:
-            pending = find_pending(connection, collection)
+            seen = None if shard is None else compared.setdefault(collection, {})  # listed once for all of its shards
+            pending = find_pending(connection, collection, Selection(shard=shard), compared=seen)
             settled = None if is_locked(connection, collection) else pending.settled_parsers
-            record_comparison(connection, collection, behind=pending.work_beside_pages, settled_parsers=settled)
+            if pending.work_beside_pages:
+                behind.add(collection)
+            is_behind = collection in behind
+            # Of shards, once for all of them; what an active run of another shard leaves is not known yet.
+            if shard is None or (shard.number == shard.of and (is_behind or not is_locked(connection, collection))):
+                record_comparison(connection, collection, behind=is_behind, settled_parsers=settled)
             if not pending.work_beside_pages:
                 return Looked(pending.unlisted[0] if pending.unlisted else "nothing changed")
             counts = {
@@ -45,7 +57,7 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
             outcome = request_run(
                 context.instance,
                 connection,
-                collection,
+                partition,
                 pending.fingerprint,
                 lambda: plan_collection(connection, collection, pending).summary,
             )

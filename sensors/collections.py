@@ -5,7 +5,8 @@ import dagster as dg
 from orchestration.partitions import COLLECTIONS, collection_partitions
 from resources.knowledge import LAST_GOOD, Knowledge
 from resources.source_events import configuration_evaluation
-from sourcebook.admin.collections import collection_names
+from sourcebook.database.queries import queries
+from sourcebook.model.shard import partition_keys
 
 _VALID = "valid"
 
@@ -24,7 +25,8 @@ def collections_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge
     """
     with knowledge.opened() as database, database.connection() as connection:
         mistake = knowledge.apply_configuration(connection)
-        wanted = set(collection_names(connection))
+        numbers = dict(connection.execute(queries["shards_of_collections"]).fetchall())
+    wanted = {key for name, number in numbers.items() for key in partition_keys(name, number)}
     present = set(context.instance.get_dynamic_partitions(COLLECTIONS))
     requests = [
         build(names)
@@ -37,7 +39,7 @@ def collections_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge
     cursor = mistake or _VALID
     return dg.SensorResult(
         dynamic_partitions_requests=requests,
-        skip_reason=_reason(mistake, wanted, changed=bool(requests)),
+        skip_reason=_reason(mistake, set(numbers), changed=bool(requests)),
         asset_events=[configuration_evaluation(mistake)] if cursor != context.cursor else [],
         cursor=cursor,
     )

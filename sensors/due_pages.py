@@ -6,6 +6,8 @@ from resources.knowledge import Knowledge
 from resources.source_events import SITES
 from sensors.run_requests import Looked, look_at_collections, request_run
 from sourcebook.database.database import Database
+from sourcebook.model.selection import Selection
+from sourcebook.model.shard import Shard
 from sourcebook.web.due import due_pages, next_due
 
 
@@ -17,13 +19,14 @@ from sourcebook.web.due import due_pages, next_due
     description="Requests a run when the refresh interval of a site or the retry time of a page has passed.",
 )
 def due_pages_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
-    """Request one run per collection with due sites or pages, from the ledger alone."""
+    """Request one run per partition with due sites or pages, from the ledger alone."""
 
-    def look(database: Database, collection: str, before: str | None) -> Looked:
+    def look(database: Database, partition: str, before: str | None) -> Looked:
+        collection, shard = Shard.of_key(partition)
         with database.connection() as connection:
-            due = due_pages(connection, collection)
+            due = due_pages(connection, collection, Selection(shard=shard))
             if due.urls:
-                outcome = request_run(context.instance, connection, collection, due.fingerprint)
+                outcome = request_run(context.instance, connection, partition, due.fingerprint)
                 return Looked(outcome, due.fingerprint, {"due_urls": due.urls})
             again = next_due(connection, collection)
         return Looked(f"no page is due before {again:%Y-%m-%d %H:%M} UTC" if again else "no web sites")

@@ -8,8 +8,9 @@ from psycopg import Connection
 
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.partition import WHOLE, collection_of
 from resources.requested_run import WORK_REQUEST
-from sensors.abandoned_runs import UNFINISHED, active_runs, collections_with_unfinished_runs
+from sensors.abandoned_runs import UNFINISHED, active_runs, partitions_with_unfinished_runs
 from sensors.run_failures import failure_of
 from sourcebook.admin.claimed_work import DAGSTER, MOST_ATTEMPTS, recover_work, selection_of
 from sourcebook.admin.work_requests import claim_work, end_work
@@ -37,23 +38,28 @@ def requested_work_sensor(context: dg.SensorEvaluationContext, knowledge: Knowle
     with knowledge.opened() as database, database.connection() as connection:
         recover_work(connection)
         _follow_runs(context.instance, connection)
-        known = set(context.instance.get_dynamic_partitions(COLLECTIONS))
+        known: dict[str, list[str]] = {}
+        for key in sorted(context.instance.get_dynamic_partitions(COLLECTIONS)):
+            known.setdefault(collection_of(key), []).append(key)
         values = {"seconds": _SECONDS_FOR_THE_WATCH}
         waiting = [name for (name,) in connection.execute(queries["collections_with_waiting_work"], values)]
-        busy = collections_with_unfinished_runs(context.instance) if waiting else set()
+        busy = partitions_with_unfinished_runs(context.instance) if waiting else set()
         for name in waiting:
             if name not in known:
                 reasons.append(f"{name} has no partition yet")
-            elif name in busy and active_runs(context.instance, database, name):
+            elif any(key in busy and active_runs(context.instance, database, key) for key in known[name]):
                 reasons.append(f"{name} has a run in progress")
             else:
-                requests += _claimed(connection, name)
+                requests += _claimed(connection, name, known[name][0])
     reason = "; ".join(reasons) or "no request waits"
     return dg.SensorResult(run_requests=requests, skip_reason=None if requests else reason)
 
 
-def _claimed(connection: Connection, collection: str) -> list[dg.RunRequest]:
-    """Claim the oldest request of a collection, and return a request for its run."""
+def _claimed(connection: Connection, collection: str, partition: str) -> list[dg.RunRequest]:
+    """Claim the oldest request of a collection, and return a request for its run.
+
+    Where the collection has several shards, one run works on all of it, in the partition of one of them.
+    """
     request = claim_work(connection, worker=DAGSTER, collection=collection)
     if request is None:  # another worker was faster
         return []
@@ -70,9 +76,9 @@ def _claimed(connection: Connection, collection: str) -> list[dg.RunRequest]:
     return [
         dg.RunRequest(
             run_key=f"work:{request.id}:{request.attempts}",
-            partition_key=collection,
+            partition_key=partition,
             run_config={"resources": {"selection": {"config": chosen}}},
-            tags={WORK_REQUEST: str(request.id)},
+            tags={WORK_REQUEST: str(request.id), **({} if partition == collection else {WHOLE: "true"})},
         )
     ]
 

@@ -13,19 +13,20 @@ from psycopg import Connection
 
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.partition import PARTITION
 from resources.plan import PLAN
 from resources.source_events import freshness_evaluation, observation
 from sensors.abandoned_runs import (
     IN_PROCESS,
-    PARTITION,
     active_runs,
-    collections_with_unfinished_runs,
     end_runs_of_no_collection,
+    partitions_with_unfinished_runs,
 )
 from sensors.run_failures import MOST_COUNTED, failure_of, seconds_to_wait
 from sourcebook.admin.overdue import describe_overdue
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
+from sourcebook.model.shard import Shard
 
 CHANGES = "sourcebook/changes"
 """Tag of a run with the fingerprint of the changes that it was requested for."""
@@ -53,15 +54,15 @@ def look_at_collections(
     source: dg.AssetKey,
     look: Callable[[Database, str, str | None], Looked],
 ) -> dg.SensorResult:
-    """Request runs for the collections without an active run, and report on their sources.
+    """Request runs for the partitions without an active run, and report on their sources.
 
-    The cursor contains the last reading of each collection and its sources that are not fresh.
+    The cursor contains the last reading of each partition and the collections' sources that are not fresh.
 
     Args:
         context: context of the sensor.
         knowledge: the database, opened once for all collections.
         source: key of the source asset.
-        look: looks at one collection; its arguments are the database, the collection and the last reading.
+        look: looks at one partition; its arguments are the database, the partition's key and the last reading.
     """
     before = _Cursor.of(context.cursor)
     after = _Cursor()
@@ -69,29 +70,30 @@ def look_at_collections(
     reasons: dict[str, list[str]] = {}
     events: list[dg.AssetObservation | dg.AssetMaterialization | dg.AssetCheckEvaluation] = []
     with knowledge.opened() as database:
-        collections = sorted(context.instance.get_dynamic_partitions(COLLECTIONS))
+        partitions = sorted(context.instance.get_dynamic_partitions(COLLECTIONS))
+        collections = {Shard.of_key(partition)[0] for partition in partitions}
         with database.connection() as connection:
             overdue = describe_overdue(connection, source.to_user_string())
-        busy = collections_with_unfinished_runs(context.instance)
+        busy = partitions_with_unfinished_runs(context.instance)
         if "" in busy:
             end_runs_of_no_collection(context.instance)
         after.late = {collection: text for collection, text in overdue.items() if collection in collections}
         if after.late != before.late:
             events.append(freshness_evaluation(source, after.late))
-        for collection in collections:
-            active = active_runs(context.instance, database, collection) if collection in busy else []
+        for partition in partitions:
+            active = active_runs(context.instance, database, partition) if partition in busy else []
             if active:
-                reasons.setdefault(f"a run is in progress ({active[0].run_id[:8]})", []).append(collection)
+                reasons.setdefault(f"a run is in progress ({active[0].run_id[:8]})", []).append(partition)
                 continue
-            found = look(database, collection, before.seen.get(collection))
+            found = look(database, partition, before.seen.get(partition))
             if found.reading is not None:
-                after.seen[collection] = found.reading
-                if found.reading != before.seen.get(collection):
-                    events.append(observation(source, collection, found.reading, found.counts))
+                after.seen[partition] = found.reading
+                if found.reading != before.seen.get(partition):
+                    events.append(observation(source, partition, found.reading, found.counts))
             if isinstance(found.outcome, dg.RunRequest):
                 requests.append(found.outcome)
             else:
-                reasons.setdefault(found.outcome, []).append(collection)
+                reasons.setdefault(found.outcome, []).append(partition)
     reason = "; ".join(f"{why}: {', '.join(names)}" for why, names in reasons.items())
     return dg.SensorResult(
         run_requests=requests,
@@ -104,7 +106,7 @@ def look_at_collections(
 def request_run(
     instance: dg.DagsterInstance,
     connection: Connection,
-    collection: str,
+    partition: str,
     reading: str,
     plan: Callable[[], str] | None = None,
 ) -> str | dg.RunRequest:
@@ -117,12 +119,12 @@ def request_run(
     Args:
         instance: the Dagster instance.
         connection: to the knowledge base.
-        collection: the partition.
+        partition: the key of the partition.
         reading: digest of the changes.
         plan: returns the text of the tag `sourcebook/plan`; called for a run that is requested.
     """
-    fingerprint = _fingerprint(connection, collection, reading)
-    of_changes = dg.RunsFilter(tags={CHANGES: fingerprint, PARTITION: collection})
+    fingerprint = _fingerprint(connection, Shard.of_key(partition)[0], reading)
+    of_changes = dg.RunsFilter(tags={CHANGES: fingerprint, PARTITION: partition})
     earlier = instance.get_run_records(of_changes, limit=MOST_COUNTED)  # each hour adds one where a failure stays
     if earlier and earlier[0].dagster_run.status == dg.DagsterRunStatus.FAILURE:
         last = earlier[0]
@@ -146,8 +148,8 @@ def request_run(
             )
     number = earlier[0].dagster_run.run_id[:8] if earlier else "first"
     return dg.RunRequest(
-        run_key=f"{collection}:{fingerprint}:{number}",
-        partition_key=collection,
+        run_key=f"{partition}:{fingerprint}:{number}",
+        partition_key=partition,
         tags={CHANGES: fingerprint, **({PLAN: plan()} if plan else {})},
     )
 
@@ -157,7 +159,7 @@ class _Cursor:
     """Readings and overdue sources that a sensor keeps from tick to tick."""
 
     seen: dict[str, str] = field(default_factory=dict)
-    """Last reading of each collection."""
+    """Last reading of each partition."""
     late: dict[str, str] | None = None
     """Sources that are not fresh by collection; None before the first look."""
 

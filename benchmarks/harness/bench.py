@@ -54,6 +54,8 @@ class Options:
     entries: int = 100_000
     """Passages of the larger set that searches are measured over."""
     kills: int = 200
+    seconds: float = 300.0
+    """Seconds in which `shards` kills a worker every 20 seconds."""
     cases: int = 10_000
     """Requests of `fuzz`, at least."""
     seed: int = 20_260_801

@@ -1,5 +1,6 @@
 """Checks of a collection's rows in the database."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from psycopg import Connection
@@ -8,7 +9,9 @@ from sourcebook.admin.model_languages import unknown_languages
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
 from sourcebook.indexing.damage import find_every_damage
+from sourcebook.indexing.generations import active_generation
 from sourcebook.indexing.suspicion import find_suspicion
+from sourcebook.model.shard import Shard
 
 CHECKS = {
     "no_failed_items": queries["check_no_failed_items"],
@@ -39,7 +42,9 @@ class CheckOutcome:
     examples: tuple[str, ...]
 
 
-def run_checks(connection: Connection, collection: str, *, thorough: bool = True) -> list[CheckOutcome]:
+def run_checks(
+    connection: Connection, collection: str, *, thorough: bool = True, shard: Shard | None = None, is_last: bool = True
+) -> list[CheckOutcome]:
     """Run every check over one collection.
 
     Args:
@@ -47,7 +52,16 @@ def run_checks(connection: Connection, collection: str, *, thorough: bool = True
         collection: name of the collection.
         thorough: whether to check all documents; otherwise those that changed since the last checks. After a violation
             every run checks all documents until it is mended.
+        shard: the shard whose documents are checked; None: those of every shard.
+        is_last: whether no other shard is being worked on: if one is, it makes the checks of the collection in the end.
     """
+    if shard is not None:
+        outcomes = _check_shard(connection, shard, thorough=thorough)
+        if is_last:
+            is_suspicious = thorough or bool(find_suspicion(connection, collection))
+            names = [name for name in CHECKS if name not in OF_INDEX]
+            outcomes += _check_collection(connection, collection, names, None, is_suspicious=is_suspicious)
+        return outcomes
     row = connection.execute(queries["checked_at"], {"collection": collection}).fetchone()
     since, now = row or (None, None)
     documents = None
@@ -55,11 +69,26 @@ def run_checks(connection: Connection, collection: str, *, thorough: bool = True
         rows = connection.execute(queries["documents_to_check"], {"collection": collection, "since": since}).fetchall()
         documents = [number for (number,) in rows] if len(rows) <= _MOST_DOCUMENTS else None
     is_suspicious = thorough or since is None or bool(find_suspicion(connection, collection))
+    outcomes = _check_collection(connection, collection, CHECKS, documents, is_suspicious=is_suspicious)
+    is_sound = not any(outcome.violations for outcome in outcomes if outcome.name in OF_INDEX)
+    connection.execute(queries["record_checks"], {"collection": collection, "at": now if is_sound else None})
+    return outcomes
+
+
+def _check_collection(
+    connection: Connection,
+    collection: str,
+    names: Iterable[str],
+    documents: list[int] | None,
+    *,
+    is_suspicious: bool,
+) -> list[CheckOutcome]:
+    """Run some of the checks with a query, and those of languages and of damage."""
     problems = problem_uris(connection, collection, skipped=False)
     scope = {"collection": collection, "documents": documents, "problems": problems}
     outcomes = []
-    for name, query in CHECKS.items():
-        row = connection.execute(query, scope).fetchone()
+    for name in names:
+        row = connection.execute(CHECKS[name], scope).fetchone()
         violations, examples = row or (0, [])
         outcomes.append(CheckOutcome(name, violations, tuple(examples or ())))
     languages = unknown_languages(connection, collection)
@@ -67,6 +96,26 @@ def run_checks(connection: Connection, collection: str, *, thorough: bool = True
     outcomes.append(CheckOutcome(KNOWN_LANGUAGES, sum(languages.values()), examples))
     damage = find_every_damage(connection, collection) if is_suspicious else []
     outcomes.append(CheckOutcome(NOT_DAMAGED, len(damage), tuple(map(str, damage[:_MOST_EXAMPLES]))))
-    is_sound = not any(outcome.violations for outcome in outcomes if outcome.name in OF_INDEX)
-    connection.execute(queries["record_checks"], {"collection": collection, "at": now if is_sound else None})
+    return outcomes
+
+
+def _check_shard(connection: Connection, shard: Shard, *, thorough: bool) -> list[CheckOutcome]:
+    """Run the checks of single documents over those of one shard."""
+    scope = {"collection": shard.collection, **shard.values}
+    if active_generation(connection, shard.collection) is None:
+        return []
+    since, now = connection.execute(queries["checked_at_of_shard"], scope).fetchone() or (None, None)
+    if since is None or since > now or thorough:
+        documents = [number for (number,) in connection.execute(queries["documents_of_shard"], scope)]
+    else:
+        rows = connection.execute(queries["documents_to_check"], {"collection": shard.collection, "since": since})
+        among = {**scope, "documents": [number for (number,) in rows]}
+        documents = [number for (number,) in connection.execute(queries["documents_among_shard"], among)]
+    outcomes = []
+    for name in OF_INDEX:
+        row = connection.execute(CHECKS[name], {**scope, "documents": documents, "problems": []}).fetchone()
+        violations, examples = row or (0, [])
+        outcomes.append(CheckOutcome(name, violations, tuple(examples or ())))
+    is_sound = not any(outcome.violations for outcome in outcomes)
+    connection.execute(queries["record_checks_of_shard"], {**scope, "at": now if is_sound else None})
     return outcomes

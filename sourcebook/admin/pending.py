@@ -14,11 +14,15 @@ from sourcebook.indexing.generations import find_generations
 from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.media_types import is_recording, media_type_of_name
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import Shard, is_first
 from sourcebook.parsing.registry import is_taken
 from sourcebook.stages.changes import changed_documents, changed_items, count_unsettled_items, unsettled_documents
 from sourcebook.stages.documents.rows import document_identities
+from sourcebook.stages.generations import is_whole
 from sourcebook.stages.raw_files import Difference, collection_sources, compare
+from sourcebook.stages.raw_files.shards import listing_errors_of, of_shard
 from sourcebook.stages.relations.update import count_unrelated_documents
+from sourcebook.stages.shards import documents_in
 from sourcebook.stages.transcripts.rows import has_recordings, stale_recordings, transcript_engine
 from sourcebook.web.due import due_pages
 
@@ -110,18 +114,34 @@ class Pending:
         )
 
 
-def find_pending(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> Pending:
+def find_pending(
+    connection: Connection,
+    collection: str,
+    selection: Selection = EVERYTHING,
+    *,
+    compared: dict[int, Difference] | None = None,
+) -> Pending:
     """Compare the sources with the ledger by name, size and time, and the stages of the ledger with each other.
 
     This takes a few set-based queries over what changed since the last run. Content is read only of files that were
     hashed within two seconds of their modification, and of all where the selection is deep. Where there are signs that
     somebody else than the library has changed rows, all of them are compared, and published ones with their sums.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        selection: part of the collection. What concerns all shards alike counts for the first of them alone.
+        compared: differences of the sources by their ids, which the shards of a collection share; new ones are added.
     """
+    shard = selection.shard
+    stands_for_all = is_first(shard)
+    compared = {} if compared is None else compared
+    listing_errors = {} if shard is None else listing_errors_of(connection, shard)
     suspicion = find_suspicion(connection, collection)
     selection = heightened(selection, suspicion)
     damage = find_every_damage(connection, collection, deep=selection.deep) if selection.thorough else []
     row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
-    gone = int(row[0]) if row else 0
+    gone = int(row[0]) if row and stands_for_all else 0
     changed = readable = 0
     unlisted: list[str] = []
     differences: list[Difference] = []
@@ -130,8 +150,10 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
     has_sound = has_recordings(connection, collection)
     recordings = _pending_recordings(connection, collection, selection) if has_sound else 0
     for source in collection_sources(connection, collection, selection):
-        difference = compare(connection, source, selection)
-        differences.append(difference)
+        if source.id not in compared:
+            compared[source.id] = compare(connection, source, selection)
+        differences.append(compared[source.id])
+        (difference,) = of_shard([compared[source.id]], shard)
         for entry in sorted(difference.to_read, key=lambda entry: entry.uri):
             seen.update(f"{entry.uri} {entry.size} {entry.modified}\n".encode())
         for uri in sorted(difference.gone):
@@ -140,7 +162,8 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         readable += sum(_may_hold_text(source, entry) for entry in difference.to_read)
         has_sound = has_sound or any(_may_be_recording(entry.path) for entry in difference.to_read)
         gone += len(difference.gone)
-        newly_unlisted = newly_unlisted or difference.error != source.listing_error
+        known_error = listing_errors.get(source.id) if shard else source.listing_error
+        newly_unlisted = newly_unlisted or difference.error != known_error
         if difference.error:
             unlisted.append(difference.error)
     pages = due_pages(connection, collection, selection)
@@ -149,8 +172,8 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
     retry_now = selection.only_failed or selection.force
     unmade, orphaned, taken = count_unsettled_items(connection, collection, identities, items, retry_now=retry_now)
     documents = unmade + orphaned
-    index, generations = _pending_index(connection, collection, thorough=selection.thorough)
-    unrelated = count_unrelated_documents(connection, collection)
+    index, generations = _pending_index(connection, collection, thorough=selection.thorough, shard=shard)
+    unrelated = count_unrelated_documents(connection, collection) if stands_for_all else 0
     seen.update(
         f"{unrelated or ''}{recordings} {documents} {index} {generations} {unlisted}".encode("utf-8", "replace")
     )
@@ -173,7 +196,7 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
         damage=tuple(damage),
         has_sound=has_sound,
         differences=tuple(differences),
-        settled_parsers=items.parsers if items.uris is None and not documents else None,
+        settled_parsers=items.parsers if items.uris is None and not documents and not shard else None,
         unrelated=unrelated,
         fingerprint=seen.hexdigest()[:32],
     )
@@ -181,7 +204,8 @@ def find_pending(connection: Connection, collection: str, selection: Selection =
 
 def _pending_recordings(connection: Connection, collection: str, selection: Selection) -> int:
     engine = transcript_engine(connection, collection)
-    return len(stale_recordings(connection, collection, engine, selection))
+    stale = stale_recordings(connection, collection, engine, selection)
+    return sum(selection.shard is None or selection.shard.takes(recording.uri) for recording in stale)
 
 
 def _may_hold_text(source: Source, entry: FileEntry) -> bool:
@@ -196,7 +220,7 @@ def _may_be_recording(name: str) -> bool:
     return media_type is None or is_recording(media_type)
 
 
-def _pending_index(connection: Connection, collection: str, *, thorough: bool) -> tuple[int, int]:
+def _pending_index(connection: Connection, collection: str, *, thorough: bool, shard: Shard | None) -> tuple[int, int]:
     """Return how many documents are outdated in a generation, and how many generations have to be changed."""
     found = find_generations(connection, collection)
     outdated: set[int] = set()
@@ -205,11 +229,13 @@ def _pending_index(connection: Connection, collection: str, *, thorough: bool) -
     if found.step == "none" and found.building is not None:
         followed.append(found.building)
     for generation in followed:
-        ids = changed_documents(connection, generation, thorough=thorough).ids
+        ids = changed_documents(connection, generation, thorough=thorough, shard=shard).ids
         unsettled = unsettled_documents(connection, collection, generation, ids)
         if not unsettled and not generation.is_active:
-            steps += found.rules.activate == "automatic" and not found.is_blocked
+            is_ready = shard is None or is_whole(connection, generation)
+            steps += is_ready and found.rules.activate == "automatic" and not found.is_blocked
         outdated.update(unsettled)
     if found.step == "build":
-        outdated.update(unsettled_documents(connection, collection, None, None))
-    return len(outdated), steps
+        every = None if shard is None else documents_in(connection, shard)
+        outdated.update(unsettled_documents(connection, collection, None, every))
+    return len(outdated), steps if is_first(shard) else 0

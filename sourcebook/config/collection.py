@@ -26,6 +26,8 @@ from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.usage import UsageSettings
 
+MOST_SHARDS: Final = 64
+"""Shards of one collection at most."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 
@@ -167,6 +169,13 @@ class CollectionSettings(Settings):
     evaluation: EvaluationSettings = Field(
         default=EvaluationSettings(),
         description="a mapping such as {queries: queries.jsonl, qrels: qrels.tsv, floors: {ndcg@10: 0.6}}",
+    )
+    shards: int = Field(
+        default=1,
+        strict=True,
+        ge=1,
+        le=MOST_SHARDS,
+        description=f"a whole number from 1 to {MOST_SHARDS}: the parts that several workers bring up to date at once",
     )
     usage: UsageSettings = Field(
         default=UsageSettings(), description="a mapping such as {prices: {text-embedding-3-small: 0.02}}"

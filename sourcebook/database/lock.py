@@ -10,7 +10,8 @@ import psycopg
 
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
-from sourcebook.errors import DatabaseConnectionLostError
+from sourcebook.errors import ConfigurationError, DatabaseConnectionLostError
+from sourcebook.model.shard import Shard, partition_keys
 
 _Place = tuple[str, int, str, str]
 """Host, port and name of a database, and a collection."""
@@ -35,12 +36,16 @@ def collection_lock(
         DatabaseError: the database cannot be reached.
     """
     with database.own_connection() as connection:
+        scope = {"collection": collection}
         announced = False
-        while connection.execute(queries["lock_collection"], {"collection": collection}).fetchone() != (True,):
+        while connection.execute(queries["lock_collection"], scope).fetchone() != (True,):
             if not announced:
                 waiting()
                 announced = True
+                connection.execute(queries["ask_for_collection"], scope)
             time.sleep(0.5)
+        if announced:
+            connection.execute(queries["end_asking_for_collection"], scope)
         place = _place(connection, collection)
         _held[place] = connection
         try:
@@ -70,6 +75,167 @@ def collection_locks(
         for name in sorted(set(collections)):
             locks.enter_context(collection_lock(database, name, waiting=partial(waiting, name)))
         yield
+
+
+@contextmanager
+def shard_lock(database: Database, shard: Shard, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the lock of a shard, beside the other shards of its collection, and alone with it.
+
+    Who waits for the whole collection is let in first. Shards of another number of shards, from before a change of the
+    settings, are waited for: their items overlap.
+
+    Args:
+        database: the database of the collection.
+        shard: the shard.
+        waiting: called once where the lock is not free.
+
+    Raises:
+        ConfigurationError: the collection has another number of shards.
+        DatabaseError: the database cannot be reached.
+    """
+    with database.own_connection() as connection:
+        scope = {"collection": shard.collection, **shard.values}
+        announced = False
+        while not _lock_shard(connection, shard):
+            if not announced:
+                waiting()
+                announced = True
+            time.sleep(0.5)
+        place = _place(connection, shard.collection)
+        _held[place] = connection
+        connection.execute(queries["begin_shard_work"], scope)
+        try:
+            yield
+        finally:
+            if _held.get(place) is connection:
+                del _held[place]
+            with suppress(psycopg.OperationalError):
+                connection.execute(queries["unlock_everything"])
+
+
+def _lock_shard(connection: psycopg.Connection, shard: Shard) -> bool:
+    """Return whether the lock of a shard is obtained.
+
+    The number of shards is read under the lock: after a change of it, nobody begins a shard of the former number that
+    a shard of the new one did not see.
+    """
+    scope = {"collection": shard.collection, **shard.values}
+
+    def answers(query: str) -> bool:
+        return connection.execute(queries[query], scope).fetchone() == (True,)
+
+    if answers("collection_is_asked_for") or not answers("lock_beside_shards"):
+        return False
+    if not answers("lock_shard"):
+        connection.execute(queries["unlock_beside_shards"], scope)
+        return False
+    try:
+        check_shard(connection, shard.collection, shard)
+    except ConfigurationError:
+        connection.execute(queries["unlock_everything"])
+        raise
+    if answers("other_shards_are_locked"):
+        connection.execute(queries["unlock_everything"])
+        return False
+    return True
+
+
+def check_shard(connection: psycopg.Connection, collection: str, shard: Shard | None) -> None:
+    """Raise an error where a partition is not one of a collection's any more.
+
+    Args:
+        connection: to the database.
+        collection: the name of the collection.
+        shard: the shard of the partition; None for that of a whole collection.
+
+    Raises:
+        ConfigurationError: the collection has another number of shards.
+    """
+    number = shard_count(connection, collection)
+    if number == (shard.of if shard else 1):
+        return
+    partition = shard.key if shard else collection
+    keys = partition_keys(collection, number)
+    now = f"its partitions are {keys[0]} to {keys[-1]}" if number > 1 else f"its partition is {collection}"
+    raise ConfigurationError(
+        f"the partition {partition} is no longer one of {collection}, whose setting `shards` is {number}: {now}; start"
+        " the run for these"
+    )
+
+
+def shard_count(connection: psycopg.Connection, collection: str) -> int:
+    """Return the number of shards of a collection by its applied settings; 1 where it is not known."""
+    row = connection.execute(queries["shards_of_collection"], {"collection": collection}).fetchone()
+    return int(row[0]) if row else 1
+
+
+def end_shard_work(connection: psycopg.Connection, shard: Shard) -> bool:
+    """Say that the documents of a shard are published, and return whether no shard of the collection is worked on now.
+
+    Args:
+        connection: any connection to the database; the lock of the shard is this process's.
+        shard: the shard.
+    """
+    scope = {"collection": shard.collection, **shard.values}
+    holder = _held.get(_place(connection, shard.collection))
+    if holder is not None:
+        holder.execute(queries["end_shard_work"], scope)
+    return is_at_rest(connection, shard.collection)
+
+
+def is_at_rest(connection: psycopg.Connection, collection: str) -> bool:
+    """Return whether no shard of a collection is being worked on."""
+    return connection.execute(queries["working_shards"], {"collection": collection}).fetchone() == (0,)
+
+
+@contextmanager
+def in_turn(connection: psycopg.Connection, shard: Shard | None, part: str) -> Iterator[None]:
+    """Do work of a whole collection while no other shard of it does: the second one waits.
+
+    Args:
+        connection: in autocommit mode; its session has the turn.
+        shard: the shard that is worked on; None: nothing is waited for, as the whole collection is locked.
+        part: name of the work.
+    """
+    if shard is None:
+        yield
+        return
+    scope = {"collection": shard.collection, "part": part}
+    # Asked again and again: a statement that waits would keep an index from being built by the one who has the turn.
+    while connection.execute(queries["begin_turn"], scope).fetchone() != (True,):
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        with suppress(psycopg.Error):  # with the session the turn has ended
+            connection.execute(queries["end_turn"], scope)
+
+
+def is_shard_locked(connection: psycopg.Connection, shard: Shard) -> bool:
+    """Return whether a process holds the lock of a shard, or of its whole collection."""
+    scope = {"collection": shard.collection, **shard.values}
+    return any(
+        connection.execute(queries[query], scope).fetchone() == (True,)
+        for query in ("shard_is_locked", "collection_is_locked_whole")
+    )
+
+
+class ShardsAhead:
+    """Marks on shards that this process works on later: the last one of all shards then does the collection's work.
+
+    Args:
+        connection: the session that has the marks.
+        shards: the shards.
+    """
+
+    def __init__(self, connection: psycopg.Connection, shards: Iterable[Shard]) -> None:
+        self._connection = connection
+        for shard in shards:
+            connection.execute(queries["begin_shard_work"], {"collection": shard.collection, **shard.values})
+
+    def begin(self, shard: Shard) -> None:
+        """Take the mark of a shard away, whose work begins."""
+        self._connection.execute(queries["end_shard_work"], {"collection": shard.collection, **shard.values})
 
 
 def check_lock(connection: psycopg.Connection, collection: str) -> None:

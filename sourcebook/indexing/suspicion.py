@@ -11,6 +11,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.model.selection import Selection
+from sourcebook.model.shard import Shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,16 @@ def heightened(selection: Selection, suspicion: Suspicion) -> Selection:
     return replace(selection, thorough=True) if suspicion else selection
 
 
-def note_comparison(connection: Connection, suspicion: Suspicion) -> None:
-    """Record that a run has compared sources, inventory and documents since these signs."""
-    if suspicion.marks:
+def note_comparison(connection: Connection, suspicion: Suspicion, shard: Shard | None = None) -> None:
+    """Record that a run has compared sources, inventory and documents since these signs; of a shard, once all have."""
+    if not suspicion.marks:
+        return
+    is_done = True
+    if shard is not None:
+        scope = {"collection": shard.collection, **shard.values, "mark": max(suspicion.marks)}
+        connection.execute(queries["note_comparison_of_shard"], scope)
+        is_done = connection.execute(queries["shards_have_compared"], scope).fetchone() == (True,)
+    if is_done:
         connection.execute(queries["note_comparison"], {"marks": list(suspicion.marks)})
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sourcebook.model.shard import Shard
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -23,6 +25,8 @@ class Selection:
     deep: bool = False
     """Whether every file is hashed again although its size and time are as they were, and every keyword weight computed
     again; with `thorough`."""
+    shard: Shard | None = None
+    """The shard whose items are processed; None: those of every shard."""
 
     @property
     def is_partial(self) -> bool:

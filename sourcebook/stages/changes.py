@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from psycopg import Connection
 
 from sourcebook.chunking.config_hash import chunking_config_hash
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import Shard
+from sourcebook.stages.shards import documents_of_shard, items_of_shard, settle_preparation, settle_shard
 
 MOST_MARKED = 20_000
 """Marked rows above which a stage compares all rows: a list of so many keys costs more than it saves."""
@@ -31,6 +34,8 @@ class ChangedItems:
     """Ids of the marks that were read."""
     parsers: str
     """Digest of the parsers to compare with."""
+    is_whole: bool = False
+    """Whether they are all items: of the collection, or of the shard that is worked on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ class ChangedDocuments:
     """Ids of the documents; None: every document."""
     marks: list[int]
     """Ids of the marks that were read."""
+    is_whole: bool = False
+    """Whether they are all documents: of the collection, or of the shard that is worked on."""
 
 
 def changed_items(
@@ -55,24 +62,28 @@ def changed_items(
         selection: part of the collection; `force` and `thorough` take every item.
     """
     digest = _digest(f"{name} {identity}" for name, identity in sorted(parsers.items()))
+    if selection.shard is not None:
+        return ChangedItems(*items_of_shard(connection, selection.shard, digest, selection))
     scope = {"collection": collection}
     marks = connection.execute(queries["marked_items"], scope).fetchall()
     numbers = [number for number, _ in marks]
     row = connection.execute(queries["compared_with"], scope).fetchone()
     is_whole = row is None or row[0] != digest or selection.thorough or selection.force
     if is_whole or len(marks) > MOST_MARKED:
-        return ChangedItems(None, numbers, digest)
+        return ChangedItems(None, numbers, digest, is_whole=True)
     due = connection.execute(queries["failed_documents"], {**scope, "retry_now": selection.only_failed})
     uris = {uri for _, uri in marks} | {uri for (uri,) in due}
     return ChangedItems(sorted(uris), numbers, digest)
 
 
-def settle_items(connection: Connection, collection: str, changed: ChangedItems) -> None:
+def settle_items(connection: Connection, collection: str, changed: ChangedItems, shard: Shard | None = None) -> None:
     """Record that the documents of a collection follow its items, after a run that left none of the items out."""
     if changed.marks:
         connection.execute(queries["forget_item_marks"], {"marks": changed.marks})
     if changed.uris is None:
         connection.execute(queries["record_parsers"], {"collection": collection, "parsers": changed.parsers})
+    elif changed.is_whole and shard is not None:
+        settle_shard(connection, shard, changed.parsers)
 
 
 def count_unsettled_items(
@@ -106,19 +117,25 @@ def count_unsettled_items(
     return int(unmade), int(gone), int(taken)
 
 
-def changed_documents(connection: Connection, generation: Generation, *, thorough: bool = False) -> ChangedDocuments:
+def changed_documents(
+    connection: Connection, generation: Generation, *, thorough: bool = False, shard: Shard | None = None
+) -> ChangedDocuments:
     """Return the marked documents of a generation's collection.
 
     Args:
         connection: to the knowledge base.
         generation: the generation to publish in.
         thorough: whether to take every document.
+        shard: the shard whose documents are looked at; None: those of every shard.
     """
+    if shard is not None:
+        config_hash = chunking_config_hash(generation)
+        return ChangedDocuments(*documents_of_shard(connection, shard, generation.id, config_hash, thorough=thorough))
     marks = connection.execute(queries["marked_documents"], {"collection": generation.collection}).fetchall()
     row = connection.execute(queries["prepared_with"], {"generation": generation.id}).fetchone()
     is_whole = thorough or row is None or row[0] != chunking_config_hash(generation) or len(marks) > MOST_MARKED
     ids = None if is_whole else sorted({document for _, document in marks})
-    return ChangedDocuments(ids, [number for number, _ in marks])
+    return ChangedDocuments(ids, [number for number, _ in marks], is_whole)
 
 
 def unsettled_documents(
@@ -147,7 +164,9 @@ def unsettled_documents(
     return {int(number): str(uri) for number, uri in rows}
 
 
-def settle_documents(connection: Connection, generation: Generation, changed: ChangedDocuments) -> dict[int, str]:
+def settle_documents(
+    connection: Connection, generation: Generation, changed: ChangedDocuments, shard: Shard | None = None
+) -> dict[int, str]:
     """Delete the marks of documents that are published or withdrawn, and return the others: URIs by id.
 
     Only the active generation deletes marks. Every other generation then compares all documents at its next turn.
@@ -168,11 +187,19 @@ def settle_documents(connection: Connection, generation: Generation, changed: Ch
             queries["record_preparation"],
             {"generation": generation.id, "config_hash": chunking_config_hash(generation)},
         )
+    elif changed.is_whole and not unsettled and shard is not None:
+        settle_preparation(connection, shard, generation.id, chunking_config_hash(generation))
     return unsettled
 
 
 def kept_count(
-    connection: Connection, collection: str, kind: str, *, recount: bool = False, fold: bool = True
+    connection: Connection,
+    collection: str,
+    kind: str,
+    *,
+    recount: bool = False,
+    fold: bool = True,
+    shard: Shard | None = None,
 ) -> tuple[int, str]:
     """Return the number of live items of a kind, and a version that is equal for equal content.
 
@@ -182,10 +209,13 @@ def kept_count(
         kind: `raw_files`, `crawled_pages` or `documents`; `removed` for removed documents.
         recount: whether to count all rows, and to keep that count.
         fold: whether to fold the rows of the count into one; the caller holds the lock of the collection.
+        shard: the shard that is worked on: the count is the collection's, and two shards never recount at once.
     """
     scope = {"collection": collection, "kind": kind}
     if recount:
-        connection.execute(queries["recount_tally"], scope)
+        with in_turn(connection, shard, "counts"):
+            connection.execute(queries["recount_tally"], scope)
+    fold = fold and shard is None
     row = connection.execute(queries["fold_tally" if fold else "read_tally"], scope).fetchone()
     items, digest = row or (0, "0")
     return int(items), version_of(str(items), digest)

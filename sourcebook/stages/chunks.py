@@ -27,6 +27,7 @@ from sourcebook.chunking.generated_index import is_generated_index
 from sourcebook.chunking.token_counter import token_counter
 from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.database.batches import batched_by_size
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.indexing.mending import prove
@@ -37,6 +38,7 @@ from sourcebook.model.passage_part import part_rows
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import is_first
 from sourcebook.model.work import cutting_work
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
@@ -68,13 +70,21 @@ def prepare_chunks(
         ModelError: the tokenizer of the embedding model cannot be found.
     """
     report = StageReport()
-    damaged = prove(
-        connection, generation, thorough=selection.thorough, deep=selection.deep, settles=not selection.is_partial
-    )
+    proves = is_first(selection.shard)
+    with in_turn(connection, selection.shard, "proof"):
+        damaged = prove(
+            connection,
+            generation,
+            thorough=selection.thorough and proves,
+            deep=selection.deep and proves,
+            settles=not selection.is_partial,
+        )
     if damaged:
         report.count("damaged", damaged)
     tokenizer = token_counter(generation.embedding_settings)
-    changed = changed_documents(connection, generation, thorough=selection.thorough or selection.force)
+    changed = changed_documents(
+        connection, generation, thorough=selection.thorough or selection.force, shard=selection.shard
+    )
     stale = connection.execute(
         queries["unprepared_documents"],
         {

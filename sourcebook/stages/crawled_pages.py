@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from psycopg import Connection
 
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.errors import FailureClass
@@ -80,20 +81,24 @@ def update_crawled_pages(
     report = StageReport()
     suspicion = find_suspicion(connection, collection)
     selection = heightened(selection, suspicion)
+    shard = selection.shard
     if selection.thorough:
-        mend_pages(connection, collection, every_site="crawled_page" in suspicion.tables)
+        with in_turn(connection, shard, "proof"):
+            mend_pages(connection, collection, every_site="crawled_page" in suspicion.tables)
     scope = {"collection": collection}
-    report.removed = connection.execute(queries["remove_pages_of_removed_sources"], scope).rowcount
-    with processing(connection, collection, "crawled_pages") as marks:
+    with in_turn(connection, shard, "removed sources"):
+        report.removed = connection.execute(queries["remove_pages_of_removed_sources"], scope).rowcount
+    with processing(connection, collection, "crawled_pages", shares=shard is not None) as marks:
         due = [
             planned
             for site in collection_sites(connection, collection, selection)
+            if shard is None or shard.takes(site.location)
             if (planned := _plan(connection, site, selection, report)) is not None
         ]
         if due:
             crawls = _Crawls(connection, selection, report, progress, folder, waiting, marks)
             asyncio.run(crawls.run(due))
-    pages, version = kept_count(connection, collection, "crawled_pages", recount=selection.thorough)
+    pages, version = kept_count(connection, collection, "crawled_pages", recount=selection.thorough, shard=shard)
     report.unchanged = max(pages - report.added - report.changed, 0)
     refresh_statistics(connection, queries["analyze_crawled_pages"], report)
     return report.finish(version)

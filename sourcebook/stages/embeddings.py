@@ -24,6 +24,7 @@ from sourcebook.errors import ModelError
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.model.shard import Shard
 from sourcebook.model.usage import Use
 from sourcebook.model.work import embedding_work
 from sourcebook.processes.interrupts import result_of
@@ -52,6 +53,7 @@ def embed_missing(
     progress: Progress = silent,
     *,
     thorough: bool = False,
+    shard: Shard | None = None,
 ) -> StageReport:
     """Embed the texts that have no vector, the longest first, and store the vectors by the hash of their text.
 
@@ -62,12 +64,13 @@ def embed_missing(
         start_embedder: called with the number of missing texts, unless it is 0: then no model is loaded.
         progress: called with (done, total) texts; texts that have a vector already are done at the start.
         thorough: whether to look at every document, not only at changed ones.
+        shard: the shard whose documents are looked at; None: those of every shard.
 
     Raises:
         ModelError: The model cannot be loaded or failed.
     """
     report = StageReport()
-    changed = changed_documents(reader, generation, thorough=thorough)
+    changed = changed_documents(reader, generation, thorough=thorough, shard=shard)
     scope = {"generation": generation.id, "model": generation.model, "changed": changed.ids}
     row = reader.execute(queries["count_embedding_needs"], scope).fetchone()
     needed, present = row or (0, 0)

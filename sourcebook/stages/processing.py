@@ -16,8 +16,9 @@ from sourcebook.telemetry.log_context import log_fields
 class Processing:
     """Marks of one stage on items of one collection. They count while the session of the connection lives."""
 
-    def __init__(self, connection: Connection, collection: str, stage: str) -> None:
+    def __init__(self, connection: Connection, collection: str, stage: str, *, shares: bool = False) -> None:
         self._connection = connection
+        self._shares = shares
         self._scope = {"collection": collection, "stage": stage}
         self.any = False
         """Whether an item was ever marked."""
@@ -33,23 +34,25 @@ class Processing:
         """Take marks away, in one statement.
 
         Args:
-            uris: items; None for every mark of the stage on the collection, also those of a process that was killed.
+            uris: items; None for every mark of the stage on the collection, also those of a process that was killed;
+                beside other shards, for those of this session.
         """
         if uris is None or uris:
-            scope = {**self._scope, "uris": None if uris is None else list(uris)}
+            scope = {**self._scope, "uris": None if uris is None else list(uris), "own": self._shares}
             self._connection.execute(queries["end_processing"], scope)
 
 
 @contextmanager
-def processing(connection: Connection, collection: str, stage: str) -> Iterator[Processing]:
+def processing(connection: Connection, collection: str, stage: str, *, shares: bool = False) -> Iterator[Processing]:
     """Give marks that end with the block.
 
     Args:
         connection: in autocommit mode; its session is the one whose life the marks have.
         collection: name of the collection; the caller holds its lock.
         stage: name of the stage's asset.
+        shares: whether other shards of the collection may have marks, too.
     """
-    marks = Processing(connection, collection, stage)
+    marks = Processing(connection, collection, stage, shares=shares)
     try:
         yield marks
     finally:

@@ -16,10 +16,14 @@ are published outside it, where searches compare them exactly, and the stage `in
 
 import logging
 from collections.abc import Sequence
+from functools import partial
+from operator import add
 
 from psycopg import Connection, sql
 
 from sourcebook.database.batches import batched
+from sourcebook.database.deadlocks import despite_deadlocks
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.indexing.first_entries import count_statistics, is_unused
 from sourcebook.indexing.generations import other_generations
@@ -27,6 +31,7 @@ from sourcebook.indexing.indexes import has_vector_index, maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
+from sourcebook.model.shard import Shard
 from sourcebook.model.work import publishing_work
 from sourcebook.stages.changes import changed_documents, documents_version, settle_documents
 from sourcebook.stages.ingest_redaction import forget_unheld_lexemes
@@ -45,7 +50,12 @@ _Waiting = tuple[int, bool, bool]
 
 @observed_stage("search_index")
 def publish(
-    connection: Connection, generation: Generation, progress: Progress = silent, *, thorough: bool = False
+    connection: Connection,
+    generation: Generation,
+    progress: Progress = silent,
+    *,
+    thorough: bool = False,
+    shard: Shard | None = None,
 ) -> StageReport:
     """Publish the ready documents of a generation and withdraw removed ones; the report counts entries.
 
@@ -54,16 +64,21 @@ def publish(
         generation: the generation to publish in.
         progress: called with (done, total) documents.
         thorough: whether to look at every document, not only at changed ones.
+        shard: the shard whose documents are published, beside workers that publish those of others; None: every shard.
+            The first documents of a generation that nobody searches are left to the end of the last shard.
     """
     report = StageReport()
-    changed = changed_documents(connection, generation, thorough=thorough)
+    changed = changed_documents(connection, generation, thorough=thorough, shard=shard)
     scope = {"generation": generation.id, "model": generation.model, "changed": changed.ids}
     if generation.is_active:  # so that no removed document returns with an earlier generation
         for other in other_generations(connection, generation.collection, generation):
             withdraw(connection, other, changed.ids)
     report.removed = withdraw(connection, generation, changed.ids)
     waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
-    if len(waiting) > BATCH and not generation.is_active and is_unused(connection, generation):
+    is_first = not generation.is_active and is_unused(connection, generation)
+    if is_first and shard is not None:
+        return report.finish(documents_version(connection, generation, generation.model))
+    if len(waiting) > BATCH and is_first:
         _publish_first(connection, generation, waiting, report, progress)
     else:
         _publish_in_turn(connection, generation, waiting, report, progress)
@@ -72,11 +87,13 @@ def publish(
     report.unchanged = after - report.added - report.changed
     if waiting or report.removed:
         report.count("documents", len(waiting))
-        forget_unheld_lexemes(connection, generation)
-        maintain_indexes(connection, generation, entries=after, moved=report.added + report.changed + report.removed)
-    if thorough:
+        with in_turn(connection, shard, "indexes"):
+            forget_unheld_lexemes(connection, generation)
+            moved = report.added + report.changed + report.removed
+            maintain_indexes(connection, generation, entries=after, moved=moved)
+    if thorough and shard is None:
         connection.execute(queries["recount_texts"], {"generation": generation.id})
-    unpublished = settle_documents(connection, generation, changed)
+    unpublished = settle_documents(connection, generation, changed, shard)
     version = documents_version(connection, generation, generation.model, *unpublished.values())
     return report.finish(version)
 
@@ -104,7 +121,8 @@ def _publish_in_turn(
     in_graph = len(waiting) > BATCH or not has_vector_index(connection, generation)
     done = 0
     for batch in batched(waiting, BATCH):
-        _publish(connection, generation, batch, report, in_graph=in_graph)
+        counts = despite_deadlocks(partial(_publish, connection, generation, batch, in_graph=in_graph))
+        report.added, report.changed, report.removed = map(add, (report.added, report.changed, report.removed), counts)
         _log.debug("published %d documents", len(batch), extra={"documents": [number for number, *_ in batch]})
         done += len(batch)
         progress(done, len(waiting))
@@ -133,8 +151,10 @@ def _publish_first(
 
 
 def _publish(
-    connection: Connection, generation: Generation, batch: Sequence[_Waiting], report: StageReport, *, in_graph: bool
-) -> None:
+    connection: Connection, generation: Generation, batch: Sequence[_Waiting], *, in_graph: bool
+) -> tuple[int, int, int]:
+    """Publish some documents in one transaction; return the numbers of entries added, changed and removed."""
+    added = changed = removed = 0
     every = {
         "generation": generation.id,
         "model": generation.model,
@@ -149,13 +169,14 @@ def _publish(
             replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
             if replaced:
                 connection.execute(queries["delete_chunks"], {"chunks": replaced})
-            report.removed += len(replaced)
+            removed = len(replaced)
         if renamed["documents"]:
-            report.changed += connection.execute(queries["refresh_entry_lexemes"], renamed).rowcount
+            changed = connection.execute(queries["refresh_entry_lexemes"], renamed).rowcount
         if cut["documents"]:
             insert = queries["insert_entries"].format(table=sql.Identifier("search_entry"))
-            report.added += connection.execute(insert, cut).rowcount
+            added = connection.execute(insert, cut).rowcount
         connection.execute(queries["record_published_documents"], every)
+    return added, changed, removed
 
 
 def _count(connection: Connection, generation: Generation) -> int:

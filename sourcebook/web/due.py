@@ -31,7 +31,12 @@ def due_pages(connection: Connection, collection: str, selection: Selection = EV
             "urls": list(selection.documents),
         },
     ).fetchall()
-    due = [(location, urls, str(since)) for location, urls, since in rows if urls]
+    shard = selection.shard
+    due = [
+        (location, urls, str(since))
+        for location, urls, since in rows
+        if urls and (shard is None or shard.takes(location))
+    ]
     return DuePages(
         urls=sum(urls for _, urls, _ in due),
         fingerprint=hashlib.sha256(repr(due).encode()).hexdigest()[:32],

@@ -13,8 +13,8 @@ import pytest
 from sensors.abandoned_runs import (
     IN_PROCESS,
     active_runs,
-    collections_with_unfinished_runs,
     end_runs_of_no_collection,
+    partitions_with_unfinished_runs,
 )
 from sensors.changed_files import changed_files_sensor
 from sourcebook.database.database import Database
@@ -99,7 +99,7 @@ def test_a_killed_run_of_no_collection_ends(instance: dg.DagsterInstance, databa
     instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", going_on)
     for run in (killed, of_a_collection):
         instance.report_engine_event(f"Started process for run (pid: {ended.pid}).", run)
-    assert collections_with_unfinished_runs(instance) == {"", "handbook"}
+    assert partitions_with_unfinished_runs(instance) == {"", "handbook"}
     end_runs_of_no_collection(instance)
     assert status(instance, killed) == dg.DagsterRunStatus.FAILURE
     assert {status(instance, run) for run in (going_on, early, of_a_collection)} == {dg.DagsterRunStatus.STARTING}

@@ -9,7 +9,8 @@ import pytest
 from psycopg.types.json import Json
 
 from orchestration.clock_watch import ClockWatch
-from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs
+from resources.partition import PARTITION
+from sensors.abandoned_runs import IN_PROCESS, active_runs
 from sensors.run_requests import request_run
 from sourcebook.admin.checks import run_checks
 from sourcebook.admin.freshness import read_freshness, record_comparison

@@ -11,8 +11,9 @@ import pytest
 
 from orchestration.partitions import COLLECTIONS
 from orchestration.retention import delete_runs, nightly_retention
+from resources.partition import PARTITION
 from resources.source_events import FOLDERS
-from sensors.abandoned_runs import IN_PROCESS, PARTITION, active_runs
+from sensors.abandoned_runs import IN_PROCESS, active_runs
 from sensors.run_failures import failure_of, seconds_to_wait
 from sensors.run_requests import CHANGES, request_run
 from sourcebook.database.database import Database

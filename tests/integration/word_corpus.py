@@ -21,6 +21,7 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
+from sourcebook.model.shard import Shard
 from sourcebook.search.fusion import LegRanking
 from sourcebook.search.search_scope import SearchScope, find_scope
 from sourcebook.stages.search_index import publish
@@ -59,11 +60,17 @@ class WordCorpus:
                 self._write(number, written)
         return publish(self.connection, self.generation)
 
+    def write_beside(self, documents: Mapping[int, Written], shard: Shard) -> StageReport:
+        """Write documents one by one, and publish those of a shard while others publish theirs."""
+        for number, written in documents.items():
+            self._write(number, written)
+        return publish(self.connection, self.generation, shard=shard)
+
     def remove(self, *numbers: int) -> StageReport:
         """Let documents be gone from their source, and publish that."""
         self.connection.execute(
             "UPDATE document SET removed_at = now() WHERE collection = %s AND uri = ANY(%s)",
-            [self.collection, [_uri(number) for number in numbers]],
+            [self.collection, [uri_of(number) for number in numbers]],
         )
         return publish(self.connection, self.generation)
 
@@ -87,7 +94,7 @@ class WordCorpus:
             "title = excluded.title, language = excluded.language, version = document.version + 1 RETURNING id",
             {
                 "collection": self.collection,
-                "uri": _uri(number),
+                "uri": uri_of(number),
                 "content": content,
                 "title": written.title,
                 "language": written.language,
@@ -143,7 +150,8 @@ def new_corpus(connection: Connection) -> WordCorpus:
     return WordCorpus(connection, generation)
 
 
-def _uri(number: int) -> str:
+def uri_of(number: int) -> str:
+    """Return the URI of a document."""
     return f"file:///{number}"
 
 

@@ -80,6 +80,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"sites[].browser.{name}" for name in BrowserSettings.model_fields]
     keys += [f"repositories[].{name}" for name in RepositorySource.model_fields]
     keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
+    keys.append("shards")
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
     keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
@@ -94,7 +95,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"types{{}}.{name}" for name in DocumentType.model_fields]
     keys += [f"relations.{name}" for name in RelationSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"repositories", "retention", "retries", "usage", "redaction", "answering", "relations", "types"}
+    parts |= {"shards", "repositories", "retention", "retries", "usage", "redaction", "answering", "relations", "types"}
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 

@@ -27,6 +27,9 @@ DELETE FROM changed_item WHERE id = ANY(%(marks)s);
 
 -- name: record_parsers
 -- Record the parsers that every unmarked item of a collection was compared with.
+WITH shards AS (
+    UPDATE shard_state SET compared_with = NULL WHERE collection = %(collection)s AND compared_with IS NOT NULL
+)
 UPDATE collection SET compared_with = %(parsers)s
 WHERE name = %(collection)s AND compared_with IS DISTINCT FROM %(parsers)s;
 
@@ -69,12 +72,18 @@ ORDER BY document.uri;
 WITH behind AS (
     UPDATE generation SET prepared_with = NULL
     WHERE collection = %(collection)s AND id <> %(generation)s AND prepared_with IS NOT NULL
+), shards_behind AS (
+    DELETE FROM shard_preparation prepared USING generation other
+    WHERE other.id = prepared.generation_id AND other.collection = %(collection)s AND other.id <> %(generation)s
 )
 DELETE FROM changed_document
 WHERE id = ANY(%(marks)s) AND NOT document_id = ANY(%(unsettled)s);
 
 -- name: record_preparation
 -- Record the chunking rules by which every unmarked document of a generation is published.
+WITH shards AS (
+    DELETE FROM shard_preparation WHERE generation_id = %(generation)s
+)
 UPDATE generation SET prepared_with = %(config_hash)s
 WHERE id = %(generation)s AND prepared_with IS DISTINCT FROM %(config_hash)s;
 

@@ -42,9 +42,9 @@ CREATE TEMPORARY TABLE IF NOT EXISTS new_embedding (text_hash bytea, vector half
 COPY pg_temp.new_embedding (text_hash, vector) FROM STDIN (FORMAT binary);
 
 -- name: keep_vectors
--- Insert the copied vectors that are not stored yet.
+-- Insert the copied vectors that are not stored yet, in the order of their keys: two workers may have equal texts.
 INSERT INTO embedding (model, text_hash, vector)
-SELECT %(model)s, text_hash, vector FROM pg_temp.new_embedding
+SELECT %(model)s, text_hash, vector FROM pg_temp.new_embedding ORDER BY text_hash
 ON CONFLICT (model, text_hash) DO NOTHING;
 
 -- name: published_texts

@@ -11,7 +11,8 @@ ON CONFLICT (collection, stage, uri) DO UPDATE SET
 -- name: end_processing
 -- Delete the marks of a stage on items of a collection, or all of its marks there.
 DELETE FROM processing
-WHERE collection = %(collection)s AND stage = %(stage)s AND (%(uris)s::text[] IS NULL OR uri = ANY(%(uris)s));
+WHERE collection = %(collection)s AND stage = %(stage)s AND (%(uris)s::text[] IS NULL OR uri = ANY(%(uris)s))
+  AND (NOT %(own)s OR backend = pg_backend_pid());
 
 -- name: processing_items
 -- Return the items that living sessions work on: marked ones, and for a marked site the URLs that its crawl requests.

@@ -393,6 +393,9 @@ SELECT %(generation)s, chunk_id, length, weights FROM keyword_weights(%(generati
 
 -- name: forget_preparation
 -- Let the next stages compare every document of a generation.
+WITH shards AS (
+    DELETE FROM shard_preparation WHERE generation_id = %(generation)s
+)
 UPDATE generation SET prepared_with = NULL WHERE id = %(generation)s;
 
 -- name: hold_snapshot

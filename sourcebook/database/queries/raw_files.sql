@@ -98,7 +98,13 @@ WHERE raw_file.source_id = %(source_id)s AND raw_file.uri = given.uri;
 -- Mark files as unchanged after a second look at their content.
 -- From then on an equal modification time means equal content.
 UPDATE raw_file SET hashed_at = to_timestamp(confirmed.hashed_at)
-FROM unnest(%(uris)s::text[], %(hashed_at)s::double precision[]) AS confirmed (uri, hashed_at)
+FROM (
+    SELECT known.uri, seen.hashed_at
+    FROM unnest(%(uris)s::text[], %(hashed_at)s::double precision[]) AS seen (uri, hashed_at)
+    JOIN raw_file known ON known.source_id = %(source_id)s AND known.uri = seen.uri
+    ORDER BY known.uri
+    FOR UPDATE OF known                -- in one order, as a sensor and the workers of shards may confirm the same files
+) confirmed
 WHERE raw_file.source_id = %(source_id)s AND raw_file.uri = confirmed.uri;
 
 -- name: remove_files

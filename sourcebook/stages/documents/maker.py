@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.database.batches import batched_by_size
+from sourcebook.database.deadlocks import despite_deadlocks
 from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass, ParseError, SourcebookError, TemporaryParseError, failure_class_of
@@ -200,9 +202,7 @@ class DocumentMaker:
             self._report.count("skipped")
 
     def _record(self, outcome: "_Outcome") -> int:
-        with self._connection.transaction(), self._connection.cursor() as cursor:
-            outcome.record(cursor)
-            self._marks.end(outcome.uris)
+        despite_deadlocks(partial(self._store, outcome))
         for item, content in outcome.made:
             if item.content_hash != content.content_hash:
                 title = content.told_title or self._told.title(content.title or name_as_title(item.uri))
@@ -210,6 +210,11 @@ class DocumentMaker:
         for item, reason, failure_class, _ in outcome.failed:
             self._report.fail(item.uri, reason, failure_class)
         return outcome.done
+
+    def _store(self, outcome: "_Outcome") -> None:
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            outcome.record(cursor)
+            self._marks.end(outcome.uris)
 
 
 class _Outcome:

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 
 from psycopg import Connection
 
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.files.reading import name_as_title
@@ -22,6 +23,7 @@ from sourcebook.model.media_types import CONTAINERS
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import is_first
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import page_identity
 from sourcebook.redaction.ingestion import with_identity
@@ -65,9 +67,14 @@ def update_documents(
         Counts of added, changed, removed and unchanged documents, and the failures.
     """
     report = StageReport()
-    selection = heightened(selection, find_suspicion(connection, collection))
-    if selection.thorough and (damaged := mend_contents(connection, collection)):
-        report.count("damaged", damaged)
+    suspicion = find_suspicion(connection, collection)
+    selection = heightened(selection, suspicion)
+    shard = selection.shard
+    if selection.thorough and (suspicion or is_first(shard)):
+        with in_turn(connection, shard, "proof"):
+            damaged = mend_contents(connection, collection)
+        if damaged:
+            report.count("damaged", damaged)
     settings = parsing_settings(connection, collection)
     identities = document_identities(connection, collection)
     redactor = collection_redactor(connection, collection)
@@ -77,7 +84,7 @@ def update_documents(
     done = 0
     with (
         nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers,
-        processing(connection, collection, "documents") as marks,
+        processing(connection, collection, "documents", shares=shard is not None) as marks,
     ):
         maker = DocumentMaker(
             connection,
@@ -104,16 +111,18 @@ def update_documents(
         for number in maker.make(stale, returned=returned):
             done += number
             progress(done, len(containers) + len(stale), report.failed)
-    if changed.uris is None:
+    if changed.is_whole:
         page = with_identity(page_identity(), redaction)
-        connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page})
-        if redaction:
-            forget_whole_contents(connection, collection, redaction)
-    update_relations(connection, collection, thorough=selection.thorough)
+        with in_turn(connection, shard, "pages"):
+            connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page})
+            if redaction:
+                forget_whole_contents(connection, collection, redaction)
+    with in_turn(connection, shard, "relations"):
+        update_relations(connection, collection, thorough=selection.thorough)
     if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):
-        settle_items(connection, collection, changed)
-    live, version = kept_count(connection, collection, "documents", recount=selection.thorough)
-    kept_count(connection, collection, "removed", recount=selection.thorough)
+        settle_items(connection, collection, changed, shard)
+    live, version = kept_count(connection, collection, "documents", recount=selection.thorough, shard=shard)
+    kept_count(connection, collection, "removed", recount=selection.thorough, shard=shard)
     report.unchanged = max(live - report.added - report.changed - report.failed, 0)
     refresh_statistics(connection, queries["analyze_documents"], report)
     return report.finish(version)
@@ -126,7 +135,7 @@ def _leaves_nothing(
 
     Otherwise every mark stays: an attachment is found through the mark of its message.
     """
-    is_marked = changed.uris is not None and bool(changed.marks)
+    is_marked = not changed.is_whole and bool(changed.marks)
     return is_marked and not any(count_unsettled_items(connection, collection, identities, changed))
 
 

@@ -12,13 +12,13 @@ Renamed and returned files are recognised later, by the stage `documents`, from 
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.batches import batched, batched_by_size
+from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.errors import FailureClass
@@ -30,9 +30,11 @@ from sourcebook.indexing.suspicion import find_suspicion, heightened, note_compa
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import is_first
 from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.stages.raw_files.difference import Difference as Difference
 from sourcebook.stages.raw_files.read import ReadFile, read_files
 from sourcebook.stages.raw_files.rules import (
     KnownFile,
@@ -42,6 +44,7 @@ from sourcebook.stages.raw_files.rules import (
     settings_digest,
     wants_reading,
 )
+from sourcebook.stages.raw_files.shards import of_shard, record_listing
 from sourcebook.stages.raw_files.sources import collection_sources
 
 BATCH = 256
@@ -50,27 +53,6 @@ _FOLDERS = 1_000
 """Folders per query."""
 _FILES = 5_000
 """Files per query, except those of a larger folder."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The difference between a source and the ledger."""
-
-    source: Source
-    error: str | None
-    """Reason why the listing is incomplete; None where it is complete."""
-    failure_class: FailureClass | None
-    """Class of the error; None where the listing is complete."""
-    files: int
-    """Number of files in the listing."""
-    to_read: list[FileEntry]
-    """Files that are new, changed, returned or due for a retry."""
-    known: dict[str, KnownFile]
-    """The ledger's rows of the files to read, by URI; new files have none."""
-    gone: list[str]
-    """URIs of files that are gone; empty where the listing is incomplete."""
-    new_folders: list[ListedFolder]
-    """Folders of which every file is to be read."""
 
 
 @observed_stage("raw_files")
@@ -96,19 +78,20 @@ def update_raw_files(
     report = StageReport()
     suspicion = find_suspicion(connection, collection)
     selection = heightened(selection, suspicion)
-    if selection.thorough and (damaged := mend_files(connection, collection)):
-        report.count("damaged", damaged)
-        differences = None  # they were found before
-    connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
+    if selection.thorough and (suspicion or is_first(selection.shard)):
+        with in_turn(connection, selection.shard, "proof"):
+            damaged = mend_files(connection, collection)
+        if damaged:
+            report.count("damaged", damaged)
+            differences = None  # they were found before
+    with in_turn(connection, selection.shard, "removed sources"):
+        connection.execute(queries["remove_files_of_removed_sources"], {"collection": collection})
     if differences is None:
         sources = collection_sources(connection, collection, selection)
         differences = (compare(connection, source, selection) for source in sources)
-    for difference in differences:
+    for difference in of_shard(differences, selection.shard):
         source = difference.source
-        connection.execute(
-            queries["record_listing"],
-            {"source_id": source.id, "error": difference.error, "failure_class": difference.failure_class},
-        )
+        record_listing(connection, difference, selection.shard)
         if difference.error and difference.failure_class:
             report.fail(source.location, difference.error, difference.failure_class)
         done = 0
@@ -125,9 +108,9 @@ def update_raw_files(
         report.unchanged += difference.files - len(difference.to_read)
         settle(connection, source, difference.new_folders)
     refresh_statistics(connection, queries["analyze_raw_files"], report)
-    _, version = kept_count(connection, collection, "raw_files", recount=selection.thorough)
+    _, version = kept_count(connection, collection, "raw_files", recount=selection.thorough, shard=selection.shard)
     if not selection.is_partial:
-        note_comparison(connection, suspicion)
+        note_comparison(connection, suspicion, selection.shard)
     return report.finish(version)
 
 
@@ -234,7 +217,8 @@ class _Comparison:
                 wanted.add(file.uri)
                 self.known[file.uri] = file
             elif is_racy(entry, file) or (self._selection.deep and file.sha256 is not None):
-                racy.append((entry, file))
+                if self._selection.shard is None or self._selection.shard.takes(file.uri):
+                    racy.append((entry, file))
             elif not file.failed:
                 continue
             differing.add(folder_uri(file.uri))

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from psycopg.rows import dict_row
 from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType
 from sourcebook.config.relations import RelationSettings
 from sourcebook.database.batches import batched
+from sourcebook.database.deadlocks import despite_deadlocks
 from sourcebook.database.queries import queries
 from sourcebook.model.relation import DocumentName, WrittenRelation
 from sourcebook.stages.relations.names import names_of
@@ -95,7 +97,7 @@ def update_relations(connection: Connection, collection: str, *, thorough: bool 
     else:
         numbers = [row[0] for row in connection.execute(queries["documents_of_collection"], scope)]
     for batch in batched(numbers, _BATCH):
-        _read(connection, collection, batch, rules)
+        despite_deadlocks(partial(_read, connection, collection, batch, rules))
     if rules.is_settled and not marks:
         return len(numbers)
     with connection.transaction():

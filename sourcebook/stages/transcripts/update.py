@@ -81,9 +81,16 @@ def update_transcripts(
         settings = speech_settings(connection, collection)
         engine = transcript_engine(connection, collection)
         redactor = collection_redactor(connection, collection)
-        stale = stale_recordings(connection, collection, engine, selection)
+        stale = [
+            recording
+            for recording in stale_recordings(connection, collection, engine, selection)
+            if selection.shard is None or selection.shard.takes(recording.uri)
+        ]
         sources = {source.id: source for source in collection_sources(connection, collection)}
-        with SpeechProcess(settings, home) as speech, processing(connection, collection, "transcripts") as marks:
+        with (
+            SpeechProcess(settings, home) as speech,
+            processing(connection, collection, "transcripts", shares=selection.shard is not None) as marks,
+        ):
             model = f"{settings.engine}/{model_label(settings.model)}"
             use = Use(collection, LOCAL, model, TRANSCRIBE, 0, processor_seconds=0.0)
             stage = _Stage(connection, engine, use, sources, speech, selection, report, progress, marks, redactor)

@@ -1,0 +1,199 @@
+"""Ingest of a collection with several shards: one run for each shard with changes, in this process or in several."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, Final, Protocol
+
+from orchestration.ingest_results import (
+    IngestedCollection,
+    IngestError,
+    IngestEvents,
+    nothing_done,
+    record_whole_comparison,
+)
+from orchestration.leftovers import failures_since, left_out, notes_of_crawls, notes_on_generations, reasons
+from orchestration.paused_crawls import together
+from sourcebook.admin.pending import Pending, find_pending
+from sourcebook.admin.status import failures
+from sourcebook.cli.errors import FAILED_ITEMS
+from sourcebook.config.loading import Configuration, sourcebook_home
+from sourcebook.database.database import Database
+from sourcebook.database.lock import ShardsAhead, in_turn, is_shard_locked, shard_lock
+from sourcebook.indexing.model_choice import model_choice
+from sourcebook.model.selection import Selection
+from sourcebook.model.shard import Shard
+from sourcebook.stages.raw_files.repositories import fetch_repositories
+
+_MOST_ROUNDS: Final = 3
+"""Times that shards are looked at again: the work of one may leave some to another, such as a file that moved."""
+_SECONDS_BETWEEN_LOOKS: Final = 0.2
+_Counts = dict[str, dict[str, Any]]
+
+
+class Runs(Protocol):
+    """The runs of one command."""
+
+    def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, _Counts]:
+        """Bring a shard up to date; return the id of its last run and the counts of each asset."""
+
+
+def ingest_shards(
+    runs: Runs,
+    configuration: Configuration,
+    database: Database,
+    name: str,
+    shards: Sequence[Shard],
+    selection: Selection,
+    events: IngestEvents,
+    workers: int,
+) -> IngestedCollection:
+    """Bring the shards of a collection up to date.
+
+    Args:
+        runs: the runs of this process.
+        configuration: the configuration that was applied.
+        database: the knowledge base.
+        name: name of the collection.
+        shards: its shards, or those of them that this process is to bring up to date.
+        selection: part of the collection.
+        events: callbacks.
+        workers: processes at most; 1 works in this process.
+
+    Raises:
+        ConfigurationError: the number of shards was changed meanwhile.
+        IngestError: a run failed.
+    """
+    with database.connection() as connection:
+        before, chosen = failures(connection, name), model_choice(connection, name)
+        with in_turn(connection, shards[0], "repositories"):
+            fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
+        first = find_pending(connection, name, selection)
+        assets = nothing_done(connection, name)
+    run_id: str | None = None
+    readings: dict[Shard, str] = {}
+    for number in range(_MOST_ROUNDS if first.work or selection.force else 0):
+        waiting = _waiting(database, name, shards, selection, first if number == 0 else None)
+        todo = [
+            shard
+            for shard, pending in waiting.items()
+            if (pending.work and readings.get(shard) != pending.fingerprint) or (selection.force and number == 0)
+        ]
+        if not todo:
+            break
+        readings = {shard: pending.fingerprint for shard, pending in waiting.items()}
+        parts = (
+            _in_processes(configuration, database, todo, selection, workers)
+            if workers > 1 and len(todo) > 1
+            else _in_turn(runs, database, todo, selection, events)
+        )
+        for identifier, counts in parts:
+            assets = together(assets, counts) if run_id is not None else counts
+            run_id = identifier
+    with database.connection() as connection:
+        if not selection.force:
+            record_whole_comparison(connection, name, selection)
+        return IngestedCollection(
+            name,
+            run_id,
+            assets,
+            *failures_since(connection, name, before),
+            first,
+            reasons(connection, "unread_sites", name),
+            unmatched=reasons(connection, "unmatched_sources", name),
+            left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
+            generation_notes=notes_on_generations(connection, name, chosen) if run_id else (),
+            crawl_notes=notes_of_crawls(connection, name) if run_id and any(assets["crawled_pages"].values()) else None,
+        )
+
+
+def _waiting(
+    database: Database, name: str, shards: Sequence[Shard], selection: Selection, whole: Pending | None
+) -> dict[Shard, Pending]:
+    """Return the pending work of each shard; the sources are listed once."""
+    compared = {difference.source.id: difference for difference in whole.differences} if whole else {}
+    with database.connection() as connection:
+        return {
+            shard: find_pending(connection, name, replace(selection, shard=shard), compared=compared)
+            for shard in shards
+        }
+
+
+@contextmanager
+def _ahead(database: Database, shards: Sequence[Shard]) -> Iterator[ShardsAhead]:
+    with database.own_connection() as session:
+        yield ShardsAhead(session, shards)
+
+
+def _in_turn(
+    runs: Runs, database: Database, shards: Sequence[Shard], selection: Selection, events: IngestEvents
+) -> Iterator[tuple[str, _Counts]]:
+    """Run the shards in this process, one after the other."""
+    with _ahead(database, shards) as ahead:
+        for shard in shards:
+            with shard_lock(database, shard, waiting=lambda shard=shard: events.waiting(shard.key)):  # type: ignore[misc]
+                ahead.begin(shard)
+                with database.connection() as connection:
+                    pending = find_pending(connection, shard.collection, replace(selection, shard=shard))
+                result = runs.run_to_the_end(shard.collection, pending, shard)
+            yield result
+
+
+def _in_processes(
+    configuration: Configuration, database: Database, shards: Sequence[Shard], selection: Selection, workers: int
+) -> Iterator[tuple[str, _Counts]]:
+    """Run the shards in processes that each execute this command for some of them."""
+    started: list[tuple[list[Shard], subprocess.Popen[bytes], IO[bytes], IO[bytes]]] = []
+    try:
+        with _ahead(database, shards) as ahead, database.connection() as connection:
+            for number in range(min(workers, len(shards))):
+                own = list(shards[number::workers])
+                output, problems = TemporaryFile(), TemporaryFile()  # noqa: SIM115 - closed below
+                command = _command(configuration.path, own, selection)
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=problems)
+                started.append((own, process, output, problems))
+            left = list(shards)
+            while left:  # the first one that ends must not take itself for the last one
+                for shard in list(left):
+                    (process,) = (process for own, process, *_ in started if shard in own)
+                    if process.poll() is not None or is_shard_locked(connection, shard):
+                        ahead.begin(shard)
+                        left.remove(shard)
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+        failures: list[str] = []
+        for mine, ended, printed, said in started:  # one that fails ends none of the others
+            ended.wait()
+            printed.seek(0)
+            said.seek(0)
+            if ended.returncode in (0, FAILED_ITEMS):
+                yield mine[0].key, json.loads(printed.read())["collections"][mine[0].collection]
+            else:
+                told = said.read().decode(errors="replace").strip() or "its process was killed"
+                failures.append(f"the worker of {mine[0].key} failed: {told}")
+        if failures:
+            raise IngestError(f"collection {shards[0].collection}: {'; '.join(failures)}")
+    finally:
+        for _, left_over, printed, said in started:
+            if left_over.poll() is None:
+                left_over.terminate()
+                left_over.wait()
+            printed.close()
+            said.close()
+
+
+def _command(configuration: Path, shards: Sequence[Shard], selection: Selection) -> list[str]:
+    options = [
+        *(part for uri in selection.documents for part in ("--document", uri)),
+        *(part for location in selection.sources for part in ("--source", location)),
+        *(part for shard in shards for part in ("--shard", shard.key)),
+        *(["--only-failed"] if selection.only_failed else []),
+        *(["--force"] if selection.force else []),
+    ]
+    program = [sys.executable, "-c", "from sourcebook.cli import main; main()", "--config", str(configuration)]
+    return [*program, "ingest", "--json", "--collection", shards[0].collection, *options]

@@ -1,0 +1,28 @@
+"""The partition of a run: a collection, or one shard of a collection that has several."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+
+from sourcebook.model.shard import Shard
+
+PARTITION = "dagster/partition"
+"""Tag that Dagster puts on the runs of a partition."""
+WHOLE = "sourcebook/whole"
+"""Tag of a run in the partition of a shard that works on the whole collection, such as requested work."""
+
+
+def collection_of(key: str) -> str:
+    """Return the collection of a partition."""
+    return Shard.of_key(key)[0]
+
+
+def shard_of(tags: Mapping[str, str]) -> Shard | None:
+    """Return the shard that the run with some tags works on; None: a whole collection."""
+    return None if WHOLE in tags or PARTITION not in tags else Shard.of_key(tags[PARTITION])[1]
+
+
+def parts_of(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> tuple[str, Shard | None]:
+    """Return the collection and the shard that an asset or a check works on."""
+    collection, shard = Shard.of_key(context.partition_key)
+    return collection, None if WHOLE in context.run.tags else shard
