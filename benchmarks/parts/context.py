@@ -28,7 +28,7 @@ _MATTER: Final = 400
 _RESOLVED: Final = 0.99
 _MOST_MILLISECONDS: Final = 10.0
 _QUESTIONS: Final = 10
-_SETS: Final = ("xquad-en", "xquad-de", "xquad-es", "xquad-ru")
+_SETS: Final = ("xquad-en", "xquad-de", "xquad-ru")
 _RANDOM: Final = 20_261_126
 
 
