@@ -192,8 +192,7 @@ class SearchRequest:
                 raise QueryError(f"{name} is {value!r}; it must be {allowed}")
         if mode not in get_args(Mode):
             raise QueryError(f"the mode is {mode!r}; it must be one of {', '.join(get_args(Mode))}")
-        if snippets not in get_args(SnippetChoice):
-            raise QueryError(f"snippets is {snippets!r}; it must be one of {', '.join(get_args(SnippetChoice))}")
+        _one_of("snippets", snippets, get_args(SnippetChoice))
         if strategy not in get_args(StrategyChoice):
             raise QueryError(f"the strategy is {strategy!r}; it must be one of {', '.join(get_args(StrategyChoice))}")
         if group_by is not None and group_by not in get_args(Grouping):
@@ -321,10 +320,8 @@ def _one_of(name: str, value: object, known: Sequence[str]) -> str:
 
 
 def _kinds(expand: Sequence[str] | str) -> tuple[str, ...]:
-    if not isinstance(expand, str | list | tuple | set | frozenset):
-        raise QueryError(f"expand is {expand!r}; it must be kinds of relations: {', '.join(RELATION_KINDS)}")
-    kinds = dict.fromkeys([expand] if isinstance(expand, str) else expand)
-    return tuple(_one_of("expand", kind, RELATION_KINDS) for kind in kinds)
+    kinds = expand if isinstance(expand, list | tuple | set | frozenset) else [expand]
+    return tuple(dict.fromkeys(_one_of("expand", kind, RELATION_KINDS) for kind in kinds))
 
 
 def _generations(generation: int | Sequence[int] | None) -> tuple[int, ...]:
