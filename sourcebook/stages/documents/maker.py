@@ -170,10 +170,7 @@ class DocumentMaker:
                     self._report.work += parsing_work(item.media_type, item.size)
                 except ParseError as error:
                     outcome.fail(
-                        item,
-                        str(error),
-                        error.failure_class,
-                        temporary=isinstance(error, TemporaryParseError),
+                        item, str(error), error.failure_class, temporary=isinstance(error, TemporaryParseError)
                     )
                     continue
                 except SourcebookError:  # it concerns every document: record the finished ones and end the run
@@ -277,9 +274,8 @@ class _Outcome:
         for item, reason, failure_class, temporary in self.failed:
             most = failure_class.most_attempts if temporary else 1
             failure = {"failure": reason, "failure_class": failure_class, "most_attempts": most}
-            cursor.execute(
-                queries["record_document_failure"], self._facts({**_identity(self._collection, item), **failure})
-            )
+            row = self._facts({**_identity(self._collection, item), **failure})
+            cursor.execute(queries["record_document_failure"], row)
 
     def _facts(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return the row of a document with what its file's name says redacted, too."""
