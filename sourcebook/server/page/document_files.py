@@ -33,7 +33,15 @@ def get_original(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Return the file that a document was made from."""
-    return document_files.get_original(document, knowledge, visitor, inline, range_, if_range, if_none_match)
+    return document_files.get_original(
+        document,
+        knowledge,
+        visitor,
+        inline=inline,
+        range_=range_,
+        if_range=if_range,
+        if_none_match=if_none_match,
+    )
 
 
 @router.get("/documents/{document}/export")
@@ -51,7 +59,7 @@ def get_picture(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Return the picture of a page of a PDF."""
-    return document_files.get_page_image(document, page, knowledge, visitor, 2.0, None, if_none_match)
+    return document_files.get_page_image(document, page, knowledge, visitor, 2.0, if_none_match=if_none_match)
 
 
 @router.get("/documents/{document}/pages/{page}")
