@@ -78,14 +78,16 @@ def told_of(connection: Connection, collection: str) -> Told:
 
 def redact_stored_facts(connection: Connection, collection: str, redactor: Redactor) -> None:
     """Redact titles and metadata of the pages and recordings of a collection that were stored by other rules."""
-    for kind in ("pages", "recordings"):
-        rows = connection.execute(queries[f"facts_of_{kind}"], {"collection": collection}).fetchall()
+    for find, replace in (
+        (queries["facts_of_pages"], queries["replace_facts_of_pages"]),
+        (queries["facts_of_recordings"], queries["replace_facts_of_recordings"]),
+    ):
+        rows = connection.execute(find, {"collection": collection}).fetchall()
         for number, place, title, metadata in rows:
             facts = redacted_facts(redactor, title, metadata)
             if facts != (title, metadata):
                 connection.execute(
-                    queries[f"replace_facts_of_{kind}"],
-                    {"number": number, "place": place, "title": facts[0], "metadata": Jsonb(facts[1])},
+                    replace, {"number": number, "place": place, "title": facts[0], "metadata": Jsonb(facts[1])}
                 )
 
 

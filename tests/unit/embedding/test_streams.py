@@ -100,12 +100,12 @@ def test_an_interrupt_ends_the_call_when_the_begun_batches_end(
 
     def work(batch: list[int]) -> None:
         begun.set()
-        may_go_on.wait(20)
+        may_go_on.wait(60)
         done.append(batch)
 
     class Interrupted:
         def result(self) -> None:
-            begun.wait(20)
+            begun.wait(60)
             raise KeyboardInterrupt
 
     submit = streams._executor.submit if streams._executor else None

@@ -99,7 +99,7 @@ def test_headers_without_end_are_given_up(tmp_path: Path, monkeypatch: pytest.Mo
             with connection, suppress(OSError):
                 connection.recv(65_536)
                 connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
-                while not stopped.wait(0.05):
+                while not stopped.wait(0.05):  # the pace of the trickle
                     connection.sendall(b"x")
 
         serving = threading.Thread(target=serve, daemon=True)
