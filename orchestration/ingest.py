@@ -103,7 +103,9 @@ def ingest(
             if cut or shards:
                 only = [shard for shard in shards if shard.collection == name] if shards else cut
                 if only:
-                    yield ingest_shards(runs, configuration, database, name, only, selection, events, workers)
+                    yield ingest_shards(
+                        runs, configuration, database, name, only, selection, events, workers, is_part=bool(shards)
+                    )
                 continue
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:

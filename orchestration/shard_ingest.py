@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from sourcebook.database.lock import ShardsAhead, in_turn, is_shard_locked, shar
 from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
+from sourcebook.stages.raw_files import Difference
 from sourcebook.stages.raw_files.repositories import fetch_repositories
 
 _MOST_ROUNDS: Final = 3
@@ -53,6 +54,8 @@ def ingest_shards(
     selection: Selection,
     events: IngestEvents,
     workers: int,
+    *,
+    is_part: bool,
 ) -> IngestedCollection:
     """Bring the shards of a collection up to date.
 
@@ -65,6 +68,7 @@ def ingest_shards(
         selection: part of the collection.
         events: callbacks.
         workers: processes at most; 1 works in this process.
+        is_part: whether other processes bring the other shards up to date: then nobody looks at the collection here.
 
     Raises:
         ConfigurationError: the number of shards was changed meanwhile.
@@ -74,12 +78,16 @@ def ingest_shards(
         before, chosen = failures(connection, name), model_choice(connection, name)
         with in_turn(connection, shards[0], "repositories"):
             fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
-        first = find_pending(connection, name, selection)
+        compared: dict[int, Difference] = {}  # the sources are listed once for all shards
+        first = find_pending(
+            connection, name, replace(selection, shard=shards[0] if is_part else None), compared=compared
+        )
         assets = nothing_done(connection, name)
     run_id: str | None = None
     readings: dict[Shard, str] = {}
-    for number in range(_MOST_ROUNDS if first.work or selection.force else 0):
-        waiting = _waiting(database, name, shards, selection, first if number == 0 else None)
+    rounds = 1 if is_part else _MOST_ROUNDS if first.work or selection.force else 0
+    for number in range(rounds):
+        waiting = _waiting(database, name, shards, selection, compared if number == 0 else {})
         todo = [
             shard
             for shard, pending in waiting.items()
@@ -91,13 +99,13 @@ def ingest_shards(
         parts = (
             _in_processes(configuration, database, todo, selection, workers)
             if workers > 1 and len(todo) > 1
-            else _in_turn(runs, database, todo, selection, events)
+            else _in_turn(runs, database, {shard: waiting[shard] for shard in todo}, events)
         )
         for identifier, counts in parts:
             assets = together(assets, counts) if run_id is not None else counts
             run_id = identifier
     with database.connection() as connection:
-        if not selection.force:
+        if not is_part and not selection.force:
             record_whole_comparison(connection, name, selection)
         return IngestedCollection(
             name,
@@ -114,10 +122,9 @@ def ingest_shards(
 
 
 def _waiting(
-    database: Database, name: str, shards: Sequence[Shard], selection: Selection, whole: Pending | None
+    database: Database, name: str, shards: Sequence[Shard], selection: Selection, compared: dict[int, Difference]
 ) -> dict[Shard, Pending]:
-    """Return the pending work of each shard; the sources are listed once."""
-    compared = {difference.source.id: difference for difference in whole.differences} if whole else {}
+    """Return the pending work of each shard; sources that are not in `compared` are listed once."""
     with database.connection() as connection:
         return {
             shard: find_pending(connection, name, replace(selection, shard=shard), compared=compared)
@@ -132,15 +139,13 @@ def _ahead(database: Database, shards: Sequence[Shard]) -> Iterator[ShardsAhead]
 
 
 def _in_turn(
-    runs: Runs, database: Database, shards: Sequence[Shard], selection: Selection, events: IngestEvents
+    runs: Runs, database: Database, shards: Mapping[Shard, Pending], events: IngestEvents
 ) -> Iterator[tuple[str, _Counts]]:
     """Run the shards in this process, one after the other."""
-    with _ahead(database, shards) as ahead:
-        for shard in shards:
+    with _ahead(database, list(shards)) as ahead:
+        for shard, pending in shards.items():
             with shard_lock(database, shard, waiting=lambda shard=shard: events.waiting(shard.key)):  # type: ignore[misc]
                 ahead.begin(shard)
-                with database.connection() as connection:
-                    pending = find_pending(connection, shard.collection, replace(selection, shard=shard))
                 result = runs.run_to_the_end(shard.collection, pending, shard)
             yield result
 

@@ -17,12 +17,14 @@ import psutil
 
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.kills.oracle import Connection, differences, torn_documents
+from benchmarks.harness.kills.processes import wait
 from benchmarks.harness.library import COLLECTION, Library
 from benchmarks.harness.report import Row, say
 from benchmarks.harness.waiting_provider import WaitingProvider
 
 _SECONDS_BETWEEN_KILLS = 20.0
 _SECONDS_OF_A_BATCH = 0.05
+_SECONDS_FOR_THE_RECORDER = 120.0
 _COLLECTIONS = 20
 _PARAGRAPHS = 3
 _WORDS = ("harbour", "tide", "clock", "baker", "train", "valley", "engine", "letter", "bridge", "garden", "anchor")
@@ -133,7 +135,7 @@ def _killed_workers(bench: Bench, files: int) -> list[Row]:
             _ingest(library, 4)
             wrong = list(differences(connection, COLLECTION, library.files))
             again = _ingest(library, 4)[COLLECTION]["documents"]
-            locks = _number(connection, _LOCKS)
+            locks = _locks(connection)
         bench.drop(library)
     for each in wrong[:10]:
         say(f"  {each}")
@@ -179,7 +181,7 @@ def _two_homes(bench: Bench, files: int) -> list[Row]:
             added = sum(counts[name]["documents"]["added"] for counts in results for name in names)
             wrong = [each for name in names for each in differences(connection, name, library.files_of(name))]
             versions = _number(connection, "SELECT count(*) FROM document WHERE version <> 1")
-            locks = _number(connection, _LOCKS)
+            locks = _locks(connection)
         bench.drop(library)
     return [
         Row("two homes, 20 collections: documents made", added, "", note=f"of {files * _COLLECTIONS:,} files"),
@@ -221,6 +223,12 @@ def _ingest(library: Library, workers: int = 1) -> dict[str, dict[str, dict[str,
 def _index(connection: Connection, library: Library) -> list[Sequence[object]]:
     root = library.files.as_uri()
     return [(Path(uri).relative_to(Path(root)), *row) for uri, *row in connection.execute(_INDEX)]
+
+
+def _locks(connection: Connection) -> int:
+    """Return the number of locks that are left once the process that records small changes has ended."""
+    wait(lambda: _number(connection, _LOCKS) == 0, _SECONDS_FOR_THE_RECORDER)
+    return _number(connection, _LOCKS)
 
 
 def _number(connection: Connection, statement: str) -> int:

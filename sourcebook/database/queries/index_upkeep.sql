@@ -92,7 +92,8 @@ ANALYZE lexeme;
 VACUUM (ANALYZE) {table};
 
 -- name: enter_graph
--- Enter some entries in the HNSW index, but those that a publisher replaces now; no trigger of `search_entry` follows.
+-- Enter some entries in the HNSW index; of a partition itself, no trigger of `search_entry` follows.
+-- Entries that a publisher replaces now are left out.
 UPDATE {partition} SET in_graph = true
 WHERE NOT in_graph AND chunk_id IN (SELECT chunk_id FROM {partition} WHERE NOT in_graph ORDER BY chunk_id LIMIT %(most)s
     FOR UPDATE SKIP LOCKED);

@@ -206,14 +206,6 @@ FROM (
 ) held
 WHERE source.id = %(source_id)s;
 
--- name: shards_with_marks
--- Return the shards of a collection with marks on items, and those with marks on documents.
-SELECT 'item', shard_of(%(collection)s, uri, %(shards)s) FROM changed_item WHERE collection = %(collection)s
-UNION
-SELECT 'document', shard_of(%(collection)s, document.uri, %(shards)s)
-FROM changed_document changed JOIN document ON document.id = changed.document_id
-WHERE changed.collection = %(collection)s;
-
 -- name: checked_at_of_shard
 -- Return the start of the last checks of a shard without a violation, and the present time.
 SELECT (SELECT checked_at FROM shard_state
