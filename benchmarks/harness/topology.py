@@ -45,6 +45,8 @@ sys.argv[0] = "dagster-daemon"
 main()
 """
 
+_CELERY: Final = "from dagster_celery.cli import main; main()"
+
 
 class Postgres:
     """A server of its own that listens on a port of loopback, within `with`."""
@@ -92,15 +94,20 @@ class Topology:
         folder: an empty folder for state folders, logs, and the data of PostgreSQL.
         locations: the names of the code locations.
         concurrent: the number of runs at once.
+        celery: whether runs are tasks of Celery, each location with workers of its own in place of its code server's;
+            their broker is a folder.
     """
 
-    def __init__(self, library: Library, folder: Path, locations: Sequence[str], concurrent: int) -> None:
+    def __init__(
+        self, library: Library, folder: Path, locations: Sequence[str], concurrent: int, *, celery: bool = False
+    ) -> None:
         self.folder = folder
         self.locations = {name: free_port(HOST) for name in locations}
         self.port = free_port(HOST)
         self.postgres = Postgres(folder / "postgres")
         self._library = library
         self._concurrent = concurrent
+        self._celery = celery
         self._running = ExitStack()
 
     def __enter__(self) -> Self:
@@ -120,28 +127,61 @@ class Topology:
     def _start(self) -> None:
         dagster = self.folder / "dagster"
         dagster.mkdir()
-        settings = (PROJECT / "orchestration" / "dagster.yaml").read_text(encoding="utf-8")
+        file = PROJECT / "orchestration" / ("instances/celery.yaml" if self._celery else "dagster.yaml")
+        settings = file.read_text(encoding="utf-8")
         settings = re.sub(r"max_concurrent_runs: \d+", f"max_concurrent_runs: {self._concurrent}", settings)
         settings = re.sub(r"poll_interval_seconds: \d+", "poll_interval_seconds: 5", settings)
+        settings = settings.replace(*self._folder_of_tasks(6))
         (dagster / "dagster.yaml").write_text(settings, encoding="utf-8")
         workspace = dagster / "workspace.yaml"
         places = [_LOCATION.format(host=HOST, port=port, name=name) for name, port in self.locations.items()]
         workspace.write_text("load_from:\n" + "".join(places), encoding="utf-8")
         self.environment = {
             **child_environment(),
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))),
             "DAGSTER_HOME": str(dagster),
             "SOURCEBOOK_CONFIG": str(self._library.configuration_path),
             "SOURCEBOOK_DATABASE_URL": self.postgres.url("sourcebook"),
             "SOURCEBOOK_DAGSTER_DATABASE_URL": self.postgres.url("dagster"),
+            "SOURCEBOOK_CELERY_BROKER": "filesystem://",
+            "SOURCEBOOK_CELERY_RESULTS": f"db+{self.postgres.url('dagster')}",
             "PYTHONUNBUFFERED": "1",
         }
         supervisor = self._running.enter_context(Supervisor(dagster, PROJECT, self.environment, lambda: False))
         for service in self._services(workspace):
             supervisor.start(service)
 
+    def _folder_of_tasks(self, indent: int) -> tuple[str, str]:
+        """Return the beginning of Celery's settings, and the same with a folder in place of a broker."""
+        tasks = self.folder / "tasks"
+        tasks.mkdir(exist_ok=True)
+        options = {
+            "data_folder_in": str(tasks),
+            "data_folder_out": str(tasks),
+            "control_folder": str(tasks / "control"),
+        }
+        begins = f"{' ' * (indent - 2)}config_source:\n"
+        return begins, f"{begins}{' ' * indent}broker_transport_options: {json.dumps(options)}\n"
+
+    def _workers(self, dagster: Path) -> list[Service]:
+        """Return two workers of Celery for each location, as `deploy/celery.yml` starts them."""
+        file = dagster / "celery-worker.yaml"
+        settings = (PROJECT / "deploy" / "celery-worker.yaml").read_text(encoding="utf-8")
+        file.write_text(settings.replace(*self._folder_of_tasks(6)), encoding="utf-8")
+        start = ("worker", "start", "-A", "dagster_celery.app", "-y", str(file), "--", "--pool", "solo")
+        return [
+            Service(
+                f"worker {number} of {name}",
+                ("env", f"SOURCEBOOK_HOME={self.folder / name}", sys.executable, "-c", _CELERY, *start),
+            )
+            for name in self.locations
+            for number in (1, 2)
+        ]
+
     def _services(self, workspace: Path) -> list[Service]:
         python = (sys.executable, "-m")
         return [
+            *(self._workers(workspace.parent) if self._celery else ()),
             *(
                 Service(
                     f"code server {name}",

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from random import Random
 from typing import Any
 
@@ -46,22 +47,28 @@ _DOCUMENTS = "SELECT count(*) FROM sourcebook.document WHERE removed_at IS NULL"
 
 
 def run(bench: Bench) -> list[Row]:
-    """Ingest collections by runs that are asked for at two code servers in turn, and kill one of the workers."""
+    """Ingest collections by processes of the code servers, and by workers of Celery where it is installed."""
+    rows = _ingest(bench, "processes", celery=False)
+    return rows + (_ingest(bench, "tasks of Celery", celery=True) if find_spec("dagster_celery") else [])
+
+
+def _ingest(bench: Bench, launched: str, *, celery: bool) -> list[Row]:
+    """Ingest collections by runs that are asked for at two code servers in turn, and kill one of the processes."""
     files = bench.options.small_files // 5
     names = [f"shelf{number:02}" for number in range(_COLLECTIONS)]
     keys = [key for number, name in enumerate(names) for key in _partitions(name, 1 + number % 2)]
     with WaitingProvider(0.05) as provider:
         library = _library(bench, names, files, provider.url)
-        folder = bench.folder / "deployment"
+        folder = bench.folder / launched.replace(" ", "-")
         folder.mkdir()
-        with Topology(library, folder, _LOCATIONS, _CONCURRENT) as topology:
+        with Topology(library, folder, _LOCATIONS, _CONCURRENT, celery=celery) as topology:
             started = time.perf_counter()
             with psycopg.connect(topology.postgres.url("dagster"), autocommit=True) as dagster:
                 wait(lambda: _number(dagster, _KEYS) == len(keys), "every collection is a partition")
             say(f"  {len(keys)} partitions after {time.perf_counter() - started:.0f} s")
             for number, key in enumerate(keys):
                 topology.launch(_LOCATIONS[number % 2], key)
-            killed = _kill_a_worker()
+            killed = 0 if celery else _kill_a_worker()
             wait(lambda: _ended(topology), "every run has ended")
             seconds = time.perf_counter() - started
             runs = _runs(topology)
@@ -78,7 +85,7 @@ def run(bench: Bench) -> list[Row]:
     served = {name: places.count(name) for name in _LOCATIONS}
     note = ", ".join(f"{count} at {name}" for name, count in served.items())
     return [
-        Row("two code servers, one database over TCP: runs that succeeded", len(places), "", note=note),
+        Row(f"two code servers, one database over TCP: runs as {launched} that succeeded", len(places), "", note=note),
         Row("code servers whose workers did nothing", sum(not count for count in served.values()), "", 0),
         Row("documents lost, doubled or outdated", len(wrong), "", 0, f"of {documents:,}"),
         Row("documents made twice", versions, "", 0),
@@ -151,7 +158,8 @@ def _ended(topology: Topology) -> bool:
 
 
 def _partition(run: dict[str, Any]) -> str:
-    return next(tag["value"] for tag in run["tags"] if tag["key"] == "dagster/partition")
+    tags: dict[str, str] = {tag["key"]: tag["value"] for tag in run["tags"]}
+    return tags["dagster/partition"]
 
 
 def _number(connection: "psycopg.Connection[Any]", statement: str) -> int:

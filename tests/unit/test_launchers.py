@@ -1,5 +1,6 @@
 """Instance files of the launchers, loaded by Dagster with the real classes, and the files that deploy them."""
 
+import json
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -62,6 +63,31 @@ def test_dagster_loads_each_file_with_its_launcher(instance: Any) -> None:
     assert loaded.run_monitoring_enabled
     assert loaded.run_retries_enabled
     assert loaded.run_monitoring_max_resume_run_attempts == 0
+
+
+@pytest.mark.parametrize("instance", ["kubernetes"], indirect=True)
+def test_the_job_of_a_run_has_its_limits_unless_a_tag_says_otherwise(instance: Any) -> None:
+    """The Job that Dagster would create has the file's mounts, image and resources, or those of the run's tag."""
+    job = import_module("dagster_k8s.job")
+    launcher = instance[1].run_launcher
+    limits = {"cpu": "8", "memory": "16Gi"}
+    tag = json.dumps({"container_config": {"resources": {"limits": limits}}})
+    for tags, wanted in (({}, {"cpu": "2", "memory": "4Gi"}), ({"dagster-k8s/config": tag}, limits)):
+        run = dg.DagsterRun(job_name="ingest", run_id="0", tags=tags)
+        context = launcher.get_container_context_for_run(run)
+        settings = context.get_k8s_job_config(job_image="sourcebook:1", run_launcher=launcher)
+        made = job.construct_dagster_k8s_job(
+            settings, ["dagster"], "run", context.run_k8s_config, component="run_worker", pod_name="run"
+        ).to_dict()
+        pod = made["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        assert wanted.items() <= container["resources"]["limits"].items()
+        assert container["image"] == "sourcebook:1"
+        mounts = container["volume_mounts"]
+        assert {mount["mount_path"] for mount in mounts} == {"/documents", "/etc/sourcebook", "/var/lib/sourcebook"}
+        assert {mount["name"] for mount in mounts} == {each["name"] for each in pod["volumes"]}
+        assert pod["security_context"]["run_as_non_root"]
+        assert made["spec"]["backoff_limit"] == 0
 
 
 @pytest.mark.parametrize("name", LAUNCHERS)
