@@ -13,8 +13,8 @@ RUN .venv/bin/pip wheel --no-deps -c constraints.txt --index-url https://downloa
         --wheel-dir /wheels torch
 COPY pyproject.toml README.md LICENSE ./
 COPY sourcebook/__init__.py sourcebook/__init__.py
-# Of these wheels, those that the pipeline needs; no index is asked again.
-RUN .venv/bin/pip install --no-index --find-links /wheels -c constraints.txt -e '.[pipeline]'
+# Of these wheels, those that the pipeline and the launchers need; no index is asked again.
+RUN .venv/bin/pip install --no-index --find-links /wheels -c constraints.txt -e '.[pipeline,launchers]'
 
 FROM python:3.12-slim
 # Chromium renders the pages of web sites that are made by scripts; without it such pages fail, and say so.

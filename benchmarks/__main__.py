@@ -52,6 +52,7 @@ PARTS = {
     "kills": "kill -9 of ten kinds of processes at random moments: index against files, and what is left",
     "faults": "1,000 random faults by SQL in every table of the index, ten before each repair",
     "shards": "one collection by four and eight workers against one, killed workers, two homes over one database",
+    "topology": "a deployment as processes: PostgreSQL on TCP, two code servers, web server, daemon, a killed worker",
     "provider": "10,000 texts through a provider with faults: lost, doubled, misplaced, beyond quota",
     "copy": "loading vectors",
     "export": "export and import of 100,000 passages, and their memory",

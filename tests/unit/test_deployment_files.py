@@ -241,7 +241,7 @@ def test_the_image_installs_files_with_known_hashes_alone(dockerfile: str) -> No
     by_version = [command for command in commands if command not in (wheels, install)]
     assert "--no-deps" in wheels
     assert wheels.endswith("-r hashes.txt")
-    assert install.endswith("-e '.[pipeline]'")
+    assert install.endswith("-e '.[pipeline,launchers]'")
     assert option(wheels, "--wheel-dir") == option(install, "--find-links")
     assert [command.split()[-1] for command in by_version] == ["pip", "torch"]
     assert all("-c constraints.txt" in command for command in by_version)

@@ -102,6 +102,7 @@ MODULES = {
     "langchain": ("langchain_core",),
     "llamaindex": ("llama_index.core",),
     "haystack": ("haystack",),
+    "launchers": ("dagster_celery", "dagster_docker", "dagster_k8s"),
     "pipeline": (),
 }
 """Modules that each extra of the distribution installs."""
@@ -131,12 +132,13 @@ PURPOSES = {
     "langchain": "a retriever and a tool for LangChain",
     "llamaindex": "a retriever for LlamaIndex",
     "haystack": "a retriever for Haystack",
-    "pipeline": "all of these but the frameworks",
+    "launchers": "runs in Docker, Kubernetes or Celery",
+    "pipeline": "all of these but the frameworks and launchers",
 }
 
-_FRAMEWORKS = frozenset({"langchain", "llamaindex", "haystack"})
-"""Extras for programs that have the framework anyway: without it nothing is missing."""
-_OUTSIDE_PIPELINE = _FRAMEWORKS | {"ocr"}
+_FOR_OTHERS = frozenset({"langchain", "llamaindex", "haystack", "launchers"})
+"""Extras for programs that have the framework anyway, and for other machines: without them nothing is missing."""
+_OUTSIDE_PIPELINE = _FOR_OTHERS | {"ocr"}
 """Extras that `pipeline` does not install."""
 
 MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13.27 dagster-postgres==0.29.27"
@@ -174,7 +176,7 @@ def _check_extra(extra: str, *, needed: bool) -> Check:
     if not missing:
         return ok(name, PURPOSES[extra])
     detail = f"{PURPOSES[extra]}: {', '.join(missing)} not installed"
-    if extra in _FRAMEWORKS:
+    if extra in _FOR_OTHERS:
         return ok(name, f"{detail}; only programs that use it need it")
     if extra == "embedding" and all(_is_there(module) for module in MODULES["embedding-onnx"]):
         return warn(name, f"{detail}; the models of the box work without, others do not", install_command(extra))
