@@ -171,8 +171,10 @@ class EmbeddingService:
         }
         gone = asyncio.create_task(_gone(request))
         everything = asyncio.gather(*asked.values())
+        tasks: set[asyncio.Future[Any]] = {gone, everything, *asked.values()}
         try:
-            await asyncio.wait({everything, gone}, return_when=asyncio.FIRST_COMPLETED)
+            first: set[asyncio.Future[Any]] = {everything, gone}
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             if not everything.done():
                 raise ClientDisconnect
             counted: list[Counted] = await everything
@@ -187,7 +189,7 @@ class EmbeddingService:
             _log.error("%s", error)
             raise _RefusedError(422, "the model failed on these texts; the service's log says why", "failed") from None
         finally:
-            for task in (gone, everything, *asked.values()):
+            for task in tasks:
                 task.cancel()
         for kind, (found, _) in zip(asked, counted, strict=True):
             vectors[rows[kind]] = found
