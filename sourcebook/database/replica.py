@@ -157,7 +157,7 @@ class Replica:
                         f"the server of {URL_VARIABLE} is no replica", remedy="name a read replica, or unset it"
                     )
                 if written is None:
-                    return max(clock - (committed or 0.0), 0.0)
+                    return max(float(clock) - float(committed or 0.0), 0.0)
                 if has_everything:
                     return 0.0
                 places = list(self._places)

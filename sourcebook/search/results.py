@@ -221,10 +221,10 @@ class SearchResults(Sequence[SearchResult]):
     """Number of results of this page that are left out because of their relevance."""
     facets: Facets | None = None
     """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`."""
-    seconds_behind: float | None = None
-    """Seconds that the index is behind the primary's, at most; None without a replica (`SOURCEBOOK_SEARCH_URL`)."""
     linked: tuple[LinkedDocument, ...] = ()
     """With `expand`, documents that those of the page refer to, at most 20: those that most of them name first."""
+    seconds_behind: float | None = None
+    """Seconds that the index is behind the primary's, at most; None without a replica (`SOURCEBOOK_SEARCH_URL`)."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...

@@ -68,9 +68,23 @@ def on(url: str, statement: str) -> Any:
         return connection.execute(statement).fetchone()
 
 
+WRITTEN = "SELECT set_config('synchronous_commit', 'on', false), pg_logical_emit_message(true, 'test', 'written')"
+
+
+def opened(stages: Stages) -> KnowledgeBase:
+    """A knowledge base that reads the environment anew."""
+    return KnowledgeBase(stages.database, query_embedder=stages.embedder)
+
+
+def pause(url: str) -> None:
+    """Let the replica replay no more."""
+    on(url, "SELECT pg_wal_replay_pause()")
+    wait_until(lambda: on(url, "SELECT pg_get_wal_replay_pause_state()") == ("paused",))
+
+
 def test_searches_read_the_replica_and_say_how_far_it_is_behind(stages: Stages, on_standby: str) -> None:
     """Every kind of search works there; what the primary has published since is found when it is replayed."""
-    with KnowledgeBase(stages.database) as knowledge:
+    with opened(stages) as knowledge:
         for mode in ("hybrid", "vector", "keyword"):
             found = knowledge.search("harbour gauge", mode=mode, explain=True, facets=True, typos=True)  # type: ignore[arg-type]
             assert found[0].title == "Tides"
@@ -79,11 +93,11 @@ def test_searches_read_the_replica_and_say_how_far_it_is_behind(stages: Stages, 
         assert "gauge" in knowledge.context("harbour gauge").text
         assert knowledge.replica is not None
         assert knowledge.replica.pool.check_outs > 4
-        on(on_standby, "SELECT pg_wal_replay_pause()")
+        pause(on_standby)
         stages.write("wind.md", "# Wind\n\nAn anemometer measures the speed.")
         stages.run()
         assert not len(knowledge.search("anemometer", mode="keyword"))
-    with KnowledgeBase(stages.database) as knowledge:
+    with opened(stages) as knowledge:
         late = knowledge.search("anemometer", mode="keyword")
         assert not len(late)
         assert late.seconds_behind is not None
@@ -100,18 +114,18 @@ def test_a_replica_that_is_an_hour_behind_says_so_or_is_not_searched(
     stages: Stages, on_standby: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Results and the status have the sentence; with a limit the primary is searched, or the search fails."""
-    on(on_standby, "SELECT pg_wal_replay_pause()")
-    on(stages.database.url, "SELECT pg_logical_emit_message(true, 'test', 'written')")
+    pause(on_standby)
+    on(stages.database.url, WRITTEN)
     written = Replica._written
     monkeypatch.setattr(Replica, "_written", lambda each: (found := written(each)) and (found[0], found[1] + 3600))
     try:
-        with KnowledgeBase(stages.database) as knowledge:
+        with opened(stages) as knowledge:
             found = knowledge.search("harbour gauge")
             assert found.notes[-1] == "The index searched is a replica, 60 min behind."
             assert found[0].title == "Tides"
         assert "Replica: 60 min behind." in run("status").out
         monkeypatch.setenv("SOURCEBOOK_SEARCH_LAG", "5m")
-        with KnowledgeBase(stages.database) as knowledge:
+        with opened(stages) as knowledge:
             found = knowledge.search("harbour gauge")
             assert (found.seconds_behind, found[0].title) == (0.0, "Tides")  # the primary's
             assert found.notes[-1] == (
@@ -120,7 +134,10 @@ def test_a_replica_that_is_an_hour_behind_says_so_or_is_not_searched(
             )
         assert run("status", "--json").json["replica"]["seconds_behind"] > 3500
         monkeypatch.setenv("SOURCEBOOK_SEARCH_FALLBACK", "error")
-        with KnowledgeBase(stages.database) as knowledge, pytest.raises(ReplicaError, match="60 min behind"):
+        with (
+            opened(stages) as knowledge,
+            pytest.raises(ReplicaError, match="60 min behind"),
+        ):
             knowledge.search("harbour gauge")
     finally:
         on(on_standby, "SELECT pg_wal_replay_resume()")
@@ -134,7 +151,7 @@ def test_a_replica_that_is_gone_is_replaced_or_the_search_fails(
     stages.write("tides.md", "# Tides\n\nThe gauge of the harbour is read every hour.")
     stages.run()
     monkeypatch.setenv("SOURCEBOOK_SEARCH_URL", "postgresql://nobody@127.0.0.1:1/none")
-    with KnowledgeBase(stages.database) as knowledge:
+    with opened(stages) as knowledge:
         found = knowledge.search("harbour gauge")
         assert found[0].title == "Tides"
         assert found.notes[-1] == "The primary was searched in place of the replica: the replica cannot be reached."
@@ -144,7 +161,10 @@ def test_a_replica_that_is_gone_is_replaced_or_the_search_fails(
             knowledge.search("harbour gauge")
     monkeypatch.setenv("SOURCEBOOK_SEARCH_URL", stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_SEARCH_FALLBACK", "error")
-    with KnowledgeBase(stages.database) as knowledge, pytest.raises(ReplicaError, match="is no replica"):
+    with (
+        opened(stages) as knowledge,
+        pytest.raises(ReplicaError, match="is no replica"),
+    ):
         knowledge.search("harbour gauge")
 
 
