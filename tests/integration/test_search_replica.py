@@ -86,7 +86,7 @@ def test_searches_read_the_replica_and_say_how_far_it_is_behind(stages: Stages, 
     """Every kind of search works there; what the primary has published since is found when it is replayed."""
     with opened(stages) as knowledge:
         for mode in ("hybrid", "vector", "keyword"):
-            found = knowledge.search("harbour gauge", mode=mode, explain=True, facets=True, typos=True)  # type: ignore[arg-type]
+            found = knowledge.search("harbour gauge", mode=mode, explain=True, facets=True, typos=True)
             assert found[0].title == "Tides"
             assert 0.0 <= found.as_dict()["seconds_behind"] < 60.0
         assert knowledge.similar(stages.uri("tides.md")).seconds_behind is not None
