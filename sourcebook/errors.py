@@ -51,6 +51,10 @@ class DatabaseConnectionLostError(DatabaseUnavailableError):
     """The connection to the database was lost during a statement."""
 
 
+class ReplicaError(DatabaseUnavailableError):
+    """The replica of SOURCEBOOK_SEARCH_URL is none, or is further behind than SOURCEBOOK_SEARCH_LAG allows."""
+
+
 class DatabaseBusyError(DatabaseError):
     """The database did not answer within the limit: a lock, a slow statement or no free connection; retry later."""
 

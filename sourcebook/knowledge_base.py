@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sourcebook.database.database import Database
     from sourcebook.database.measurement_writer import MeasurementWriter
     from sourcebook.database.pool import ConnectionPool, StatementLimits
+    from sourcebook.database.replica import Replica
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.search.embed_texts import TextVectors
     from sourcebook.search.filters import Filters
@@ -60,6 +61,8 @@ class KnowledgeBase(
         self._pool: ConnectionPool | None = None
         self._resources: SearchResources | None = None
         self._writer: MeasurementWriter | None = None
+        self.replica: Replica | None = None
+        """Replica that searches are sent to, known after the first one."""
 
     @classmethod
     def connect(
@@ -161,6 +164,7 @@ class KnowledgeBase(
             DatabaseBusyError: a lock, a slow statement or too many searches at once; a retry can succeed.
             DatabaseError: any other failure of the database.
         """
+        from sourcebook.search.on_replica import search_results
         from sourcebook.search.request import SearchRequest
         from sourcebook.search.run_search import run_search
 
@@ -189,7 +193,7 @@ class KnowledgeBase(
             superseded=superseded,
             expand=expand,
         )
-        return run_search(self._ready(), request)
+        return search_results(self._ready(), self.replica, lambda resources: run_search(resources, request))
 
     def similar(
         self,
@@ -220,16 +224,16 @@ class KnowledgeBase(
             QueryError: the document or the passage is not searchable, or an argument is not allowed.
             DatabaseError: the database is out of reach.
         """
+        from sourcebook.search.on_replica import search_results
         from sourcebook.search.request import SearchRequest
-        from sourcebook.search.similar import SimilarRequest, find_similar
+        from sourcebook.search.similar import SimilarRequest, similar_on
 
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
         found = self.show(document, collection).item.document_id
         if found is None:
             raise QueryError(f"{document} is not searchable: it has not become a document yet")
         request = SimilarRequest(found, passage, checked.collections, checked.limit, checked.filters, unredacted)
-        with self._ready().connections.hold() as held:
-            return find_similar(held.connection, request)
+        return search_results(self._ready(), self.replica, lambda resources: similar_on(resources, request))
 
     def embed(
         self,
@@ -293,6 +297,7 @@ class KnowledgeBase(
             resources, self._resources = self._resources, None
             pool, self._pool = self._pool, None
             writer, self._writer = self._writer, None
+            replica, self.replica = self.replica, None
         self._close_reading_child()
         if resources is not None:
             resources.executor.shutdown()
@@ -300,8 +305,9 @@ class KnowledgeBase(
             resources.vectors.close()
         if writer is not None:
             writer.close()
-        if pool is not None:
-            pool.close()
+        for opened in (pool, replica):
+            if opened is not None:
+                opened.close()
 
     def __enter__(self) -> Self:
         """Return the knowledge base; leaving the block closes it."""
@@ -325,8 +331,10 @@ class KnowledgeBase(
 
                 if self._pool is None:
                     from sourcebook.database.pool import StatementLimits
+                    from sourcebook.database.replica import find_replica
 
                     limits = self._limits or StatementLimits.find()
+                    self.replica = find_replica(self._database, limits)
                     self._pool = self._database.new_pool(self._database.pool.max_size, limits)
                 usage = UsageLog()
                 self._resources = SearchResources(

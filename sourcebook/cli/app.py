@@ -35,6 +35,7 @@ from sourcebook.cli.commands import (
     requests,
     search,
     serve,
+    serve_embeddings,
     show,
     similar,
     status,
@@ -110,6 +111,7 @@ redact.register(app)
 import_.register(app)
 backup.register(app)
 serve.register(app)
+serve_embeddings.register(app)
 requests.register(app)
 mcp.register(app)
 key.register(app)

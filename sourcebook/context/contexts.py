@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from sourcebook.context.make_context import ContextCache
     from sourcebook.context.results import ContextFormat, ContextResult
+    from sourcebook.database.replica import Replica
     from sourcebook.search.filters import Filters
     from sourcebook.search.fusion import Fusion
     from sourcebook.search.reranking.settings import Reranking
@@ -21,6 +22,7 @@ class Contexts(ABC):
     """Contexts of a knowledge base, and those that were made before."""
 
     _contexts: "ContextCache | None" = None
+    replica: "Replica | None"
 
     @abstractmethod
     def _ready(self) -> "SearchResources": ...
@@ -92,6 +94,7 @@ class Contexts(ABC):
         """
         from sourcebook.context.make_context import make_context, new_cache
         from sourcebook.context.request import ContextRequest
+        from sourcebook.search.on_replica import read
 
         request = ContextRequest.checked(
             question,
@@ -119,4 +122,5 @@ class Contexts(ABC):
         with _lock:
             if self._contexts is None:
                 self._contexts = new_cache()
-        return make_context(self._ready(), self._contexts, request)
+        resources, cache = self._ready(), self._contexts
+        return read(resources, self.replica, lambda given: make_context(given, cache, request))[0]

@@ -104,13 +104,18 @@ class Database:
         finally:
             connection.close()
 
-    def new_pool(self, max_connections: int, limits: StatementLimits | None = None) -> ConnectionPool:
+    def new_pool(
+        self, max_connections: int, limits: StatementLimits | None = None, *, url: str | None = None
+    ) -> ConnectionPool:
         """Return a further pool of connections, which the caller closes.
 
         Args:
             max_connections: Maximum concurrent connections.
             limits: Limits of every statement; None for none.
+            url: PostgreSQL URL of a replica; None for this database.
         """
+        if url is not None:
+            return ConnectionPool(url, max_connections, configure=_configure, limits=limits)
         return ConnectionPool(
             self.url, max_connections, configure=_configure, limits=limits, revive=self._reviver, watch=self.watch
         )

@@ -43,6 +43,18 @@ def describe(folder: Path) -> Description | None:
     return Description(dimensions, max_tokens) if dimensions and max_tokens else None
 
 
+def prompts_of(folder: Path) -> Mapping[str, str]:
+    """Read the texts that a model wants before others, by their names in sentence-transformers.
+
+    Raises:
+        ModelError: The JSON file is malformed.
+    """
+    prompts = _settings(folder / "config_sentence_transformers.json").get("prompts")
+    if not isinstance(prompts, dict):
+        return {}
+    return {name: prompt for name, prompt in prompts.items() if isinstance(prompt, str)}
+
+
 def _modules(folder: Path) -> list[tuple[str, str]]:
     """Return the (class name, path) of each module in order."""
     listed = _read(folder / "modules.json")

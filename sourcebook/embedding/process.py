@@ -106,6 +106,18 @@ class EmbeddingProcess:
         self.start()
         return result_of(self._schedule(worker.embed_query, text))
 
+    def submit_counted(self, texts: Sequence[str], *, as_queries: bool) -> Future[tuple[Vectors, list[int]]]:
+        """Queue passages or questions, at least one, and return at once.
+
+        Returns:
+            A future of the vectors, and of the tokens that are read of each text; it raises the errors of `embed`.
+
+        Raises:
+            ModelError: The child has ended or been closed.
+        """
+        self.start()
+        return self._schedule(worker.embed_counted, list(texts), as_queries=as_queries)
+
     def engine(self) -> Engine:
         """Return the engine that the child has chosen; waits until the model is loaded.
 

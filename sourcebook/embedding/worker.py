@@ -61,6 +61,14 @@ def embed_query(text: str) -> NDArray[np.float32]:
         return _embedder().embed_query(text)
 
 
+def embed_counted(texts: Sequence[str], *, as_queries: bool) -> tuple[NDArray[np.float32], list[int]]:
+    """Embed passages, or questions one by one, and count the tokens that are read of each text."""
+    with _model_errors():
+        embedder = _embedder()
+        vectors = np.stack([embedder.embed_query(text) for text in texts]) if as_queries else embedder.embed(texts)
+        return vectors, [embedder.count_tokens(text) for text in texts]
+
+
 def export(home: Path, model: EmbeddingModel) -> str | None:
     """Export the model, which has been loaded, to ONNX; see `export_model`."""
     from sourcebook.embedding.onnx.export import export_model

@@ -223,6 +223,8 @@ class SearchResults(Sequence[SearchResult]):
     """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`."""
     linked: tuple[LinkedDocument, ...] = ()
     """With `expand`, documents that those of the page refer to, at most 20: those that most of them name first."""
+    seconds_behind: float | None = None
+    """Seconds that the index is behind the primary's, at most; None without a replica (`SOURCEBOOK_SEARCH_URL`)."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
@@ -268,5 +270,6 @@ class SearchResults(Sequence[SearchResult]):
             "nothing_relevant": self.nothing_relevant,
             "withheld": self.withheld,
             "linked": [asdict(each) for each in self.linked],
+            "seconds_behind": self.seconds_behind,
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }

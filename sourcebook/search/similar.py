@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from sourcebook.search.run_search import SearchResources
+
 _FIRST_DEPTH, _STEP = 100, 4
 """Passages that are compared at first, and the factor from one depth to the next."""
 
@@ -38,6 +40,12 @@ class SimilarRequest:
     filters: Filters | None
     unredacted: bool = False
     """Whether personal data and secrets are shown also of collections that redact them."""
+
+
+def similar_on(resources: "SearchResources", request: SimilarRequest) -> SearchResults:
+    """Return what `find_similar` does, over one of the connections that searches share."""
+    with resources.connections.hold() as held:
+        return find_similar(held.connection, request)
 
 
 def find_similar(connection: Connection, request: SimilarRequest) -> SearchResults:

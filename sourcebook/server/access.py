@@ -66,7 +66,7 @@ def _looked_up(request: Request) -> tuple[Grant, int | None]:
     """Return what the caller may do, and the limit of its key in requests a minute."""
     sent = request.headers.get("authorization")
     if sent is None:
-        if not request.app.state.requires_key and _names_this_machine(request.headers.get("host", "")):
+        if not request.app.state.requires_key and names_this_machine(request.headers.get("host", "")):
             if request.method not in _SAFE and not _is_of_no_other_page(request):
                 raise ForbiddenError("a page of another site sent this request: send a key")
             return Grant("local caller"), None
@@ -130,7 +130,7 @@ def _is_of_no_other_page(request: Request) -> bool:
     return request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
 
 
-def _names_this_machine(host: str) -> bool:
+def names_this_machine(host: str) -> bool:
     """Return whether the `Host` of a request is this machine, with a port or without."""
     try:
         return urlsplit(f"//{host}").hostname in _OWN_NAMES

@@ -15,6 +15,7 @@ from sourcebook.admin.uploads import open_store
 from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
+from sourcebook.metrics.replica import ReplicaCollector
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit, upload_limit
@@ -125,6 +126,7 @@ def create_app(
     app.state.work_events = WorkEvents(knowledge)
     app.state.registry = CollectorRegistry()
     register(app.state.registry)
+    app.state.registry.register(ReplicaCollector(knowledge))
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     for module in (
         search,

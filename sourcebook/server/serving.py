@@ -18,7 +18,7 @@ from sourcebook.server.version import installed_version
 from sourcebook.server.work_events import WorkEvents
 
 DEFAULT_PORT = 8320
-_SECONDS_TO_END = 5
+SECONDS_TO_END = 5
 """Seconds in which requests that run may end when the server is told to."""
 
 
@@ -57,7 +57,7 @@ def serve(
     """
     for origin in origins:
         check_origin(origin)
-    listening = _listen(host, port)
+    listening = listen(host, port)
     address, taken = listening.getsockname()[:2]
     requires_key = not is_local(str(address))
     app = create_app(
@@ -71,12 +71,12 @@ def serve(
         dagster_url=dagster_url,
     )
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END, server_header=False
+        app, log_level="warning", access_log=False, timeout_graceful_shutdown=SECONDS_TO_END, server_header=False
     )
     with listening:
         named = f"[{address}]" if ":" in str(address) else address
         started(f"http://{named}:{taken}", requires_key)
-        with _told_to_end():
+        with told_to_end():
             _Server(config, app.state.work_events).run(sockets=[listening])
 
 
@@ -94,7 +94,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _told_to_end() -> Iterator[None]:
+def told_to_end() -> Iterator[None]:
     """Let SIGINT and SIGTERM end the server alone: uvicorn handles them, and raises them again when it has ended."""
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -127,7 +127,12 @@ def is_local(address: str) -> bool:
     return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        ServingError: the port is taken, or the address is none of this machine.
+    """
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -145,6 +145,9 @@ class SearchAnswer(BaseModel):
     nothing_relevant: bool
     withheld: int
     linked: list[LinkedDocument]
+    seconds_behind: float | None = Field(
+        default=None, description="Seconds that the replica searched is behind, at most; null without a replica."
+    )
     explanation: dict[str, Any] | None
 
 

@@ -97,7 +97,7 @@ def test_each_answer_is_what_the_command_prints(filled: Stages, capsys: pytest.C
     document = knowledge.show("docs/a.md", "letters")
     assert plain(document.as_dict(), capsys) == command("show", "docs/a.md", "-c", "letters")
     states = [state.as_dict() for state in knowledge.status()]
-    assert plain({"configuration_error": None, "collections": states}, capsys) == command("status")
+    assert plain({"configuration_error": None, "collections": states, "replica": None}, capsys) == command("status")
     file = filled.root.parent / "sourcebook.yaml"
     plans = [plan.as_dict() for plan in knowledge.plan("handbook", configuration=file)]
     assert plain({"collections": plans}, capsys) == command("plan", "handbook")

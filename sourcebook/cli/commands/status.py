@@ -13,6 +13,7 @@ from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
     from sourcebook.admin.status import CollectionStatus
+    from sourcebook.database.replica import ReplicaState
 
 SHOWN_PROBLEMS = 10
 COLUMNS = (
@@ -59,17 +60,24 @@ def status(
         return
     found: list[CollectionStatus] = []
     mistake: str | None = None
+    replica: ReplicaState | None = None
     if not context.is_empty(collections):
         from sourcebook.admin.collections import configuration_mistake
         from sourcebook.admin.status import collection_statuses
+        from sourcebook.database.replica import replica_state
 
         with context.open_database() as database, database.connection() as connection:
             found = collection_statuses(connection, collections)
             path = context.configuration_path
             mistake = configuration_mistake(path) if path.exists() else None
+            replica = replica_state(database)
     if as_json:
-        print_json({"configuration_error": mistake, "collections": [collection.as_dict() for collection in found]})
+        told = None if replica is None else {"seconds_behind": replica.seconds_behind, "error": replica.error}
+        shown = [collection.as_dict() for collection in found]
+        print_json({"configuration_error": mistake, "collections": shown, "replica": told})
         return
+    if replica is not None:
+        say(f"Replica: {replica}.")
     if mistake is not None:
         _show_mistake(mistake)
     if not found:

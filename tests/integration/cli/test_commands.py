@@ -40,7 +40,7 @@ class TestApply:
 class TestWithoutKnowledgeBase:
     def test_looking_makes_nothing(self, empty: Path) -> None:
         """Before the first ingest, looking answers with nothing, and makes no database."""
-        assert run("status", "--json").json == {"collections": [], "configuration_error": None}
+        assert run("status", "--json").json == {"collections": [], "configuration_error": None, "replica": None}
         assert run("documents", "--json").json == {"documents": []}
         assert run("search", "anchor", "--json").json["results"] == []
         assert run("purge", "--yes", "--json").json["purged"]["documents"] == 0
