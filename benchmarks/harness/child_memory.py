@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
@@ -68,3 +69,9 @@ def _pss(child: psutil.Process) -> int:
     with suppress(psutil.Error):
         return int(child.memory_full_info().pss)
     return 0
+
+
+def server_memory(folder: Path) -> int:
+    """Return the memory of the PostgreSQL server of a data folder in bytes; a page that processes share counts once."""
+    server = psutil.Process(int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0]))
+    return sum(_pss(process) for process in (server, *server.children(recursive=True)))
