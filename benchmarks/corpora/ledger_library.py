@@ -91,7 +91,8 @@ def fill(library: Library, texts: Iterable[str], vectors: Rows, *, with_files: b
         _write_files(connection, library, texts, with_files=with_files)
         connection.execute("ANALYZE given; ANALYZE given_file")
         seconds = {"copying rows": time.perf_counter() - started, **_publish(connection, generation, len(vectors))}
-        connection.execute("DROP TABLE given, given_file; VACUUM ANALYZE")
+        connection.execute("DROP TABLE given, given_file")
+        connection.execute("VACUUM ANALYZE")
     return seconds
 
 

@@ -15,7 +15,7 @@ from benchmarks.corpora.large_library import endless_texts
 from benchmarks.corpora.ledger_library import fill
 from benchmarks.corpora.vectors import Rows, write_vectors
 from benchmarks.harness.bench import Bench
-from benchmarks.harness.child_memory import ChildMemory
+from benchmarks.harness.child_memory import ServerMemory
 from benchmarks.harness.library import Library
 from benchmarks.harness.report import say
 
@@ -66,11 +66,11 @@ def _make(bench: Bench, library: Library, passages: int) -> None:
     vectors = library.folder / "vectors.npy"
     questions, source = write_vectors(bench, vectors, passages)
     np.save(library.folder / "questions.npy", questions)
-    with ChildMemory() as memory:
+    with ServerMemory(library.home / "postgres") as memory:
         seconds = fill(library, _Texts(bench, passages), np.load(vectors, mmap_mode="r"), with_files=False)
     library.stop()
     say(f"  made in {time.perf_counter() - started:.0f} s: {seconds}")
-    made = {"source": source, "seconds": seconds, "build_memory": memory.peak_pss}
+    made = {"source": source, "seconds": seconds, "build_memory": memory.peak}
     (library.folder / "made.json").write_text(json.dumps(made) + "\n", encoding="utf-8")
 
 

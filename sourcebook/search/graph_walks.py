@@ -26,7 +26,7 @@ class WalkStatement:
     dimensions: int
 
     @property
-    def text(self) -> sql.Composable:
+    def text(self) -> sql.Composed:
         """The statement; parameters beside those of the condition: vector, generations, depth and budget."""
         values = {"condition": self.condition.text, "dimensions": sql.Literal(self.dimensions)}
         if self.layout == GraphLayout():

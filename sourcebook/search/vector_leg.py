@@ -224,7 +224,7 @@ def _plan(
         "budget": depth,
     }
     if ranking.plan == "exact":
-        statement: sql.Composable = queries["nearest_exactly"].format(condition=condition.text)
+        statement = queries["nearest_exactly"].format(condition=condition.text)
     else:
         statement = WalkStatement(layouts[0] if layouts else GraphLayout(), condition, dimensions).text
     return read_plan(connection, statement, parameters)
