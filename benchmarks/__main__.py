@@ -56,6 +56,7 @@ PARTS = {
     "provider": "10,000 texts through a provider with faults: lost, doubled, misplaced, beyond quota",
     "copy": "loading vectors",
     "export": "export and import of 100,000 passages, and their memory",
+    "million": "search, publishing, upkeep, disk and memory from 10,000 to a million passages",
     "hnsw": "the vector leg over 100,000 entries: HNSW by size and breadth, filters, deletions",
     "crawl": "a site's first crawl, the one where nothing changed, and the rate limit",
     "render": "pages that scripts make, in a browser",
@@ -83,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=lambda text: tuple(sorted(int(size) for size in text.split(","))),
         default=default.sizes,
         metavar="FILES,…",
-        help="further libraries for `edit`, `delete`, `unchanged` and `growth`, such as 2000,20000,50000,100000",
+        help="further libraries for `edit`, `delete`, `unchanged` and `growth`, such as 2000,20000,50000,100000; "
+        "of `million`, its numbers of passages (10000,100000,1000000)",
     )
     parser.add_argument("--chunks", type=int, default=default.chunks, help="of `search`, about (%(default)s)")
     parser.add_argument("--repeat", type=int, default=default.repeat, help="medians of how many runs (%(default)s)")
@@ -140,7 +142,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(
-        "--diagram", type=Path, metavar="FILE", help="of `relevance`, write the reliability diagram there, as SVG"
+        "--diagram", type=Path, metavar="FILE", help="of `relevance` and `million`, write their diagram there, as SVG"
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="of `million`, keep its libraries there, and use those that are there",
     )
     parser.add_argument(
         "--full",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from random import Random
 
 import numpy as np
@@ -48,13 +49,13 @@ def large_library(bench: Bench) -> LargeLibrary:
         for entries in sorted({min(SMALL, largest), largest}):
             say(f"  publishing {entries:,} passages …")
             shelves.append(TextShelf.fill(connection, f"passages-{entries}", texts[:entries], rows))
-    questions = _questions(bench)
+    questions = asked_questions(bench)
     _, asked = encode(questions, bench.folder, precision="float32", query=True)
     as_compared = asked.astype(np.float16).astype(np.float32)
     return LargeLibrary(library, tuple(shelves), rows, questions, as_compared, source)
 
 
-def _questions(bench: Bench) -> list[str]:
+def asked_questions(bench: Bench) -> list[str]:
     """Return questions of SciFact and Cranfield, which hold common words; else generated sentences."""
     sets = [known for name in ("scifact", "cranfield") if (known := bench.retrieval_sets.get(name))]
     questions = [text.strip() for known in sets for text in list(known.questions.values())[:_QUESTIONS_OF_A_SET]]
@@ -68,15 +69,18 @@ _GENERATED = 3_000
 
 def mixed_texts(bench: Bench, count: int) -> list[str]:
     """Return passages of three to seven real sentences: a window of one document and some of another."""
+    return list(islice(endless_texts(bench), count))
+
+
+def endless_texts(bench: Bench) -> Iterator[str]:
+    """Yield the passages of `mixed_texts` without end, the same ones each time."""
     random = Random(1)
     documents = [kept for kept in _documents(bench) if len(kept) >= 3]
-    texts = []
-    for _ in range(count):
+    while True:
         one, other, length = random.choice(documents), random.choice(documents), random.randint(2, 5)
         start = random.randrange(max(1, len(one) - length))
         sentences = [*one[start : start + length], *(random.choice(other) for _ in range(random.randint(1, 2)))]
-        texts.append(" ".join(sentences).replace("\0", " "))
-    return texts
+        yield " ".join(sentences).replace("\0", " ")
 
 
 def _documents(bench: Bench) -> Iterator[list[str]]:

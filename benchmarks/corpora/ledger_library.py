@@ -1,13 +1,16 @@
 """A library of many passages with every row that an ingest would have written, and its files."""
 
 import hashlib
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count, islice
 
 from pgvector import HalfVector
 from psycopg import Connection
 
 from benchmarks.corpora.large_library import mixed_texts
-from benchmarks.corpora.vectors import vectors
+from benchmarks.corpora.vectors import Rows, vectors
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import COLLECTION, Library
 from sourcebook.admin.collections import apply
@@ -56,10 +59,23 @@ SELECT %(model)s, sha256(text::bytea), vector FROM given ON CONFLICT DO NOTHING;
 
 
 def fill_library(bench: Bench, name: str, passages: int) -> Library:
-    """Return a library with this many passages, published and indexed."""
+    """Return a library with this many passages, published and indexed, and its files."""
     library = bench.library(name)
     rows, _, _ = vectors(bench, passages)
-    texts = [text.replace("\\", "/") for text in mixed_texts(bench, passages)]
+    fill(library, mixed_texts(bench, passages), rows)
+    return library
+
+
+def fill(library: Library, texts: Iterable[str], vectors: Rows, *, with_files: bool = True) -> dict[str, float]:
+    """Publish and index passages with every row that an ingest would have written; return the seconds of each step.
+
+    Args:
+        library: an empty one.
+        texts: as many as vectors, read twice.
+        vectors: unit vectors.
+        with_files: whether the files are there, too.
+    """
+    texts = _Cleaned(texts)
     with library.database() as database, database.connection() as connection:
         apply(connection, load_configuration(library.configuration_path))
         generation = ensure_generation(connection, COLLECTION)
@@ -67,32 +83,47 @@ def fill_library(bench: Bench, name: str, passages: int) -> Library:
             "CREATE TEMPORARY TABLE given (number bigint, text text, vector halfvec); CREATE TEMPORARY TABLE "
             "given_file (number bigint, uri text, size bigint, sha256 bytea, markdown text)"
         )
+        started = time.perf_counter()
         with connection.cursor().copy("COPY given FROM STDIN (FORMAT binary)") as copy:
             copy.set_types(["int8", "text", "halfvec"])
-            for number, (text, vector) in enumerate(zip(texts, rows, strict=True)):
+            for number, (text, vector) in enumerate(zip(texts, vectors, strict=True)):
                 copy.write_row((number, text, HalfVector(vector)))
-        _write_files(connection, library, texts)
+        _write_files(connection, library, texts, with_files=with_files)
         connection.execute("ANALYZE given; ANALYZE given_file")
-        _publish(connection, generation, passages)
+        seconds = {"copying rows": time.perf_counter() - started, **_publish(connection, generation, len(vectors))}
+        connection.execute("DROP TABLE given, given_file")
         connection.execute("VACUUM ANALYZE")
-    return library
+    return seconds
 
 
-def _write_files(connection: Connection, library: Library, texts: Sequence[str]) -> None:
+@dataclass(frozen=True)
+class _Cleaned:
+    texts: Iterable[str]
+
+    def __iter__(self) -> Iterator[str]:
+        return (text.replace("\\", "/") for text in self.texts)
+
+
+def _write_files(connection: Connection, library: Library, texts: Iterable[str], *, with_files: bool) -> None:
     with connection.cursor().copy("COPY given_file FROM STDIN (FORMAT binary)") as copy:
         copy.set_types(["int8", "text", "int8", "bytea", "text"])
-        for number in range(0, len(texts), PASSAGES_OF_A_DOCUMENT):
-            document = number // PASSAGES_OF_A_DOCUMENT
-            markdown = "\n\n".join([f"# Document {document}", *texts[number : number + PASSAGES_OF_A_DOCUMENT]])
+        each = iter(texts)
+        for document in count():
+            passages = list(islice(each, PASSAGES_OF_A_DOCUMENT))
+            if not passages:
+                break
+            content = "\n\n".join([f"# Document {document}", *passages]).encode()
             path = library.files / f"{document // _FILES_OF_A_FOLDER:03}" / f"document-{document:06}.md"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            content = markdown.encode()
-            path.write_bytes(content)
-            row = document, file_uri(str(path.resolve())), len(content), hashlib.sha256(content).digest(), markdown
-            copy.write_row(row)
+            if with_files:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            uri = file_uri(str(path.absolute()))
+            copy.write_row((document, uri, len(content), hashlib.sha256(content).digest(), content.decode()))
 
 
-def _publish(connection: Connection, generation: Generation, passages: int) -> None:
+def _publish(connection: Connection, generation: Generation, passages: int) -> dict[str, float]:
+    """Publish the given rows, and return the seconds of each step."""
+    seconds, started = {}, time.perf_counter()
     (source,) = connection.execute("SELECT id FROM source").fetchone() or (0,)
     for statement in _ROWS.split(";\n"):
         if statement.strip():
@@ -108,6 +139,7 @@ def _publish(connection: Connection, generation: Generation, passages: int) -> N
                 },
             )
     connection.execute("ANALYZE document, indexed_document, chunk, embedding")
+    seconds["rows of the ledger"], started = time.perf_counter() - started, time.perf_counter()
     with connection.transaction():
         scope = {"generation": generation.id, "model": generation.model}
         connection.execute(queries["import_words"], scope)
@@ -115,5 +147,8 @@ def _publish(connection: Connection, generation: Generation, passages: int) -> N
         count_statistics(connection, generation)
         for query in ("sum_import", "import_proof"):
             connection.execute(queries[query], {"generation": generation.id})
+    seconds["entries and keyword index"], started = time.perf_counter() - started, time.perf_counter()
     maintain_indexes(connection, generation, entries=passages, moved=passages)
+    seconds["GIN and HNSW"], started = time.perf_counter() - started, time.perf_counter()
     maintain_index(connection, generation)
+    return {**seconds, "upkeep": time.perf_counter() - started}

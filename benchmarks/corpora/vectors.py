@@ -1,6 +1,8 @@
 """Vectors of many passages and of questions: real ones where there are texts, else clusters like embeddings."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +41,8 @@ def vectors(bench: Bench, count: int) -> tuple[Rows, Rows, str]:
 
 
 def _encoded(bench: Bench, sentences: list[str], questions: list[str]) -> tuple[Rows, Rows]:
-    """Return the vectors of sentences and questions, which a run of the benchmarks computes once."""
-    made = bench.folder / "encoded-sentences.npz"
+    """Return the vectors of sentences and questions, which are computed once, in the folder of --keep for all runs."""
+    made = (bench.options.keep or bench.folder) / "encoded-sentences.npz"
     if not made.exists():
         say(f"  encoding {len(sentences):,} sentences …")
         _, real = encode(sentences, bench.folder, precision=choose_precision())
@@ -50,16 +52,42 @@ def _encoded(bench: Bench, sentences: list[str], questions: list[str]) -> tuple[
         return arrays["real"], arrays["asked"]
 
 
+def write_vectors(bench: Bench, path: Path, count: int) -> tuple[Rows, str]:
+    """Write unit vectors like those of `vectors` as halfs; return vectors to search for, and the origin."""
+    some, questions, source = vectors(bench, min(count, _MOST_SENTENCES))
+    random = np.random.default_rng(6)
+    file = np.lib.format.open_memmap(path, "w+", np.float16, (count, DIMENSIONS))
+    places = random.permutation(count)
+    written = 0
+    for rows in _rounds(random, some):
+        taken = rows[: count - written]
+        file[places[written : written + len(taken)]] = taken
+        written += len(taken)
+        if written == count:
+            break
+    file.flush()
+    return questions, source
+
+
 def _mixed(random: np.random.Generator, real: Rows, count: int) -> Rows:
     """Return the vectors, and weighted means of two to four consecutive ones, like passages."""
-    made = [real]
-    while sum(map(len, made)) < count:
+    made: list[Rows] = []
+    for rows in _rounds(random, real):
+        made.append(rows)
+        if sum(map(len, made)) >= count:
+            break
+    return _unit(np.concatenate(made)[:count])[random.permutation(count)]
+
+
+def _rounds(random: np.random.Generator, real: Rows) -> Iterator[Rows]:
+    """Yield the vectors, and then without end as many means of theirs."""
+    yield real
+    while True:
         mixed = real * random.uniform(0.5, 1, (len(real), 1))
         length = random.integers(2, 5, len(real))
         for step in range(1, 4):
             mixed += np.roll(real, -step, axis=0) * (random.uniform(0.2, 1, len(real)) * (length > step))[:, None]
-        made.append(_unit(mixed))
-    return _unit(np.concatenate(made)[:count])[random.permutation(count)]
+        yield _unit(mixed)
 
 
 def _clustered(random: np.random.Generator, count: int) -> Rows:

@@ -61,7 +61,9 @@ class Options:
     seed: int = 20_260_801
     """Seed of the moments of `kills`, and of the first run of `fuzz`."""
     diagram: Path | None = None
-    """File for the reliability diagram of `relevance`."""
+    """File for the reliability diagram of `relevance`, or the picture of growth of `million`."""
+    keep: Path | None = None
+    """Folder in which `million` keeps its libraries for the next run."""
     full: bool = False
     """Ingest `many_files` files for the row of peak memory, too."""
 

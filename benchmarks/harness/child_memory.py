@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
@@ -68,3 +69,38 @@ def _pss(child: psutil.Process) -> int:
     with suppress(psutil.Error):
         return int(child.memory_full_info().pss)
     return 0
+
+
+def server_memory(folder: Path) -> int:
+    """Return the memory of the PostgreSQL server of a data folder in bytes; a page that processes share counts once."""
+    server = psutil.Process(int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0]))
+    return sum(_pss(process) for process in (server, *server.children(recursive=True)))
+
+
+class ServerMemory(Thread):
+    """Samples `server_memory` twice a second while it is a context; the server may start and stop meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(daemon=True)
+        self.peak = 0
+        """Largest sum in bytes."""
+        self._folder = folder
+        self._end = Event()
+
+    def __enter__(self) -> Self:
+        """Begin to sample."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """End."""
+        self._end.set()
+        self.join()
+
+    def run(self) -> None:
+        """Sample until the end."""
+        while not self._end.wait(0.5):
+            with suppress(OSError, ValueError, IndexError, psutil.Error):
+                self.peak = max(self.peak, server_memory(self._folder))

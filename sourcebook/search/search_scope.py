@@ -26,8 +26,8 @@ class ScopedGeneration:
     """Text-search configurations that its entries were indexed with."""
     entries: int | None = None
     """Number of its entries; where None, the vector leg looks it up, and the index."""
-    has_vector_index: bool = False
-    """Whether an HNSW index serves it."""
+    vector_indexes: Sequence[str] = ()
+    """Names of its HNSW indexes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,10 @@ from pgvector import HalfVector
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
+from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.explanation import read_plan
 from sourcebook.search.fusion import LegResult
+from sourcebook.search.graph_walks import WalkStatement
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.search_scope import EntryCondition, ScopedGeneration, SearchScope
 
@@ -122,10 +124,11 @@ def nearest(
     """
     started = time.perf_counter()
     search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions)
-    sizes, indexed = search.look_up(generations)
-    parts = [search.exactly([number for number in sizes if number not in indexed])]
-    if indexed:
-        parts.append(search.by_index(indexed, sum(sizes[number] for number in indexed)))
+    sizes, layouts = search.look_up(generations)
+    parts = [search.exactly([number for number in sizes if number not in layouts])]
+    for layout in sorted(set(layouts.values()), key=lambda each: (each.parts, each.bits)):
+        indexed = [number for number, of in layouts.items() if of == layout]
+        parts.append(search.by_index(indexed, sum(sizes[number] for number in indexed), layout))
     hits = sorted((distance, chunk) for part in parts for chunk, distance in part.rows)[:depth]
     return VectorRanking(
         tuple((chunk, -distance) for distance, chunk in hits),
@@ -152,37 +155,43 @@ class _Search:
     condition: EntryCondition | None
     dimensions: int
 
-    def look_up(self, generations: Sequence[ScopedGeneration]) -> tuple[dict[int, int], list[int]]:
-        """Return the number of entries by generation id, and the ids of the generations with an HNSW index."""
-        rows: list[tuple[Any, ...]] = [(each.id, each.entries, each.has_vector_index) for each in generations]
+    def look_up(self, generations: Sequence[ScopedGeneration]) -> tuple[dict[int, int], dict[int, GraphLayout]]:
+        """Return the number of entries by generation id, and the layout of those with HNSW indexes."""
+        rows: list[tuple[Any, ...]] = [(each.id, each.entries, each.vector_indexes) for each in generations]
         if any(each.entries is None for each in generations):
             rows = self._rows("vector_indexes", [each.id for each in generations])
-        return {number: entries for number, entries, _ in rows}, [number for number, _, served in rows if served]
+        layouts = {number: GraphLayout.whole(names) for number, _, names in rows}
+        return {number: entries for number, entries, _ in rows}, {
+            number: whole[0] for number, whole in layouts.items() if whole
+        }
 
     def exactly(self, generations: list[int], *, cut_off: bool = False) -> _Part:
         """Compare every entry that fulfils the condition."""
         rows = self._rows("nearest_exactly", generations, depth=self.depth) if generations else []
         return _Part(rows, "exact", cut_off)
 
-    def by_index(self, generations: list[int], entries: int) -> _Part:
-        """Walk the index, or compare every entry where few fulfil the condition."""
+    def by_index(self, generations: list[int], entries: int, layout: GraphLayout) -> _Part:
+        """Walk the indexes, or compare every entry where few fulfil the condition."""
         few = math.isqrt(VISIT * self._wanted * entries)
         if self.condition is None:
-            return self.exactly(generations) if entries <= few else self._walk(generations, "index", self._wanted)
+            walks_all = entries <= few
+            return self.exactly(generations) if walks_all else self._walk(generations, "index", self._wanted, layout)
         estimate = int(self._rows("estimate_entries", generations)[0][0][0]["Plan"]["Plan Rows"])
         if estimate <= few:
             rows = self._rows("nearest_of_few", generations, depth=self.depth, most=few)
             if not rows or rows[0][2] <= few:
                 return _Part([(chunk, distance) for chunk, distance, _ in rows], "exact")
         budget = SLACK * self._wanted * entries // max(estimate, few, 1)
-        return self._walk(generations, "iterative index", max(budget, self._wanted))
+        return self._walk(generations, "iterative index", max(budget, self._wanted), layout)
 
     @property
     def _wanted(self) -> int:
         return math.ceil(self.depth * (OVERSHOOT if self.condition is None else OVERSHOOT_FILTERED))
 
-    def _walk(self, generations: list[int], plan: Plan, budget: int) -> _Part:
-        rows = self._rows("nearest_by_index", generations, depth=self._wanted, budget=budget)
+    def _walk(self, generations: list[int], plan: Plan, budget: int, layout: GraphLayout) -> _Part:
+        walk = WalkStatement(layout, self.condition or EVERY_ENTRY, self.dimensions)
+        values = {"vector": self.vector, "generations": generations, "depth": self._wanted}
+        rows = walk.rows(self.connection, {**values, "budget": walk.budget(budget)})
         if sum(in_graph for *_, in_graph in rows) < self.depth:
             return self.exactly(generations, cut_off=True)
         return _Part([(chunk, distance) for chunk, distance, _ in rows], plan)
@@ -206,7 +215,7 @@ def _plan(
 
     condition = condition or EVERY_ENTRY
     dimensions = generations[0].dimensions
-    statement = queries["nearest_exactly" if ranking.plan == "exact" else "nearest_by_index"]
+    layouts = [layout for each in generations for layout in GraphLayout.whole(each.vector_indexes)[:1]]
     parameters = {
         **condition.parameters,
         "vector": HalfVector(np.ones(dimensions, np.float32)),
@@ -214,6 +223,8 @@ def _plan(
         "depth": depth,
         "budget": depth,
     }
-    return read_plan(
-        connection, statement.format(condition=condition.text, dimensions=sql.Literal(dimensions)), parameters
-    )
+    if ranking.plan == "exact":
+        statement = queries["nearest_exactly"].format(condition=condition.text)
+    else:
+        statement = WalkStatement(layouts[0] if layouts else GraphLayout(), condition, dimensions).text
+    return read_plan(connection, statement, parameters)

@@ -3,7 +3,8 @@
 Reads: `search_entry`, `keyword_entry` and the lengths in `generation`.
 Writes: `keyword_entry`, `keyword_block`, the average length in `generation`, and `in_graph` in `search_entry`.
 Stale: the weights of a generation whose average length has drifted; entries that are in no block, from 8,000 on; a
-block that has lost a fifth of its entries; entries outside the HNSW index, from 512 on.
+block that has lost a fifth of its entries; entries outside the HNSW index, from 512 on; HNSW indexes in another number
+of parts, or of another kind, than the settings ask for.
 
 Publishing does not wait for this stage: without it searches find the same entries, only more slowly.
 """
@@ -14,6 +15,7 @@ from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
 from sourcebook.indexing.first_entries import KEYWORD_BLOCK
+from sourcebook.indexing.graphs import present_layout, settle_graphs
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
@@ -80,6 +82,8 @@ def maintain_index(connection: Connection, generation: Generation, progress: Pro
     entered = _enter_graph(connection, generation, state.outside) if state.outside >= MOST_OUTSIDE else 0
     if entered:
         report.count("entered", entered)
+    if present_layout(connection, generation) is not None and settle_graphs(connection, generation, state.entries):
+        report.count("graphs", 1)
     report.work = upkeep_work(blocks * BLOCK + report.changed)
     if blocks or report.changed:
         _vacuum(connection, generation)

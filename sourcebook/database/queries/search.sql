@@ -1,13 +1,13 @@
 -- name: search_scope
--- Return each requested collection with its active generation, its entries, and whether an HNSW index serves it.
+-- Return each requested collection with its active generation, its entries, and the names of its HNSW indexes.
 -- Where none is named, these are all but those that only take documents of others.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
        generation.entry_count,
-       EXISTS (SELECT FROM pg_index
-               WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
-                 AND pg_index.indisvalid) AS has_vector_index,
+       ARRAY(SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+             WHERE indrelid = to_regclass('sourcebook.search_entry_' || generation.id) AND indisvalid
+               AND relname LIKE 'search\_entry\_%%\_vector%%') AS vector_indexes,
        collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged,
        coalesce(nullif(collection.settings -> 'redaction', 'null'),
                 (SELECT taken.settings -> 'redaction'
@@ -31,9 +31,9 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
        generation.entry_count,
-       EXISTS (SELECT FROM pg_index
-               WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
-                 AND pg_index.indisvalid) AS has_vector_index,
+       ARRAY(SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+             WHERE indrelid = to_regclass('sourcebook.search_entry_' || generation.id) AND indisvalid
+               AND relname LIKE 'search\_entry\_%%\_vector%%') AS vector_indexes,
        collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged,
        coalesce(nullif(collection.settings -> 'redaction', 'null'),
                 (SELECT taken.settings -> 'redaction'

@@ -3,11 +3,11 @@
 -- Passages of generated indexes have no vector, and no index of vectors has them.
 
 -- name: vector_indexes
--- Return the number of entries of each generation, and whether an HNSW index serves it.
+-- Return the number of entries of each generation, and the names of its HNSW indexes.
 SELECT generation.id, generation.entry_count,
-       EXISTS (SELECT FROM pg_index
-               WHERE pg_index.indexrelid = to_regclass('sourcebook.search_entry_' || generation.id || '_vector')
-                 AND pg_index.indisvalid)
+       ARRAY(SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+             WHERE indrelid = to_regclass('sourcebook.search_entry_' || generation.id) AND indisvalid
+               AND relname LIKE 'search\_entry\_%%\_vector%%')
 FROM generation
 WHERE generation.id = ANY(%(generations)s::bigint[]);
 
@@ -61,3 +61,43 @@ WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND NOT entry.in_grap
   AND {condition}
 ORDER BY distance, entry.chunk_id
 LIMIT %(depth)s);
+
+-- name: nearest_in_parts
+-- Return the nearest entries that fulfil the condition, from the HNSW indexes of several parts; see nearest_by_index.
+-- {{walks}} are joined walks: in the order of exact distances they are merged as they are read, else sorted.
+(SELECT entry.chunk_id, entry.distance, true AS in_graph
+FROM ({walks}) entry
+WHERE entry.distance IS NOT NULL AND {condition}
+ORDER BY entry.distance
+LIMIT %(depth)s)
+UNION ALL
+(SELECT entry.chunk_id, entry.vector <#> %(vector)s::halfvec AS distance, false
+FROM search_entry entry
+WHERE entry.generation_id = ANY(%(generations)s::bigint[]) AND NOT entry.in_graph AND entry.vector IS NOT NULL
+  AND {condition}
+ORDER BY distance, entry.chunk_id
+LIMIT %(depth)s);
+
+-- name: walk_part
+-- Walk the HNSW index of the vectors of one part.
+(SELECT generation_id, chunk_id, document_id, lexemes,
+        vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) AS distance
+ FROM search_entry
+ WHERE generation_id = ANY(%(generations)s::bigint[]) AND in_graph
+   AND hashint8extended(chunk_id, 0) & {mask} = {part}
+ ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})
+ LIMIT %(budget)s)
+
+-- name: walk_bits
+-- Walk the HNSW index of the signs of one part; the distance is that of the vectors.
+(SELECT generation_id, chunk_id, document_id, lexemes, vector <#> %(vector)s::halfvec AS distance
+ FROM search_entry
+ WHERE generation_id = ANY(%(generations)s::bigint[]) AND in_graph
+   AND hashint8extended(chunk_id, 0) & {mask} = {part}
+ ORDER BY binary_quantize(vector::halfvec({dimensions}))::bit({dimensions})
+          <~> binary_quantize(%(vector)s::halfvec({dimensions}))::bit({dimensions})
+ LIMIT %(budget)s)
+
+-- name: set_breadth
+-- Set the breadth of walks until the transaction ends.
+SELECT set_config('hnsw.ef_search', %(breadth)s::text, true);
