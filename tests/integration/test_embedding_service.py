@@ -153,8 +153,8 @@ def test_a_killed_model_is_started_again_and_the_end_is_clean(
     process.send_signal(signal.SIGTERM)
     with closing(slow), slow.getresponse() as answered:
         assert (answered.status, len(json.loads(answered.read())["data"])) == (200, 50)
-    assert process.wait(30) == 0
-    assert not psutil.wait_procs(children, 10)[1]
+    assert process.wait(60) == 0
+    assert not psutil.wait_procs(children, 60)[1]
 
 
 def test_without_a_key_other_machines_are_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
