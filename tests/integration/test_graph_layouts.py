@@ -150,11 +150,12 @@ def test_a_killed_build_goes_on_with_the_missing_parts(shelf: Shelf, monkeypatch
     assert (layout(shelf), built) == (GraphLayout(), [0, 1])
     assert shelf.recall(searched(shelf), "large") >= 0.99
     built.clear()
-    monkeypatch.setattr(
-        graphs,
-        "_build_despite_little_memory",
-        lambda connection, part, **values: (build(connection, part, **values), built.append(part)),
-    )
+
+    def recorded(connection: psycopg.Connection, part: int, **values: object) -> None:
+        build(connection, part, **values)  # type: ignore[arg-type]
+        built.append(part)
+
+    monkeypatch.setattr(graphs, "_build_despite_little_memory", recorded)
     assert settle(shelf, parts_from=2_000)
     assert (layout(shelf), built) == (GraphLayout(4), [2, 3])
 
