@@ -30,6 +30,7 @@ from sourcebook.stages.search_index import publish
         "changed": "entries whose keyword weights were recomputed",
         "blocks": "new blocks",
         "entered": "entries that the HNSW index has got",
+        "graphs": "1 where HNSW indexes took the place of others",
     },
     deps=["search_index"],
 )

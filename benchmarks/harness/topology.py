@@ -40,9 +40,10 @@ _LOCATION: Final = """\
 """
 _DAEMON: Final = """\
 import sys
-from dagster._daemon.cli import main
-sys.argv[0] = "dagster-daemon"
-main()
+from importlib.metadata import entry_points
+(script,) = entry_points(group="console_scripts", name="dagster-daemon")
+sys.argv[0] = script.name
+sys.exit(script.load()())
 """
 
 _CELERY: Final = "from dagster_celery.cli import main; main()"
