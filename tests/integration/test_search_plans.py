@@ -215,7 +215,7 @@ def test_the_scope_is_read_without_touching_entries(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
     nodes = plan(connection, "search_scope", {"collections": [corpora[0].collection]})
-    assert relations(nodes) == {"collection", "generation", "text_configuration", "pg_index"}
+    assert relations(nodes) == {"collection", "generation", "text_configuration", "pg_index", "pg_class"}
 
 
 def whole_leg(connection: Connection, scope: SearchScope, query: str) -> list[int]:
