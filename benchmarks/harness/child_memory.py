@@ -14,17 +14,11 @@ _LOOKS_BETWEEN_PSS = 5
 """Looks for each reading of PSS, which takes milliseconds for each gigabyte."""
 
 
-class ChildMemory(Thread):
-    """Samples the memory of all child processes together, 50 times a second or ten (PSS), while it is a context."""
+class _Sampler(Thread):
+    """Samples while it is a context, by `run`, until `_end` is set."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.peak_pss = 0
-        """Largest sum in bytes; a page that processes share counts once (PSS)."""
-        self.peak_data = 0
-        """Largest sum in bytes of what `RLIMIT_DATA` counts."""
-        self._own = psutil.Process()
-        self._running_own: dict[int, psutil.Process] = {}
         self._end = Event()
 
     def __enter__(self) -> Self:
@@ -38,6 +32,19 @@ class ChildMemory(Thread):
         """End."""
         self._end.set()
         self.join()
+
+
+class ChildMemory(_Sampler):
+    """Samples the memory of all child processes together, 50 times a second or ten (PSS), while it is a context."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.peak_pss = 0
+        """Largest sum in bytes; a page that processes share counts once (PSS)."""
+        self.peak_data = 0
+        """Largest sum in bytes of what `RLIMIT_DATA` counts."""
+        self._own = psutil.Process()
+        self._running_own: dict[int, psutil.Process] = {}
 
     def run(self) -> None:
         """Sample until the end."""
@@ -77,27 +84,14 @@ def server_memory(folder: Path) -> int:
     return sum(_pss(process) for process in (server, *server.children(recursive=True)))
 
 
-class ServerMemory(Thread):
+class ServerMemory(_Sampler):
     """Samples `server_memory` twice a second while it is a context; the server may start and stop meanwhile."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self.peak = 0
         """Largest sum in bytes."""
         self._folder = folder
-        self._end = Event()
-
-    def __enter__(self) -> Self:
-        """Begin to sample."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """End."""
-        self._end.set()
-        self.join()
 
     def run(self) -> None:
         """Sample until the end."""
