@@ -33,7 +33,7 @@ from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.config.membership import in_order
 from sourcebook.config.names import unknown_collections
 from sourcebook.database.database import Database
-from sourcebook.database.lock import collection_lock, shard_count
+from sourcebook.database.lock import check_shard, collection_lock, shard_count
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
@@ -100,6 +100,9 @@ def ingest(
         for name in in_order(collections or givers, givers):
             with database.connection() as connection:
                 cut = shards_of(name, shard_count(connection, name))
+                for shard in shards:
+                    if shard.collection == name:
+                        check_shard(connection, name, shard)
             if cut or shards:
                 only = [shard for shard in shards if shard.collection == name] if shards else cut
                 if only:

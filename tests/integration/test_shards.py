@@ -140,6 +140,8 @@ def test_another_number_of_shards_loses_nothing(sharded: Stages, instance: dg.Da
     run(sharded)
     sharded.assert_sound()
     assert sharded.found("word99") == {"99.md"}
+    with pytest.raises(ConfigurationError, match="its partition is handbook"):  # also where there is nothing to do
+        run(sharded, shards=SHARDS[:1])
 
 
 def test_a_worker_without_the_folder_removes_nothing(stages: Stages) -> None:
