@@ -66,6 +66,11 @@ PARTS = {
 }
 
 
+def _absolute(text: str) -> Path:
+    """Return a path that stands for the same file in every working directory."""
+    return Path(text).absolute()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts that were asked for; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -89,11 +94,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--chunks", type=int, default=default.chunks, help="of `search`, about (%(default)s)")
     parser.add_argument("--repeat", type=int, default=default.repeat, help="medians of how many runs (%(default)s)")
-    parser.add_argument("--corpus", type=Path, help="a folder of documents in place of generated ones")
+    parser.add_argument("--corpus", type=_absolute, help="a folder of documents in place of generated ones")
     parser.add_argument(
         "--site-pages", type=int, default=default.site_pages, help="of the generated site of `crawl` (%(default)s)"
     )
-    parser.add_argument("--pages", type=Path, help="a folder of HTML pages with index.html in place of generated ones")
+    parser.add_argument(
+        "--pages", type=_absolute, help="a folder of HTML pages with index.html in place of generated ones"
+    )
     parser.add_argument(
         "--documentations",
         type=lambda text: tuple(text.split(",")),
@@ -102,11 +109,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="of `documentations`: some of python, django, postgresql, git, sqlite (all)",
     )
     parser.add_argument(
-        "--packages", type=Path, help="a folder with the .deb files of `documentations`, which else apt-get fetches"
+        "--packages",
+        type=_absolute,
+        help="a folder with the .deb files of `documentations`, which else apt-get fetches",
     )
     parser.add_argument(
         "--retrieval",
-        type=Path,
+        type=_absolute,
         default=SHARED_SETS if SHARED_SETS.is_dir() else None,
         help="a folder of judged sets: scifact/ and cranfield/ with corpus.jsonl, queries.jsonl, qrels.tsv; xquad/ "
         "with en.json, de.json … (%(default)s)",
@@ -115,11 +124,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--entries", type=int, default=default.entries, help="of `search-large` and `export` (%(default)s)"
     )
     parser.add_argument(
-        "--documents", type=Path, help="a folder of documents, NAME.expected.md beside NAME.EXT (the shared ones)"
+        "--documents", type=_absolute, help="a folder of documents, NAME.expected.md beside NAME.EXT (the shared ones)"
     )
     parser.add_argument(
         "--pdfs",
-        type=Path,
+        type=_absolute,
         metavar="FOLDER",
         help="of `documents`, read the libraries of 60 PDFs and 12 Word files, too, also with other readers; packages "
         "are fetched there",
@@ -142,11 +151,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(
-        "--diagram", type=Path, metavar="FILE", help="of `relevance` and `million`, write their diagram there, as SVG"
+        "--diagram",
+        type=_absolute,
+        metavar="FILE",
+        help="of `relevance` and `million`, write their diagram there, as SVG",
     )
     parser.add_argument(
         "--keep",
-        type=Path,
+        type=_absolute,
         metavar="FOLDER",
         help="of `million`, keep its libraries there, and use those that are there",
     )
@@ -156,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="take in --many-files files for `memory`, and two hours of speech for `speech`, too: an hour; "
         "embed the passages without their titles and headings, too, for `quality`",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine and rows there, too")
+    parser.add_argument("--json", type=_absolute, metavar="FILE", help="write machine and rows there, too")
     given = vars(parser.parse_args(arguments))
     names, target = given.pop("names") or list(PARTS), given.pop("json")
     unknown = [name for name in names if name not in PARTS]
