@@ -214,16 +214,20 @@ def assemble(
             assembly.choose(part, part)
             assembly.waiting = [each for each in assembly.waiting if each.key != part.key]
         rendered, tokens, sources = _rendered(assembly)
-    if sources:
+    if sources and not rendered.citations:
         rendered = form.render(sources)
     return Assembled(rendered, tokens, sources, _left_out(assembly, sources), _notes(assembly, frame), fence.boundary)
 
 
 def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
-    """Return the chosen passages in their frame; those chosen last go where they are more than the budget."""
+    """Return the chosen passages in their frame; those chosen last go where they are more than the budget.
+
+    Sentences are cited where all passages stay, as in most contexts; the others would be cited for nothing.
+    """
+    every = len(assembly.chosen)
     while assembly.chosen:
         sources = lay_out(assembly.chosen, assembly.hashes)
-        rendered = assembly.form.render(sources, cites=False)
+        rendered = assembly.form.render(sources, cites=len(assembly.chosen) == every)
         tokens = assembly.count(rendered.counted)
         if tokens <= assembly.request.max_tokens:
             return rendered, tokens, sources

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from psycopg import Connection
@@ -52,12 +52,42 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
         if scope.logged and request.search.logged is not None and not request.search.generations:
             resources.query_log.add(scope.logged, redacted(request.search.logged), len(known.sources))
         return replace(known, is_cached=True)
-    made = _make(resources, request)
-    if key is not None:
-        with resources.connections.hold() as held:
-            if key == _key(held.connection, request, scope):  # nothing was published meanwhile
-                cache.add(key, made)
+    reading = _Reading(resources, request, scope, key)
+    made = _make(resources, request, reading)
+    if key is not None and not reading.is_outdated:
+        cache.add(key, made)
     return made
+
+
+@dataclass
+class _Reading:
+    """What a context reads of the database beside its searches, and whether something was published meanwhile."""
+
+    resources: SearchResources
+    request: ContextRequest
+    scope: SearchScope
+    """Collections and generations when the context began."""
+    key: Hashable | None
+    """Key of the cache when the context began; None where it is not kept."""
+    is_outdated: bool = False
+
+    def hashes(self, results: SearchResults, linked: Sequence[ContextPassage] = ()) -> Hashes:
+        """Return the hashes of the documents of results; none of redacted ones, as their content could be guessed."""
+        shown = dict.fromkeys((result.generation, result.document_id) for result in results)
+        shown |= dict.fromkeys(passage.document for passage in linked)
+        with self.resources.connections.hold() as held:
+            if self.key is not None and self.key != _key(held.connection, self.request, self.scope):
+                self.is_outdated = True
+            if not shown:
+                return {}
+            scope = self.scope
+            if not set(results.generations) <= set(scope.ids):
+                scope = find_scope(held.connection, None, results.generations)
+            redacted_generations = {each.id for each in scope.generations if each.collection in scope.redactions}
+            wanted = [each for each in shown if each[0] not in redacted_generations]
+            documents = {"generations": [each[0] for each in wanted], "documents": [each[1] for each in wanted]}
+            rows = held.connection.execute(queries["published_hashes"], documents).fetchall()
+        return {(generation, document): digest for generation, document, digest in rows}
 
 
 def _is_cacheable(request: ContextRequest, scope: SearchScope) -> bool:
@@ -77,14 +107,14 @@ def _key(connection: Connection, request: ContextRequest, scope: SearchScope) ->
     )  # fmt: skip
 
 
-def _make(resources: SearchResources, request: ContextRequest) -> ContextResult:
+def _make(resources: SearchResources, request: ContextRequest, reading: _Reading) -> ContextResult:
     started = time.perf_counter()
     results = run_search(resources, replace(request.search, expand=()))
     passages = _once(passages_of(results))
     found = {passage.key: passage for passage in passages}
     linked = [found.get(passage.key, passage) for passage in linked_passages(resources, request, results)]
     searched = (time.perf_counter() - started) * 1000
-    hashes = _hashes(resources, results, linked)
+    hashes = reading.hashes(results, linked)
     rank, page = len(results) + len(linked), results
 
     def more() -> Sequence[ContextPassage]:
@@ -94,7 +124,7 @@ def _make(resources: SearchResources, request: ContextRequest) -> ContextResult:
         begun = time.perf_counter()
         page = run_search(resources, replace(request.search, offset=page.next_offset, logged=None, expand=()))
         searched += (time.perf_counter() - begun) * 1000
-        hashes.update(_hashes(resources, page))
+        hashes.update(reading.hashes(page))
         first, rank = rank, rank + len(page)
         return list(passages_of(page, first))
 
@@ -108,21 +138,6 @@ def _once(passages: Iterable[ContextPassage]) -> list[ContextPassage]:
     for passage in passages:
         found.setdefault(passage.key, passage)
     return list(found.values())
-
-
-def _hashes(resources: SearchResources, results: SearchResults, linked: Sequence[ContextPassage] = ()) -> Hashes:
-    """Return the hashes of the documents of results; of redacted ones none, by which their content could be guessed."""
-    shown = dict.fromkeys((result.generation, result.document_id) for result in results)
-    shown |= dict.fromkeys(passage.document for passage in linked)
-    if not shown:
-        return {}
-    with resources.connections.hold() as held:
-        scope = find_scope(held.connection, None, results.generations)
-        redacted_generations = {each.id for each in scope.generations if each.collection in scope.redactions}
-        wanted = [each for each in shown if each[0] not in redacted_generations]
-        documents = {"generations": [each[0] for each in wanted], "documents": [each[1] for each in wanted]}
-        rows = held.connection.execute(queries["published_hashes"], documents).fetchall()
-    return {(generation, document): digest for generation, document, digest in rows}
 
 
 def _result(

@@ -8,7 +8,8 @@ from zlib import crc32
 
 _WORD: Final = re.compile(r"\w+")
 _DIGIT: Final = re.compile(r"\d")
-_LARGEST: Final = 0xFFFFFFFF
+_SHORT: Final = 0xFFFFF
+"""Largest number of a word: numbers of three words stay below 2^30, with which Python counts fastest."""
 _LETTERS_A_SHINGLE: Final = 5
 _LONG_WORD: Final = 15
 """Letters of the words of a text, on average, from which it is one without spaces between words."""
@@ -31,12 +32,16 @@ def shingles_of(words: Sequence[str]) -> frozenset[int]:
     if len(text) > _LONG_WORD * len(words):
         starts = range(len(text) - _LETTERS_A_SHINGLE + 1)
         return frozenset(map(_code, [text[at : at + _LETTERS_A_SHINGLE] for at in starts]))
-    codes = list(map(_code, words))
+    codes = list(map(_short_code, words))
     runs = zip(codes, codes[1:], codes[2:], strict=False)
-    return frozenset([(first * 31 + second) * 31 + third & _LARGEST for first, second, third in runs])
+    return frozenset([(first * 31 + second) * 31 + third for first, second, third in runs])
 
 
 @lru_cache(maxsize=65_536)
+def _short_code(word: str) -> int:
+    return _code(word) & _SHORT
+
+
 def _code(word: str) -> int:
-    """Return the number of a word, the same in every process."""
+    """Return the number of a word or a run of letters, the same in every process."""
     return crc32(word.encode("utf-8", "replace"))
