@@ -158,8 +158,8 @@ class _ClassifiedError(SourcebookError):
         super().__init__(reason)
         self.failure_class = failure_class
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, FailureClass]]:
-        return type(self), (str(self), self.failure_class)
+    def __reduce__(self) -> tuple[type[Self], tuple[str, FailureClass], dict[str, object]]:
+        return type(self), (str(self), self.failure_class), self.__dict__
 
 
 class ParseError(_ClassifiedError):

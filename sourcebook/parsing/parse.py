@@ -1,5 +1,6 @@
 """The entry point of all parsers."""
 
+import errno
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -7,8 +8,9 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError
+from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.hidden_errors import note_cause
 from sourcebook.parsing.registry import parser_for, skip_reason
 
 _DEFAULT = ParsingSettings()
@@ -23,6 +25,8 @@ OUT_OF_MEMORY_TEXTS = (
 
 _OF_CODE = frozenset({"builtins", "pydantic_core._pydantic_core"})
 """Modules of errors that speak of a parser's code, and not of the file."""
+_OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS})
+"""Errors of the system that no file causes."""
 
 
 class _ParserFunction(Protocol):
@@ -42,6 +46,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
 
     Raises:
         ParseError: No parser reads this type, or the content is broken, protected, or holds no text.
+        TemporaryParseError: The machine lacks room or open files, or a disk fails.
         MissingDependencyError: The parser's package is not installed.
         ParserError: The parser's models cannot be loaded.
     """
@@ -74,10 +79,13 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
             raise ParseError(
                 "it needs more memory than parsing.memory allows; raise that, or split the file", FailureClass.MEMORY
             ) from error
-        raise ParseError(
-            f"the {parser.name} parser cannot read it{_told(error)}; open and save it again, or convert it",
-            FailureClass.CORRUPT,
-        ) from error
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+            raise TemporaryParseError(
+                f"this machine stopped the {parser.name} parser ({error.strerror}); mend that, then ingest again",
+                FailureClass.UNREADABLE,
+            ) from error
+        said = f"the {parser.name} parser cannot read it{_told(error)}; open and save it again, or convert it"
+        raise note_cause(ParseError(said, FailureClass.CORRUPT), error) from error
 
 
 def _told(error: Exception) -> str:

@@ -17,8 +17,9 @@ from loky.backend import resource_tracker  # type: ignore[import-untyped] # has 
 from pebble import ProcessExpired
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.errors import FailureClass, TemporaryParseError
+from sourcebook.errors import FailureClass, ParseError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.hidden_errors import log_cause
 from sourcebook.parsing.page_seconds import Pages, has_pages
 from sourcebook.parsing.parser_ends import FROM_OUTSIDE, reason_of_end
 from sourcebook.parsing.parser_memory import data_limit, parser_memory
@@ -214,6 +215,9 @@ class Parsing:
                     # A pool is broken, or a process had too little memory left: others may have used the next one.
                     is_new = self._width == 1 or isinstance(error, BrokenProcessPool)
                     self._begin(instead_of=self._turn.pool if is_new else None)
+        except ParseError as error:
+            log_cause(self._task.name, error)
+            raise
         finally:
             if self._place is not None:
                 self._parsers.release(self._place)

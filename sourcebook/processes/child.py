@@ -6,12 +6,12 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing.connection import Connection
 from types import ModuleType
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 from sourcebook.errors import SourcebookError
 from sourcebook.processes.environment import drop_hidden_variables
@@ -19,6 +19,9 @@ from sourcebook.processes.parent_death import end_with_parent
 
 _NICENESS: Final = 10
 """Steps of Linux's priority; a search gets nine times the processor share of a child where cores are scarce."""
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 def enter_child(parent: int, errors: Connection) -> None:
@@ -80,6 +83,42 @@ def defer_function(module: str, name: str) -> None:
 
     vars(stub).update({name: call, "__getattr__": attribute})
     sys.modules[module] = stub
+
+
+def call_in_folder(
+    function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+) -> Result:
+    """Call a function, from the root folder where the current folder was removed.
+
+    Libraries ask for the current folder when they are imported, docling among them; a child may outlive it.
+    """
+    if not has_folder():
+        os.chdir("/")
+    return function(*args, **kwargs)
+
+
+def has_folder() -> bool:
+    """Return whether the current folder still exists."""
+    try:
+        os.getcwd()  # noqa: PTH109 - Path would keep nothing else of it
+    except FileNotFoundError:
+        return False
+    return True
+
+
+@contextmanager
+def existing_folder() -> Iterator[None]:
+    """Stand in the root folder where the current folder was removed, and go back afterwards: no child starts there."""
+    if has_folder():
+        yield
+        return
+    removed = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir("/")
+        yield
+    finally:
+        os.fchdir(removed)
+        os.close(removed)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from loky.backend.context import LokyContext  # type: ignore[import-untyped] # h
 from loky.backend.process import LokyProcess  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired, ProcessPool
 
-from sourcebook.processes.child import enter_child
+from sourcebook.processes.child import call_in_folder, enter_child, existing_folder
 from sourcebook.processes.environment import hidden_variables
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
 
@@ -46,9 +46,10 @@ Result = TypeVar("Result")
 class WorkerPool:
     """Child processes that take tasks one by one. Threads may share a pool.
 
-    Children end with this process, however it ends. They import only what their tasks need, never the main module, and
-    Ctrl-C does not reach them. A child that crashes fails its own task, and another child takes the next one. Every
-    future ends: `BrokenProcessPool` fails the waiting tasks where a child died without a task or the pool was closed.
+    Children end with this process, however it ends, and work on where its current folder was removed. They import only
+    what their tasks need, never the main module, and Ctrl-C does not reach them. A child that crashes fails its own
+    task, and another child takes the next one. Every future ends: `BrokenProcessPool` fails the waiting tasks where a
+    child died without a task or the pool was closed.
 
     Args:
         processes: Number of child processes.
@@ -117,7 +118,7 @@ class WorkerPool:
         with self._lock:
             self._waiting.add(outcome)  # type: ignore[arg-type] # holds futures of any type
         try:
-            task = self._pool.schedule(function, args=args, kwargs=kwargs, timeout=seconds)
+            task = self._pool.schedule(call_in_folder, args=(function, *args), kwargs=kwargs, timeout=seconds)
         except RuntimeError:
             self._settle(outcome, None, BrokenProcessPool())
         else:
@@ -239,6 +240,11 @@ class _WorkerProcess(LokyProcess):  # type: ignore[misc] # has no types
 
     A library's `exit(0)` during a task would leave the task's future open for ever.
     """
+
+    def start(self) -> None:
+        """Start it, also where the current folder was removed."""
+        with existing_folder():
+            super().start()
 
     def run(self) -> None:
         """Take tasks, and end in order."""

@@ -1,5 +1,6 @@
 """Parsers in child processes: one document's trouble is its own."""
 
+import re
 import resource
 from datetime import timedelta
 from io import BytesIO
@@ -9,8 +10,9 @@ import pytest
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
-from sourcebook.model.media_types import CSV, MARKDOWN, PDF
+from sourcebook.model.media_types import CSV, DOCX, MARKDOWN, PDF
 from sourcebook.parsing.parser_pool import ParserPool
+from tests.unit.parsing.office.office_files import changed, word_file
 from tests.unit.parsing.parsers_at_work import SETTINGS, SLOW
 
 
@@ -133,6 +135,19 @@ def test_a_document_is_tried_again_where_others_left_too_little_memory() -> None
         )
         scan.result()
         assert table.result().blocks
+
+
+def test_the_log_says_which_error_of_code_a_child_met(caplog: pytest.LogCaptureFixture) -> None:
+    """What the sentence about the file leaves out."""
+    without_body = changed(
+        word_file(), {"word/document.xml": lambda xml: re.sub(rb"<w:body>.*</w:body>", b"", xml, flags=re.DOTALL)}
+    )
+    with ParserPool(documents=1) as parsers:
+        parsing = parsers.start(without_body, name="a.docx", media_type=DOCX, settings=SETTINGS)
+        with pytest.raises(ParseError, match="cannot read it; open and save it again"):
+            parsing.result()
+    (message,) = caplog.messages
+    assert re.match(r"a\.docx: its parser raised builtins\.\w+Error in \w", message)
 
 
 def _scan() -> bytes:

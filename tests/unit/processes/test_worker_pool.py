@@ -69,6 +69,29 @@ def test_a_child_does_not_pay_for_pyarrow() -> None:
         assert pool.schedule(60, pandas_with_pyarrow).result() == (True, False)
 
 
+def current_folder() -> str:
+    return os.getcwd()  # noqa: PTH109 - as libraries ask for it
+
+
+@pytest.mark.parametrize("is_started", [True, False])
+def test_children_work_where_the_current_folder_was_removed(
+    is_started: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first child started, or while it waits for its next task; the folder itself stays the current one."""
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    if not is_started:
+        folder.rmdir()
+    with closing(WorkerPool()) as pool:
+        if is_started:
+            assert pool.schedule(60, current_folder).result() == str(folder)
+            folder.rmdir()
+        assert pool.schedule(60, current_folder).result() == "/"
+    with pytest.raises(FileNotFoundError):
+        os.getcwd()  # noqa: PTH109 - as libraries ask for it
+
+
 def test_a_task_past_its_deadline_fails_alone() -> None:
     """The next task gets another child."""
     with_deadline = WorkerPool()

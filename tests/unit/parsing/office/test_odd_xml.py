@@ -1,13 +1,16 @@
 """Office files whose XML is allowed, and which no office program writes: all of their text is read."""
 
+import errno
+import pickle
 import re
 
 import docx
 import pptx
 import pytest
 
-from sourcebook.errors import ParseError
+from sourcebook.errors import ParseError, TemporaryParseError
 from sourcebook.parsing import parse as parsing
+from sourcebook.parsing.hidden_errors import log_cause
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.office.office_files import (
     Change,
@@ -78,13 +81,40 @@ def test_a_slide_whose_part_is_missing() -> None:
 def test_messages_hold_no_errors_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """A person reads that the file cannot be read and what to do, not `'NoneType' object has no attribute 'x'`."""
 
-    def failing(function: str) -> object:
-        def read(content: bytes, **arguments: object) -> None:
-            raise AttributeError("'NoneType' object has no attribute 'rId'")
-
-        return read
-
-    monkeypatch.setattr(parsing, "_imported", failing)
+    let_parsers_raise(AttributeError("'NoneType' object has no attribute 'rId'"), monkeypatch)
     with pytest.raises(ParseError) as raised:
         parse(word_file(), name="a.txt", media_type="text/plain")
     assert str(raised.value) == "the text parser cannot read it; open and save it again, or convert it"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("zhang@example.com"), "builtins.KeyError"),
+        (FileNotFoundError(2, "No such file", "/zhang@example.com"), "builtins.FileNotFoundError (No such file)"),
+    ],
+)
+def test_the_log_names_the_error_of_python_and_its_place(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also where it happened in a child process; what the error says may be the file's text, and is left out."""
+    let_parsers_raise(error, monkeypatch)
+    with pytest.raises(ParseError) as raised:
+        parse(word_file(), name="a.txt", media_type="text/plain")
+    log_cause("a.txt", pickle.loads(pickle.dumps(raised.value)))  # noqa: S301 - its own
+    place = rf"in sourcebook\.parsing\.parse:\d+ > {re.escape(__name__)}:\d+"
+    assert re.fullmatch(rf"a\.txt: its parser raised {re.escape(said)} {place}", caplog.messages[0])
+
+
+def test_a_lack_of_the_machine_is_no_damage_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is tried again later."""
+    let_parsers_raise(OSError(errno.ENOSPC, "No space left on device"), monkeypatch)
+    with pytest.raises(TemporaryParseError, match=r"No space left on device\); mend that, then ingest again"):
+        parse(word_file(), name="a.txt", media_type="text/plain")
+
+
+def let_parsers_raise(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(content: bytes, **arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(parsing, "_imported", lambda _: read)
