@@ -18,7 +18,13 @@ from sourcebook.cli.output import counted
 from sourcebook.database.lock import is_at_rest
 
 _SEVERITY = dict.fromkeys(
-    ("no_failed_items", "little_text_is_left_out", "types_keep_their_promises", KNOWN_LANGUAGES),
+    (
+        "no_failed_items",
+        "little_text_is_left_out",
+        "types_keep_their_promises",
+        "front_matter_is_read",
+        KNOWN_LANGUAGES,
+    ),
     dg.AssetCheckSeverity.WARN,
 )
 _VIOLATIONS = {
@@ -30,6 +36,10 @@ _VIOLATIONS = {
     "types_keep_their_promises": (
         "document without metadata that its type promises",
         "documents without metadata that their type promises",
+    ),
+    "front_matter_is_read": (
+        "document with front matter that cannot be read (mend the named line)",
+        "documents with front matter that cannot be read (mend the named lines)",
     ),
     "every_character_is_in_a_passage": (
         "document with text outside of passages",
@@ -66,6 +76,11 @@ _SPECS = [
         "types_keep_their_promises",
         "documents",
         "Every document has the metadata fields that its type promises in the settings.",
+    ),
+    _spec(
+        "front_matter_is_read",
+        "documents",
+        "The front matter of every Markdown file can be read, so that no tag, type or relation in it is lost.",
     ),
     _spec(
         "every_character_is_in_a_passage",

@@ -17,6 +17,7 @@ CHECKS = {
     "no_failed_items": queries["check_no_failed_items"],
     "little_text_is_left_out": queries["check_little_text_is_left_out"],
     "types_keep_their_promises": queries["check_types_keep_their_promises"],
+    "front_matter_is_read": queries["check_front_matter_is_read"],
     "every_character_is_in_a_passage": queries["check_every_character_is_in_a_passage"],
     "every_live_document_is_searchable": queries["check_every_live_document_is_searchable"],
     "no_orphan_or_null_vector": queries["check_no_orphan_or_null_vector"],

@@ -111,6 +111,8 @@ class CollectionStatus:
     """Numbers of documents by language, for languages that the embedding model does not know."""
     lacking: dict[str, int] = field(default_factory=dict)
     """Numbers of documents by type, of those without metadata that their type promises."""
+    unread_front_matter: dict[str, str] = field(default_factory=dict)
+    """URIs of documents with front matter that cannot be read, with the line and the reason; at most ten."""
     processing: tuple[ProcessingItem, ...] = ()
     """Items that a process works on now."""
     usage: tuple[Usage, ...] = ()
@@ -175,6 +177,7 @@ def _status(
         generation_error=generations.error,
         unknown_languages=unknown_languages(connection, row["name"]),
         lacking=dict(connection.execute(queries["lacking_documents"], scope).fetchall()),
+        unread_front_matter=dict(connection.execute(queries["unread_front_matter"], scope).fetchall()),
         processing=tuple(mark for mark in marks if mark.collection == row["name"]),
         usage=tuple(usage(connection, [row["name"]], since=SHOWN_DAYS, by=_USED_BY)),
     )

@@ -52,6 +52,7 @@ CREATE TABLE source (
     git_error text,                    -- of a repository: why the last look at it failed
     git_error_class text,              -- class of git_error
     next_fetch_at timestamptz,         -- of a repository: time of the next look; NULL: at once
+    crawl_starts jsonb,                -- of a site: starts_of it after its last round
     UNIQUE (collection, kind, location)
 );
 
@@ -175,6 +176,19 @@ CREATE INDEX frontier_lists ON frontier (source_id, depth DESC, id) WHERE state 
 CREATE INDEX frontier_redirect ON frontier (url) WHERE redirects_to IS NOT NULL;
 CREATE INDEX frontier_retry ON frontier (source_id, next_attempt_at) WHERE state = 'failed';
 
+-- The start of a site and the redirect targets that it led to in the last round: an array of [URL, role].
+CREATE FUNCTION starts_of(of_source bigint, start text) RETURNS jsonb
+LANGUAGE sql STABLE
+RETURN (
+    WITH RECURSIVE way (url, role, redirects_to) AS (
+        SELECT url, role, redirects_to FROM frontier
+        WHERE source_id = of_source AND url = start AND role <> 'page'
+        UNION
+        SELECT following.url, following.role, following.redirects_to
+        FROM way JOIN frontier following ON following.source_id = of_source AND following.url = way.redirects_to
+    )
+    SELECT coalesce(jsonb_agg(jsonb_build_array(url, role)), '[]') FROM way);
+
 -- Results of parsing, by content: equal bytes are parsed once, in whichever file they are. A crawl stores the
 -- main content of HTML pages here.
 CREATE TABLE parsed_content (
@@ -221,6 +235,7 @@ CREATE TABLE crawled_page (
     parser text,                       -- with sha256: the parsed_content with the main content of an HTML page
     seal bigint,                       -- crawled_page_seal of the row
     tags text[] NOT NULL DEFAULT '{}', -- tags that the site's patterns give the page
+    depth integer,                     -- of its URL in the frontier, as of the last round
     PRIMARY KEY (source_id, url),
     CHECK ((parser IS NULL) <> (content IS NULL)),
     FOREIGN KEY (sha256, parser) REFERENCES parsed_content (sha256, parser)
@@ -423,6 +438,8 @@ CREATE INDEX document_removed ON document (collection, removed_at) WHERE removed
 CREATE INDEX document_left_out ON document (collection)
     WHERE removed_at IS NULL AND jsonb_typeof(metadata #> '{left_out,share}') = 'number'
       AND metadata #> '{left_out,share}' > '0.1';
+-- Documents whose front matter cannot be read.
+CREATE INDEX document_front_matter ON document (collection) WHERE removed_at IS NULL AND metadata ? 'front_matter_error';
 -- Indexes for the filters of a search.
 CREATE INDEX document_dated_at ON document (dated_at);
 CREATE INDEX document_tags ON document USING gin (tags);
@@ -1732,7 +1749,7 @@ CREATE TRIGGER documents_gone AFTER DELETE ON document REFERENCING OLD TABLE AS 
     FOR EACH STATEMENT EXECUTE FUNCTION follow_documents();
 
 -- Mark the documents of every collection whose parsed content was replaced by another one. An attachment is marked with
--- its message.
+-- the messages and archives that hold it, in whichever folder of these it is.
 CREATE FUNCTION follow_parsed_contents() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
@@ -1743,13 +1760,15 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT held.uri
         UNION ALL
-        SELECT message.uri
-        FROM document message
-        WHERE message.collection = held.collection AND message.uri = regexp_replace(held.uri, '/[^/]*$', '')
-          AND EXISTS (
-              SELECT FROM attachment
-              WHERE attachment.container_sha256 = message.content_sha256
-                AND attachment.container_parser = message.content_parser)
+        SELECT container.uri
+        FROM (SELECT string_to_array(held.uri, '/') AS parts) AS split
+        CROSS JOIN LATERAL generate_series(1, cardinality(parts) - 1) AS place
+        JOIN document container
+            ON container.collection = held.collection AND container.uri = array_to_string(parts[:place], '/')
+        WHERE EXISTS (
+            SELECT FROM attachment
+            WHERE attachment.container_sha256 = container.content_sha256
+              AND attachment.container_parser = container.content_parser)
     ) AS marked (uri)
     WHERE held.content_sha256 = NEW.sha256 AND held.content_parser = NEW.parser
       AND held.content_hash IS DISTINCT FROM NEW.content_hash;

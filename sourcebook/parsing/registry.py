@@ -104,7 +104,7 @@ _RECOGNITION = ("rapidocr", "onnxruntime")
 
 # fmt: off
 PARSERS = (
-    Parser("markdown", "text.markdown:parse_markdown", (), (MARKDOWN,), 4, ("markdown-it-py", *_ENCODINGS)),
+    Parser("markdown", "text.markdown:parse_markdown", (), (MARKDOWN,), 5, ("markdown-it-py", *_ENCODINGS)),
     Parser("text", "text.plain_text:parse_plain_text", (), (PLAIN_TEXT,), 4, _ENCODINGS),
     Parser("csv", "text.comma_separated:parse_csv", (), (CSV,), 4, _ENCODINGS),
     Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 3, ("tree-sitter-language-pack",), False),
@@ -117,7 +117,7 @@ PARSERS = (
     Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 10, (*_MARKUP, "selectolax")),
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 2, ("markdown-it-py",)),
     Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 3, ("markdown-it-py", "pylatexenc")),
-    Parser("rst", "markup.restructuredtext:parse_rst", (), (RST,), 4, ("docutils", *_MARKUP, "selectolax")),
+    Parser("rst", "markup.restructuredtext:parse_rst", (), (RST,), 5, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
     Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (DOCBOOK, XML), 1,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),

@@ -125,10 +125,12 @@ def _plan(connection: Connection, site: Site, selection: Selection, report: Stag
         return None
     frontier = Frontier(connection, site)
     discovery = Discovery(site.settings, start, follow_links=site.settings.follow_links is not False)
-    discovery.recall(frontier.starts())
+    starts = frontier.starts()
+    discovery.recall(starts)
     is_next_round = (site.due or selection.force) and not (selection.documents or selection.only_failed)
     if site.is_changed_by_others and is_next_round:
-        _find_again(frontier, discovery, start)
+        _find_again(frontier, discovery, [start, *(url for url, _ in starts if url != start)])
+        report.removed += _apply_scope(frontier, discovery)
     else:
         discovery.limits.recall(frontier.lists())
     if site.crawl_scope and site.crawl_scope != site.scope_digest:
@@ -250,30 +252,41 @@ def _apply_scope(frontier: Frontier, discovery: Discovery) -> int:
     return removed
 
 
-def _find_again(frontier: Frontier, discovery: Discovery, start: str) -> None:
+def _find_again(frontier: Frontier, discovery: Discovery, starts: Sequence[str]) -> None:
     """Find the URLs of a site again by the links of its stored pages, without a request.
 
-    Pages that no link leads to, such as those of a sitemap and the target of a start that redirects, count as starts.
+    Pages that no link leads to, such as those of a sitemap, have the depth that they had, or else count as starts.
+
+    Args:
+        frontier: URLs of the site.
+        discovery: URL selection.
+        starts: the site's URL in normal form, and its redirect targets.
     """
     frontier.forget()
-    frontier.add([FoundUrl(start, 0, None, role="start", listed=True)])
-    while True:
-        if _add_links(frontier, discovery):
-            continue
-        lost = frontier.pages_without_url()
-        if not lost:
-            return
+    frontier.add(FoundUrl(url, 0, None if url == starts[0] else starts[0], role="start", listed=True) for url in starts)
+    _follow_links(frontier, discovery)
+    frontier.restore_depths()
+    _follow_links(frontier, discovery)
+    while lost := frontier.pages_without_url():
         steps = {url: url.rstrip("/").count("/") for url in lost}
         nearest = min(steps.values())
         frontier.add(FoundUrl(url, 0, None) for url in lost if steps[url] == nearest)
+        _follow_links(frontier, discovery)
 
 
-def _add_links(frontier: Frontier, discovery: Discovery) -> int:
-    """Add the links of the stored pages whose URL is known; return the number of new URLs."""
+def _follow_links(frontier: Frontier, discovery: Discovery) -> None:
+    """Add the links of the stored pages, level by level, until none leads to another URL, or nearer to a known one."""
+    while _add_links(frontier, discovery):
+        pass
+
+
+def _add_links(frontier: Frontier, discovery: Discovery) -> bool:
+    """Add the links of the stored pages whose URL is known; return whether one is new or nearer to the start."""
     found: list[FoundUrl] = []
     for url, depth, links in frontier.page_links():
         found += discovery.links(url, depth, links)
-    return frontier.add(found)
+    frontier.add(found)
+    return bool(found)
 
 
 def _queue(frontier: Frontier, site: Site, selection: Selection, start: str) -> bool | None:

@@ -37,8 +37,10 @@ from sourcebook.web.outcome import (
     Refused,
     Stored,
     Unchanged,
+    each_once,
 )
 from sourcebook.web.site import Site
+from sourcebook.web.url import normal_form
 
 BATCH = 5000
 """URLs per statement."""
@@ -58,7 +60,7 @@ class Frontier:
     def __init__(self, connection: Connection, site: Site) -> None:
         self._connection = connection
         self._site = site
-        self._scope = {"source_id": site.id}
+        self._scope = {"source_id": site.id, "start": normal_form(site.settings.url)}
         self.began_at: datetime | None = site.crawl_started_at
         self._redactor = ingest_redactor(site.redaction)
         self._page_identity = with_identity(page_identity(), site.redaction_identity)
@@ -120,7 +122,7 @@ class Frontier:
     def add(self, found: Iterable[FoundUrl]) -> int:
         """Add URLs; return the number of new ones."""
         new = 0
-        for batch in batched(_each_once(found), BATCH):
+        for batch in batched(each_once(found), BATCH):
             rows = self._connection.execute(
                 queries["add_urls"],
                 {
@@ -190,6 +192,7 @@ class Frontier:
             "rendered": page.rendered,
             "cleaner": cleaner,
             "tags": self._site.tags_of(outcome.claimed.url),
+            "depth": outcome.claimed.depth,
         }
 
     def _content_row(self, page: PageContent) -> dict[str, Any] | None:
@@ -266,8 +269,12 @@ class Frontier:
         return removed
 
     def forget(self) -> None:
-        """Delete every URL; the pages stay."""
+        """Delete every URL, and those of no site; the pages stay."""
         self._run("forget_urls")
+
+    def restore_depths(self) -> None:
+        """Add the stored pages at their depths in the last round; those without one are left out."""
+        self._run("restore_depths")
 
     def pages_without_url(self) -> list[str]:
         """Return the stored pages that are not among the URLs."""
@@ -288,7 +295,7 @@ class Frontier:
         return self._connection.execute(queries["frontier_urls"], self._scope).fetchall()
 
     def starts(self) -> list[tuple[str, str]]:
-        """Return (URL, role) of the site's URL and of its redirect targets."""
+        """Return (URL, role) of the site's URL and its redirect targets, as remembered where others changed URLs."""
         return self._connection.execute(queries["start_urls"], self._scope).fetchall()
 
     def lists(self) -> list[str]:
@@ -336,13 +343,3 @@ def _ids(outcomes: Iterable[Outcome]) -> list[int]:
 
 def _columns(outcomes: Sequence[Outcome], *names: str) -> list[list[object]]:
     return [[attrgetter(name)(outcome) for outcome in outcomes] for name in names]
-
-
-def _each_once(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
-    """Keep one entry per URL, the nearest to the start: a statement may touch a row only once."""
-    nearest: dict[str, FoundUrl] = {}
-    for url in found:
-        known = nearest.get(url.url)
-        if known is None or (url.listed, -url.depth) > (known.listed, -known.depth):
-            nearest[url.url] = url
-    return nearest.values()

@@ -1,6 +1,6 @@
 """A URL of the frontier, and the outcomes of a visit to it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -173,3 +173,13 @@ class Postponed:
 
 
 Outcome = Stored | Unchanged | Listed | Redirected | Gone | Refused | Failed | Postponed
+
+
+def each_once(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
+    """Keep one entry per URL, the nearest to the start: a statement may touch a row only once."""
+    nearest: dict[str, FoundUrl] = {}
+    for url in found:
+        known = nearest.get(url.url)
+        if known is None or (url.listed, -url.depth) > (known.listed, -known.depth):
+            nearest[url.url] = url
+    return nearest.values()

@@ -34,6 +34,7 @@ GRAPH = {
     "checks": [
         "chunks:every_character_is_in_a_passage collection",
         "configuration:configuration_is_valid None",
+        "documents:front_matter_is_read collection",
         "documents:little_text_is_left_out collection",
         "documents:no_failed_items collection",
         "documents:types_keep_their_promises collection",

@@ -57,3 +57,18 @@ def test_an_archive_that_an_earlier_version_skipped_is_read(stages: Stages) -> N
     stages.run()
     assert stages.found("fathoms") == {"note.md"}
     assert not stages.pending().work
+
+
+def test_a_file_in_a_folder_of_an_archive_takes_replaced_content(stages: Stages) -> None:
+    """What a parser made of it is replaced, as when another collection parses the same bytes again."""
+    stages.write("site.zip", zipped({"plans/2026/birds.md": b"# Birds\n\nA crane stands on the pier.\n"}))
+    stages.configure()
+    stages.run()
+    assert stages.found("crane") == {"birds.md"}
+    stages.rows(
+        "UPDATE parsed_content SET markdown = replace(markdown, 'crane', 'heron'), content_hash = sha256('heron') "
+        "WHERE markdown LIKE '%%crane%%' RETURNING 1"
+    )
+    stages.run()
+    assert stages.found("heron") == {"birds.md"}
+    assert not stages.pending().work

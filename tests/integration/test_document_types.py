@@ -64,3 +64,23 @@ def test_documents_of_a_type_alone_are_brought_up_to_date(base: Stages) -> None:
     assert {Path(uri).name for uri in request.arguments["documents"]} == {"0001-rows.md", "0002-cron.md", "q3.md"}
     with pytest.raises(QueryError, match="no document of the type"):
         base.knowledge.request_work("handbook", types=["plan"])
+
+
+def test_front_matter_that_cannot_be_read_is_a_warning_until_it_is_mended(base: Stages) -> None:
+    """Its type, tags and relations are lost meanwhile: the file and the line are named."""
+
+    def violations() -> tuple[str, ...]:
+        with base.connection() as connection:
+            (outcome,) = [each for each in run_checks(connection, "handbook") if each.name == "front_matter_is_read"]
+        return outcome.examples
+
+    assert violations() == ()
+    base.write("plans/q4.md", "---\ntype: adr\nsupersedes: [q3.md\nstatus: draft\n---\n# Fourth quarter\n")
+    base.run()
+    error = "line 4: expected ',' or ']', but got ':'"
+    assert violations() == (f"{base.uri('plans/q4.md')}: {error}",)
+    assert base.status().unread_front_matter == {base.uri("plans/q4.md"): error}
+    base.write("plans/q4.md", "---\ntype: adr\nsupersedes: [q3.md]\nstatus: draft\n---\n# Fourth quarter\n")
+    base.run()
+    assert violations() == ()
+    assert base.status().unread_front_matter == {}

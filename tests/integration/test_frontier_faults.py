@@ -70,6 +70,66 @@ def test_random_faults_in_the_list_of_urls_are_gone_after_the_next_crawl(site: S
             assert documents(site) == before, (turn, faults)
 
 
+def by_hand(stages: Stages, *statements: str) -> None:
+    """Change the list of URLs as somebody does who is not the library."""
+    with psycopg.connect(stages.database.url, autocommit=True) as foreign:
+        foreign.execute("SET search_path TO sourcebook, public")
+        for statement in statements:
+            foreign.execute(statement.encode())
+
+
+def test_a_sitemap_at_the_place_of_a_start_is_none(site: Stages) -> None:
+    """A site that starts with a list is not followed by links: whether one does is not asked of the changed list."""
+    fresh, before = frontier(site), documents(site)
+    by_hand(
+        site,
+        "UPDATE frontier SET depth = 1 WHERE url LIKE '%/sitemap.xml'",
+        "UPDATE frontier SET url = url || ' changed' WHERE url LIKE '%/pier'",
+        "DELETE FROM frontier WHERE url LIKE '%/guide'",
+    )
+    crawl(site)
+    assert frontier(site) == fresh
+    assert documents(site) == before
+
+
+def test_a_site_that_starts_with_a_list_is_no_larger_after_its_row_was_lost(stages: Stages) -> None:
+    """Links of its pages lead on: they would be followed if the start were taken for a page."""
+    stages.web.sitemap("/map.xml", ["/tides"])
+    stages.web.page("/tides", html("Tides", links=["/private"]))
+    stages.web.page("/private", html("Private"))
+    stages.configure_site("/map.xml")
+    stages.run()
+    fresh = frontier(stages)
+    by_hand(stages, "DELETE FROM frontier WHERE url LIKE '%/map.xml'")
+    crawl(stages)
+    assert stages.pages() == {"/tides"}
+    assert frontier(stages) == fresh
+
+
+def test_pages_that_no_link_leads_to_keep_their_depth(stages: Stages) -> None:
+    """One behind a redirect, and those below a start that redirects, are no nearer to it than they were."""
+    stages.web.redirect("/", "/docs/en/")
+    stages.web.page("/docs/en/", html("Docs", links=["/about", "/old"]))
+    stages.web.page("/about", html("About"))
+    stages.web.redirect("/old", "/new")
+    stages.web.page("/new", html("New", links=["/new/deep"]))
+    stages.web.page("/new/deep", html("Deep", links=["/new/deep/deeper"]))
+    stages.web.page("/new/deep/deeper", html("Deeper"))
+    stages.configure_site("/", max_depth=2)
+    stages.run()
+    stages.refresh()
+    stages.run()
+    assert stages.pages() == {"/docs/en/", "/about", "/new", "/new/deep"}
+    fresh, before = frontier(stages), documents(stages)
+    by_hand(
+        stages,
+        "UPDATE frontier SET redirects_to = redirects_to || 'changed', depth = depth + 1",
+    )
+    crawl(stages)
+    assert frontier(stages) == fresh
+    assert documents(stages) == before
+
+
 def test_an_emptied_list_is_found_again_by_the_links_of_the_stored_pages(site: Stages) -> None:
     """Each page is asked for once more; the schedule stays, and nothing happens before it."""
     fresh, before = frontier(site), documents(site)

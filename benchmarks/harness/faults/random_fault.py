@@ -52,6 +52,8 @@ _OTHER = {
     "timestamp with time zone": "({column} - interval '1 day')",
 }
 """Another value of a column, by its type."""
+_ORDERS = {"frontier": ("source_id", "url")}
+"""Keys that order the rows of a table, where their places depend on the times of requests."""
 _BYPASS = "SET LOCAL session_replication_role = replica"
 
 
@@ -80,6 +82,7 @@ class FaultMaker:
         self._connection = connection
         self._random = random
         self._tables = tables
+        self._connection.execute("SELECT setseed(0)")
         self._columns = {table: self._columns_of(table) for table in tables}
 
     def make(self) -> Fault:
@@ -98,9 +101,10 @@ class FaultMaker:
                 return Fault(table, done, "without triggers" if bypass else "with triggers")
 
     def _make(self, table: str) -> str | None:
+        order = sql.SQL(", ").join(map(sql.Identifier, _ORDERS.get(table, ("ctid",))))
         held = self._connection.execute(
-            sql.SQL("SELECT tableoid::regclass::text, ctid::text FROM {} ORDER BY 1, ctid").format(
-                sql.Identifier(table)
+            sql.SQL("SELECT tableoid::regclass::text, ctid::text FROM {} ORDER BY 1, {}").format(
+                sql.Identifier(table), order
             )
         ).fetchall()
         if not held:

@@ -127,6 +127,8 @@ def _show(found: "list[CollectionStatus]") -> None:
         if collection.lacking:
             types = ", ".join(f"{number:,} of type {name}" for name, number in collection.lacking.items())
             say(safe(f"{collection.name}: documents without metadata that their type promises: {types}", "yellow"))
+        for uri, error in collection.unread_front_matter.items():
+            say(safe(f"{collection.name}: the front matter of {uri} is not read; mend {error}", "yellow"))
         _show_usage(collection)
         _show_problems(collection)
         _show_damage(collection)

@@ -48,6 +48,12 @@ SELECT count(*),
 FROM document
 WHERE collection = %(collection)s AND removed_at IS NULL AND lacking IS NOT NULL;
 
+-- name: check_front_matter_is_read
+-- Return how many documents have front matter that cannot be read, and the first ten with the line and the reason.
+SELECT count(*), (array_agg(concat(uri, ': ', metadata ->> 'front_matter_error') ORDER BY uri))[:10]
+FROM document
+WHERE collection = %(collection)s AND removed_at IS NULL AND metadata ? 'front_matter_error';
+
 -- name: check_every_character_is_in_a_passage
 -- Return how many documents have characters that are in no passage, and the first ten.
 WITH incomplete AS (

@@ -14,17 +14,17 @@ WHERE parsed_content.seal IS DISTINCT FROM parsed_content_seal(parsed_content);
 -- Insert or update the rows of fetched pages.
 INSERT INTO crawled_page AS known
     (source_id, url, status, media_type, etag, last_modified, lastmod, title, language, metadata, canonical_url, parser,
-     content, size, sha256, links, rendered, cleaner, tags)
+     content, size, sha256, links, rendered, cleaner, tags, depth)
 VALUES (%(source_id)s, %(url)s, %(status)s, %(media_type)s, %(etag)s, %(last_modified)s, %(lastmod)s, %(title)s, %(language)s,
         %(metadata)s, %(canonical_url)s, %(parser)s, %(content)s, %(size)s, %(sha256)s, %(links)s, %(rendered)s, %(cleaner)s,
-        %(tags)s)
+        %(tags)s, %(depth)s)
 ON CONFLICT (source_id, url) DO UPDATE SET
     status = excluded.status, media_type = excluded.media_type, etag = excluded.etag,
     last_modified = excluded.last_modified, lastmod = excluded.lastmod, title = excluded.title,
     language = excluded.language, metadata = excluded.metadata, canonical_url = excluded.canonical_url,
     parser = excluded.parser, content = excluded.content, size = excluded.size,
     sha256 = excluded.sha256, links = excluded.links, rendered = excluded.rendered, cleaner = excluded.cleaner,
-    tags = excluded.tags, fetched_at = now(), removed_at = NULL,
+    tags = excluded.tags, depth = excluded.depth, fetched_at = now(), removed_at = NULL,
     changed_at = CASE WHEN known.sha256 <> excluded.sha256 THEN now() ELSE known.changed_at END;
 
 -- name: confirm_pages

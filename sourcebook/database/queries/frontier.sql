@@ -195,14 +195,12 @@ WHERE frontier.id = fetched.id;
 
 -- name: start_urls
 -- Return the start URL of a site and the redirect targets it led to in the last round.
-WITH RECURSIVE start (url, role, redirects_to) AS (
-    SELECT url, role, redirects_to FROM frontier
-    WHERE source_id = %(source_id)s AND role <> 'page' AND depth >= 0 AND parent IS NULL
-    UNION
-    SELECT following.url, following.role, following.redirects_to
-    FROM start JOIN frontier following ON following.source_id = %(source_id)s AND following.url = start.redirects_to
-)
-SELECT url, role FROM start;
+-- Where others have changed the URLs since, these are the remembered ones.
+SELECT found ->> 0, found ->> 1
+FROM source
+CROSS JOIN LATERAL jsonb_array_elements(
+    coalesce(CASE crawl_scope WHEN '' THEN crawl_starts END, starts_of(id, %(start)s))) AS found
+WHERE id = %(source_id)s;
 
 -- name: set_roles
 -- Set the roles of start URLs: page or list.
@@ -275,14 +273,26 @@ WHERE source_id = %(source_id)s AND state = 'queued' AND role = 'page'
 
 -- name: end_crawl
 -- Record the end of a complete crawl and the time of the next one.
+-- Starts and depths are kept beside the URLs, unless others have changed these meanwhile.
+WITH placed AS (
+    UPDATE crawled_page page SET depth = frontier.depth
+    FROM frontier, source
+    WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL
+      AND frontier.source_id = page.source_id AND frontier.url = page.url AND frontier.depth IS DISTINCT FROM page.depth
+      AND source.id = page.source_id AND source.crawl_scope <> ''
+)
 UPDATE source
 SET listed_at = now(), listing_error = NULL, listing_error_class = NULL, crawl_started_at = NULL,
-    next_crawl_at = now() + make_interval(secs => %(refresh)s)
+    next_crawl_at = now() + make_interval(secs => %(refresh)s),
+    crawl_starts = CASE WHEN crawl_scope <> '' THEN starts_of(id, %(start)s) ELSE crawl_starts END
 WHERE id = %(source_id)s;
 
 -- name: pause_crawl
 -- Record that a crawl goes on with the next ingest.
-UPDATE source SET listing_error = NULL, listing_error_class = NULL, next_crawl_at = now() WHERE id = %(source_id)s;
+UPDATE source
+SET listing_error = NULL, listing_error_class = NULL, next_crawl_at = now(),
+    crawl_starts = CASE WHEN crawl_scope <> '' THEN starts_of(id, %(start)s) ELSE crawl_starts END
+WHERE id = %(source_id)s;
 
 -- name: paused_crawls
 -- Count the sites of a collection, or of those at the given locations, whose crawls have paused.
@@ -326,8 +336,16 @@ WHERE source_id = %(source_id)s AND role = 'list' AND depth < 0 AND state NOT IN
 SELECT id, url, depth, role FROM frontier WHERE source_id = %(source_id)s;
 
 -- name: forget_urls
--- Delete every URL of a site.
-DELETE FROM frontier WHERE source_id = %(source_id)s;
+-- Delete every URL of a site, and those of no site: a new one may get its number.
+DELETE FROM frontier
+WHERE source_id = %(source_id)s OR NOT EXISTS (SELECT FROM source WHERE source.id = frontier.source_id);
+
+-- name: restore_depths
+-- Insert the live pages of a site whose depth in the last round is known, or lower the depth of their URLs to it.
+INSERT INTO frontier AS known (source_id, url, depth)
+SELECT source_id, url, depth FROM crawled_page
+WHERE source_id = %(source_id)s AND removed_at IS NULL AND depth >= 0
+ON CONFLICT (source_id, url) DO UPDATE SET depth = excluded.depth WHERE known.depth > excluded.depth;
 
 -- name: pages_without_url
 -- Return the live pages of a site that are not in its frontier.

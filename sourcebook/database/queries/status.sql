@@ -189,6 +189,12 @@ WHERE document.collection = ANY(%(names)s) AND document.removed_at IS NULL AND f
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, count(*) DESC, 3;
 
+-- name: unread_front_matter
+-- Return the live documents with front matter that cannot be read, with the line and the reason: the first ten.
+SELECT uri, metadata ->> 'front_matter_error' FROM document
+WHERE collection = %(collection)s AND removed_at IS NULL AND metadata ? 'front_matter_error'
+ORDER BY uri LIMIT 10;
+
 -- name: lacking_documents
 -- Return the numbers of live documents by type, of those without metadata that their type promises.
 SELECT document_type, count(*) FROM document

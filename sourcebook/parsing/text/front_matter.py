@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 _LONGEST = 65_536
 """Characters of the longest front matter that is read."""
+_LONGEST_REASON = 200
+"""Characters of the reason why it cannot be read."""
 _YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _DATES = ("date", "created", "updated", "published", "modified", "lastmod")
 _KEYWORDS = ("tags", "keywords", "categories")
+_FIELD = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[\w][\w .-]*[ \t]*[:=](?:[ \t]|$)", re.MULTILINE)
+"""A first field: without one the lines are text between rules."""
+_TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 _LANGUAGE = re.compile(r"([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
 
@@ -30,6 +35,8 @@ class FrontMatter:
     end: int = 0
     """Offset at which the file's own text begins."""
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+    error: str | None = None
+    """Reason why it cannot be read, with the line of the file; then the text begins with it."""
 
     @property
     def title(self) -> str | None:
@@ -50,6 +57,8 @@ class FrontMatter:
 def read_front_matter(text: str) -> FrontMatter:
     """Read the front matter; all of the text is content where there is none, or where it is no mapping.
 
+    One that begins with a field and cannot be read has an `error`, and is content, too.
+
     Dates become ISO 8601. `tags`, `keywords` and `categories` become lists of texts, and the first of them that is
     not empty serves as `tags`. Several authors become one `author`.
     """
@@ -66,8 +75,22 @@ def read_front_matter(text: str) -> FrontMatter:
         if not isinstance(values, dict):
             return FrontMatter()
         return FrontMatter(end=match.end(), metadata=_described(json_mapping(values)))
-    except (YAMLError, MetadataTooLargeError, ValueError, TypeError, RecursionError):
-        return FrontMatter()
+    except (YAMLError, MetadataTooLargeError, ValueError, TypeError, RecursionError) as error:
+        return FrontMatter(error=_reason(error) if _FIELD.match(match[1]) else None)
+
+
+def _reason(error: Exception) -> str:
+    """Return why front matter cannot be read; its first line is the second of the file."""
+    from ruamel.yaml.error import MarkedYAMLError
+
+    if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
+        problem = (error.problem or error.context or "it is no YAML").partition("\n")[0]
+        return f"line {error.problem_mark.line + 2}: {' '.join(problem.split())[:_LONGEST_REASON]}"
+    if isinstance(error, tomllib.TOMLDecodeError) and (place := _TOML_LINE.search(str(error))):
+        return f"line {int(place[1]) + 1}: {str(error)[: place.start()][:_LONGEST_REASON]}"
+    if isinstance(error, (MetadataTooLargeError, RecursionError)):
+        return "line 2: it is too large or nested too deeply"
+    return "line 2: it holds a value that cannot be read"
 
 
 def _described(values: dict[str, JsonValue]) -> dict[str, JsonValue]:

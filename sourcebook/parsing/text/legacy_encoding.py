@@ -19,7 +19,8 @@ _OTHER_SCRIPTS: Final = (
     "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "koi8-r", "koi8-u",
 )  # fmt: skip
 _MULTIBYTE: Final = ("big5hkscs", "cp932", "cp949", "euc_jis_2004", "euc_kr", "gb18030", "shift_jis_2004")
-_OLD_LATIN: Final = ("cp437", "cp850", "cp852", "mac-roman")
+_MAC: Final = "mac-roman"
+_OLD_LATIN: Final = ("cp437", "cp850", "cp852", _MAC)
 """Encodings of DOS and the old Mac: candidates only if bytes within words are no letters in any Windows encoding."""
 _DOS_CYRILLIC: Final = "cp866"
 _ENOUGH_FOR_DOS: Final = 16
@@ -38,6 +39,13 @@ _READ_AS: Final = {
 """Encodings by the smaller ones that they extend."""
 _RUN = re.compile(rb"([A-Za-z]?)([\x80-\xff]+)([A-Za-z]?)")
 _NO_LETTER_IN_WORD = re.compile(rb"[A-Za-z][\x81\x82\x84\x86-\x89\x8b\x90\x91\x93-\x95\x98\x99\x9b][A-Za-z]")
+
+_MAC_LETTER = re.compile(rb"[a-z][\x87-\x9f\xa7][a-z]")
+"""A letter of the old Mac within a word, among them those that Windows has for letters of other languages."""
+_ENOUGH_FOR_MAC: Final = 2
+"""Such letters from which on the old Mac is a candidate."""
+_MAC_SHARP_S = re.compile(rb"[A-Za-z]\xa7[A-Za-z]")
+"""German sharp s of the old Mac within a word, where Windows has a section sign."""
 
 
 def guess_encoding(sample: bytes) -> str | None:
@@ -59,4 +67,6 @@ def _candidates(sample: bytes) -> list[str]:
             found.append(_DOS_CYRILLIC)
     if _NO_LETTER_IN_WORD.search(sample):
         found += _OLD_LATIN
+    elif _MAC_SHARP_S.search(sample) or len(_MAC_LETTER.findall(sample)) >= _ENOUGH_FOR_MAC:
+        found.append(_MAC)
     return found

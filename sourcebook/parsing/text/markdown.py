@@ -39,12 +39,13 @@ def parse_markdown(content: bytes) -> ParsedDocument:
     text = decoded.text
     front_matter = read_front_matter(text)
     blocks = tuple(markdown_blocks(text, start=front_matter.end))
+    noted = {"front_matter_error": front_matter.error} if front_matter.error else {}
     return ParsedDocument(
         markdown=text,
         blocks=blocks,
         title=front_matter.title or document_title(blocks, text),
         language=front_matter.language or detect_language(text, blocks),
-        metadata={**front_matter.metadata, "encoding": decoded.encoding},
+        metadata={**front_matter.metadata, **noted, "encoding": decoded.encoding},
     )
 
 

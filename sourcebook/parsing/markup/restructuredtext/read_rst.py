@@ -57,6 +57,7 @@ def parse_rst(content: bytes) -> ParsedDocument:
     try:
         tree = _doctree(decoded.text)
         metadata = _metadata(tree)
+        _restore_section(tree)
         _simplify(tree)
         body = readable_body(_html(tree))
     except _REFUSED:
@@ -88,6 +89,20 @@ def _doctree(text: str) -> nodes.document:
     text = with_plain_header(text)
     register_unknown(text)
     return publish_doctree(text, settings_overrides=_SETTINGS)
+
+
+def _restore_section(tree: nodes.document) -> None:
+    """Make the only section of a titled document a section again: docutils takes its heading as a subtitle."""
+    place = tree.first_child_matching_class(nodes.subtitle)
+    if place is None:
+        return
+    subtitle, *content = tree[place:]
+    header = [node for node in content if isinstance(node, (nodes.docinfo, nodes.decoration, nodes.meta))]
+    below = [node for node in content if node not in header]
+    section = nodes.section("", nodes.title("", "", *subtitle.children), *below, **subtitle.attributes)
+    tree[place:] = [*header, section]
+    for identifier in section["ids"]:
+        tree.ids[identifier] = section
 
 
 def _simplify(tree: nodes.document) -> None:

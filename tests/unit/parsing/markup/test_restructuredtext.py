@@ -159,3 +159,12 @@ def test_roles_that_name_documents_and_labels_are_links(role: str, expected: str
     sections = "\n\n.. _part one:\n\nThe first part\n==============\n\n.. _place:\n\nText.\n\nThe second\n==========\n"
     source = f"See {role}.{sections}"
     assert markdown(source).startswith(f"See {expected}.")
+
+
+def test_the_only_section_of_a_titled_document_is_a_section() -> None:
+    """docutils takes its heading as a subtitle; links to it, and sections within it, keep their places."""
+    document = read(b"Pier\n====\n\nTides\n-----\n\n:Author: Ada\n\nSee `Tides`_.\n\nLow water\n~~~~~~~~~\n\nAt six.\n")
+    headings = [(block.level, block.title) for block in document.blocks if block.level]
+    assert (document.title, headings) == ("Pier", [(1, "Pier"), (2, "Tides"), (3, "Low water")])
+    assert document.metadata["author"] == "Ada"
+    assert "[Tides](#tides)" in document.markdown

@@ -61,3 +61,25 @@ def test_what_is_no_toml_is_content(source: str) -> None:
     document = parse_markdown(source.encode())
     assert_blocks_cover(document)
     assert document.metadata == {"encoding": "utf-8"}
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("---\ntitle: T\nsupersedes: [a, b\ntags: x\n---\n", "line 4: expected ',' or ']', but got ':'"),
+        ("---\ntitle: Tides: a book\n---\n", "line 2: mapping values are not allowed here"),
+        ("---\n# kept by hand\n\ntags:\n\t- a\n---\n", "line 5: found character '\\t' that cannot start any token"),
+        ("+++\ntitle = 'T'\ntags =\n+++\n", "line 3: Invalid value"),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_named_with_its_line(source: str, error: str) -> None:
+    """Its fields would be lost in silence; it stays as text."""
+    document = parse_markdown(f"{source}\nText.\n".encode())
+    assert document.metadata == {"front_matter_error": error, "encoding": "utf-8"}
+    assert_blocks_cover(document)
+
+
+def test_text_between_rules_is_no_front_matter() -> None:
+    """It does not begin with a field."""
+    document = parse_markdown(b"---\n\nThree things, and these: tides, [knots\n\n---\n\nText.\n")
+    assert "front_matter_error" not in document.metadata

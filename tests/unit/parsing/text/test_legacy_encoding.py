@@ -136,6 +136,12 @@ def test_dos_needs_evidence(encoding: str) -> None:
     assert decode(text.encode(encoding)).text == text
 
 
+def test_german_of_the_old_mac() -> None:
+    """Its letters within words are those of other languages in Windows's encodings, or a section sign."""
+    text = f"{GERMAN} Die Straße führt über die Brücke zur schönen Mühle. "
+    assert decode(text.encode("mac-roman")).text == text
+
+
 def test_a_cut_character_costs_one_character() -> None:
     """A file that ends within a character of two bytes keeps the rest of its text."""
     assert decode(JAPANESE.encode("cp932")[:-1]).text == JAPANESE[:-1] + "\ufffd"
