@@ -16,7 +16,8 @@ Check = Callable[[Candidate], int]
 
 _SEPARATORS: Final = re.compile(r"[ \xa0./()–-]")
 _KEY_LINES: Final = re.compile(
-    r"(?:\s|\\n|\\r)*(?:[\w-]+: [^\n]{1,200}\s+)*(?:[A-Za-z0-9+/=]{8,}(?:\s|\\n|\\r|[\"',+>-]){0,12})*"
+    r"(?:\s|\\n|\\r|[\"',+>#*;|-])*(?:[\w-]+: [^\n]{1,200}\s+)*"
+    r"(?:[A-Za-z0-9+/=]{8,}(?:\s|\\n|\\r|[\"',+>#*;|-]){0,12})*"
 )
 _LONGEST_KEY: Final = 20_000
 """Bytes behind the header of a key in which its end is looked for; more only where lines of a key go further."""
@@ -72,7 +73,7 @@ def private_key(candidate: Candidate) -> int:
         if reached + _LAST_LINE < len(rest) or len(rest) == known:
             break
         known, size = len(rest), size * 2
-    length = len(rest[:reached].rstrip())
+    length = len(rest[:reached].rstrip(" \t\r\n\"',>#*;|-"))
     return len(header) + length if length >= 16 else 0
 
 
@@ -133,10 +134,10 @@ def password(candidate: Candidate) -> int:
         return 0
     if re.search(r"[(\[]\S*[)\]]?$|^[/\\]|^~/|^--|->", value):
         return 0
-    end = len(value)
     is_open = candidate.before(1)[-1:] in ("'", '"', "`") and not quoted
     longer = candidate.with_rest(_REST_OF_QUOTED if is_open else _REST_OF_WORD)
-    return end if len(longer) == len(candidate.value) else len(longer.rstrip(".:!?"))
+    is_whole = (quoted or candidate.after(1)[:1] == "<") and len(longer) == len(candidate.value)
+    return len(longer if is_whole else longer.rstrip(".:!?"))
 
 
 def secret(candidate: Candidate) -> int:

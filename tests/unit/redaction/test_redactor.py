@@ -160,3 +160,21 @@ def test_of_a_match_longer_than_the_window_nothing_is_left(tmp_path: Path) -> No
     long = "X" * 50_000
     text = f"{'word ' * 700}CASE {long} and PART {long}, HEAD {long}."
     assert redactor.redact(text).text == f"{'word ' * 700}[CASE_1] and PART [PART_1], [HEAD_1] {long}."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ana@exam\u00adple.org, ana@example.org", "[EMAIL_1], [EMAIL_1]"),
+        ("4111\u200b1111\u200b1111\u200b1111\u200b.", "[CARD_1]\u200b."),
+        ("4111\u202f1111\u202f1111\u202f1111, 4111\u20111111\u20111111\u20111111", "[CARD_1], [CARD_1]"),
+        ("４１１１ １１１１ １１１１ １１１１", "[CARD_1]"),
+        ("the token ghp\\_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 \\_x", "the token [TOKEN_1] \\_x"),
+        (r"{\"password\": \"Zx9kq88w!\"}", r"{\"password\": \"[PASSWORD_1]\"}"),
+        ("<db:password>Zx9kq88w!</db:password>", "<db:password>[PASSWORD_1]</db:password>"),
+        ("# -----BEGIN PRIVATE KEY-----\n# " + "MIIEvQIBADANBg/kq" * 4, "# [PRIVATE_KEY_1]"),
+    ],
+)
+def test_a_value_is_found_as_a_reader_sees_it(text: str, expected: str) -> None:
+    """Without invisible characters and escapes: a context for a model leaves them out, too."""
+    assert Redactor().redact(text).text == expected
