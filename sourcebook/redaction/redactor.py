@@ -143,7 +143,7 @@ class Redactor:
         if not found:
             return []
         merged = without_overlaps(found)
-        if len(data) == len(text):
+        if len(data) == len(seen.text) == len(text):
             return merged
         offsets = _characters(data, sorted(set(chain.from_iterable((span.start, span.end) for span in merged))))
         spans = (seen.span(offsets[span.start], offsets[span.end]) for span in merged)

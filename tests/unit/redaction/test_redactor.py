@@ -171,6 +171,7 @@ def test_of_a_match_longer_than_the_window_nothing_is_left(tmp_path: Path) -> No
         ("４１１１ １１１１ １１１１ １１１１", "[CARD_1]"),
         ("the token ghp\\_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 \\_x", "the token [TOKEN_1] \\_x"),
         (r"{\"password\": \"Zx9kq88w!\"}", r"{\"password\": \"[PASSWORD_1]\"}"),
+        ("Ribeirão, ana@example.org\\, Office", "Ribeirão, [EMAIL_1]\\, Office"),  # as many bytes as characters
         ("<db:password>Zx9kq88w!</db:password>", "<db:password>[PASSWORD_1]</db:password>"),
         ("# -----BEGIN PRIVATE KEY-----\n# " + "MIIEvQIBADANBg/kq" * 4, "# [PRIVATE_KEY_1]"),
     ],
