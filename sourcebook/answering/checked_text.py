@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from sourcebook.answering.citations import Citation, Mark, RemovedCitation, check
+from sourcebook.answering.citations import Citation, Mark, RemovedCitation, check, speaks_of
 from sourcebook.answering.sources import Sources
 
 NO_ANSWER: Final = "NO_ANSWER"
@@ -61,7 +61,9 @@ class CheckedText:
     sources: Sources
     question: str
     has_begun: bool = False
-    """Whether an earlier turn had a citation that holds, so that nothing is held back."""
+    """Whether there was a citation that holds, in this turn or an earlier one, so that nothing is held back."""
+    is_doubtful: bool = False
+    """Whether nothing that was found is clearly relevant: then the first citation must speak of the question, too."""
     citations: list[Citation] = field(default_factory=list)
     removed: list[RemovedCitation] = field(default_factory=list)
     removed_links: int = 0
@@ -104,12 +106,16 @@ class CheckedText:
         if not sentence:
             return
         text = self._checked(sentence)
-        if not (self.citations or self.has_begun):
+        if not (self.has_begun or any(map(self._bears_it_out, self.citations))):
             self._held += text
             return
+        self.has_begun = True
         text, self._held = self._held + text, ""
         self.shown += text
         yield text
+
+    def _bears_it_out(self, citation: Citation) -> bool:
+        return not self.is_doubtful or speaks_of(citation.quote, self.question)
 
     def _checked(self, sentence: str) -> str:
         """Return a sentence with the citations that hold, and without links."""

@@ -136,6 +136,12 @@ def sentence_span(text: str, statement: str, question: str) -> tuple[int, int] |
     return best[0], min(best[1], best[0] + _LONGEST_QUOTE)
 
 
+def speaks_of(text: str, question: str) -> bool:
+    """Return whether a text shares as many words with a question as a sentence must share with a statement."""
+    wanted = _words(question)
+    return len(wanted & _words(text)) >= max(min(_FEWEST_WORDS, len(wanted)), LEAST_SHARE * len(wanted))
+
+
 def _letters(text: str) -> tuple[str, Sequence[int]]:
     """Return the letters and digits of a text without case, and the place of each in the text."""
     found: list[str] = []

@@ -64,6 +64,7 @@ class Session:
     _removed_links: int = 0
     _uncited: int = 0
     _turns: int = 0
+    _is_doubtful: bool = False
     _begun: float = field(default_factory=time.monotonic)
 
     def events(self) -> Iterator[AskEvent]:
@@ -103,6 +104,7 @@ class Session:
                 return None if self._citations else "limit"
             is_last = self._turns == self.settings.max_turns
             offered = None if not has_tools else "none" if is_last else "auto"
+            self._is_doubtful = tools.is_doubtful
             checked = yield from self._turn(client, messages, (prompt, room), offered, budget)
             if checked.end.finish == "content_filter":
                 return "content_filter"
@@ -136,7 +138,9 @@ class Session:
         failure: str | None = _LEFT
 
         def read(parts: Iterator[str | Completion]) -> Iterator["str | _Turn"]:
-            text = CheckedText(self._sources, self.question, has_begun=bool(self._citations))
+            text = CheckedText(
+                self._sources, self.question, has_begun=bool(self._citations), is_doubtful=self._is_doubtful
+            )
             for part in parts:
                 if isinstance(part, str):
                     yield from text.add(part)
@@ -175,7 +179,8 @@ class Session:
                 self.log.add(self.id, budget.provider, call)
         if turn is None:  # a stream that ends without its end has raised
             raise AssertionError("a completion without an end")
-        self._citations += [each for each in turn.text.citations if each not in self._citations]
+        if turn.text.shown:
+            self._citations += [each for each in turn.text.citations if each not in self._citations]
         self._removed += turn.text.removed
         self._removed_links += turn.text.removed_links
         self._uncited += turn.text.uncited if turn.text.shown else 0

@@ -12,6 +12,7 @@ from sourcebook.answering.completion import ToolCall
 from sourcebook.answering.prompt import shown
 from sourcebook.answering.sources import Source, Sources
 from sourcebook.errors import QueryError, UnknownDocumentError
+from sourcebook.search.relevance import DECIDING
 
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 FETCHED: Final = 4_000
 """Characters of a document that one call fetches, at most."""
 _LARGEST_ID: Final = (1 << 63) - 1
+CLEAR_FROM: Final = 0.15
+"""Relevance of a search's best passage from which something is clearly relevant. Chosen on the half of the questions
+that nothing is reported on: 96 % of those of other sets find no such passage, and .7 % of the answerable ones."""
 _BREAK: Final = 400
 """Characters before the end of a fetched part in which a line's end is looked for."""
 
@@ -105,6 +109,8 @@ class Tools:
         self._reach = reach
         self._sources = sources
         self.searches: list[str] = []
+        self.is_doubtful = True
+        """Whether no search has found anything that is clearly relevant."""
 
     def find(self, query: str, limit: int) -> tuple[list[Source], bool]:
         """Search; return the passages that are new to the model, and whether anything relevant was found.
@@ -116,6 +122,7 @@ class Tools:
         found = self._reach.search(query, self._reach.collections, limit, filters=self._reach.filters, log=False)
         if found.nothing_relevant:
             return [], False
+        self.is_doubtful &= not any(each.relevance >= CLEAR_FROM for each in found[:DECIDING])
         added = [self._sources.add_result(each) for each in found]
         return [source for source, is_new in added if is_new], len(found) > 0
 

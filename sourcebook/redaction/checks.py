@@ -16,9 +16,15 @@ Check = Callable[[Candidate], int]
 
 _SEPARATORS: Final = re.compile(r"[ \xa0./()–-]")
 _KEY_LINES: Final = re.compile(
-    r"(?:\s|\\n|\\r)*(?:[\w-]+: [^\n]{1,200}\s+)*(?:[A-Za-z0-9+/=]{8,}(?:\s|\\n|\\r|[\"',+>-]){0,12})*"
+    r"(?:\s|\\n|\\r|[\"',+>#*;|-])*(?:[\w-]+: [^\n]{1,200}\s+)*"
+    r"(?:[A-Za-z0-9+/=]{8,}(?:\s|\\n|\\r|[\"',+>#*;|-]){0,12})*"
 )
 _LONGEST_KEY: Final = 20_000
+"""Bytes behind the header of a key in which its end is looked for; more only where lines of a key go further."""
+_LAST_LINE: Final = 100
+_REST_OF_SECRET: Final = re.compile(rb"[0-9A-Za-z_+/.~=-]*")
+_REST_OF_WORD: Final = re.compile(rb"[^\s\"'`,;&|<>)\]}]*")
+_REST_OF_QUOTED: Final = re.compile(rb"[^\s\"'`]*")
 _PLACEHOLDER_FORM: Final = re.compile(
     r"""(?ix) ^[\[<({$%*…] | ^\.\. | ^__ | [*.…•]{3} | \$\{ | \{\{ | ^\w+\( | ^\w+\[['"]
     | ^(?:env|os|process|config|settings|self|secrets?|vault|getenv|get|var)[.\[(]"""
@@ -53,16 +59,21 @@ _CARD_GROUPS: Final = frozenset([(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 6, 5), (4, 6
 
 def private_key(candidate: Candidate) -> int:
     """Take the key to its end line, or as far as lines of a key go where the end line is missing."""
-    header = candidate.value
-    rest = candidate.after(_LONGEST_KEY)
-    end = rest.find("-----END ")
-    begin = rest.find("-----BEGIN ")
-    if end >= 0 and not 0 <= begin < end:
-        close = rest.find("-----", end + 9)
-        if 0 <= close <= end + 60:
-            return len(header) + close + 5
-    lines = _KEY_LINES.match(rest)
-    length = len(lines.group().rstrip()) if lines is not None else 0
+    header, size, known = candidate.value, _LONGEST_KEY, -1
+    while True:
+        rest = candidate.after(size)
+        end = rest.find("-----END ")
+        begin = rest.find("-----BEGIN ")
+        if end >= 0 and not 0 <= begin < end:
+            close = rest.find("-----", end + 9)
+            if 0 <= close <= end + 60:
+                return len(header) + close + 5
+        lines = _KEY_LINES.match(rest)
+        reached = lines.end() if lines is not None else 0
+        if reached + _LAST_LINE < len(rest) or len(rest) == known:
+            break
+        known, size = len(rest), size * 2
+    length = len(rest[:reached].rstrip(" \t\r\n\"',>#*;|-"))
     return len(header) + length if length >= 16 else 0
 
 
@@ -123,13 +134,16 @@ def password(candidate: Candidate) -> int:
         return 0
     if re.search(r"[(\[]\S*[)\]]?$|^[/\\]|^~/|^--|->", value):
         return 0
-    return len(value)
+    is_open = candidate.before(1)[-1:] in ("'", '"', "`") and not quoted
+    longer = candidate.with_rest(_REST_OF_QUOTED if is_open else _REST_OF_WORD)
+    is_whole = (quoted or candidate.after(1)[:1] == "<") and len(longer) == len(candidate.value)
+    return len(longer if is_whole else longer.rstrip(".:!?"))
 
 
 def secret(candidate: Candidate) -> int:
     """Take a string of high entropy: letters and digits, and no hash that is called so."""
     value = candidate.value.rstrip(".=-~")
-    length = len(candidate.value.rstrip(".~-"))
+    length = len(candidate.with_rest(_REST_OF_SECRET).rstrip(".~-"))
     if len(value) < 16 or _is_placeholder(value):
         return 0
     digits, letters = sum(map(str.isdigit, value)), sum(map(str.isalpha, value))

