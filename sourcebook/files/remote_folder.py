@@ -25,11 +25,11 @@ class RemoteFolder:
     """
 
     def __init__(self, url: str) -> None:
-        import fsspec.core
-
         self.url = url
         self.system: AbstractFileSystem
         with store_calls(url):
+            import fsspec.core
+
             self.system, self.root = fsspec.core.url_to_fs(url)
             self.system.invalidate_cache()  # other processes write there, too
 

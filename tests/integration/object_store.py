@@ -26,7 +26,7 @@ def object_store() -> Iterator[fsspec.AbstractFileSystem]:
     host, port = server.get_host_and_port()
     os.environ.update(ENVIRONMENT, AWS_ENDPOINT_URL=f"http://{host}:{port}")
     system = fsspec.filesystem("s3")
-    system.clear_instance_cache()  # type: ignore[attr-defined]
+    system.clear_instance_cache()
     system = fsspec.filesystem("s3")
     try:
         system.mkdir("library")

@@ -1,6 +1,7 @@
 """Uploads, originals and sources in a bucket of S3, over a real server."""
 
 import hashlib
+import json
 import os
 import re
 import time
@@ -13,8 +14,10 @@ import pytest
 pytest.importorskip("s3fs")
 pytest.importorskip("moto.server")
 import fsspec
+from typer.testing import CliRunner
 
 from sourcebook.admin.uploads import delete_unreferenced_bytes
+from sourcebook.cli.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import TransferError, UploadError
@@ -179,8 +182,14 @@ def test_an_export_to_a_bucket_is_that_to_a_folder(
     with pytest.raises(TransferError, match=f"{url} is not empty"):
         export_collections(filled.database, url, ["handbook"])
 
+    done = CliRunner().invoke(app, ["export", "s3://library/lines", "--format", "jsonl", "--json"])
+    assert json.loads(done.output)["folder"] == "s3://library/lines"
+    bucket.rm("library/lines", recursive=True)
+    refused = CliRunner().invoke(app, ["import", url])
+    assert (refused.exit_code, "has handbook already" in refused.output) == (1, True)
+
     location = DatabaseLocation(tmp_path / "other", create_database("sourcebook_template"))
-    with Database(location) as database, KnowledgeBase(database, query_embedder=stages.embedder) as other:
+    with Database(location) as database:
         for part in ("/originals/", ".parquet"):
             name = next(key for key in keys(bucket) if part in key)
             whole = bucket.cat_file(name)
@@ -192,9 +201,10 @@ def test_an_export_to_a_bucket_is_that_to_a_folder(
                 import_collections(database, url)
             bucket.pipe_file(name, whole)
         assert import_collections(database, url).passages == local.passages
-        for question in QUESTIONS:
-            assert [(hit.uri, hit.text, hit.score) for hit in other.search(question)] == [
-                (hit.uri, hit.text, hit.score) for hit in filled.search(question)
-            ]
+        with KnowledgeBase(database, query_embedder=stages.embedder) as other:
+            for question in QUESTIONS:
+                assert [(hit.uri, hit.text, hit.score) for hit in other.search(question)] == [
+                    (hit.uri, hit.text, hit.score) for hit in stages.search(question)
+                ]
         with pytest.raises(TransferError, match=f"{url}/other is no export of Sourcebook: it has no manifest.json"):
             import_collections(database, f"{url}/other")
