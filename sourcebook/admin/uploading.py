@@ -48,8 +48,9 @@ class Uploading(ABC):
         from io import BytesIO
 
         from sourcebook.admin.audit import account
-        from sourcebook.admin.uploads import NewUpload, add_uploads, open_store
+        from sourcebook.admin.uploads import NewUpload, add_uploads
         from sourcebook.files.upload_names import upload_name, upload_tags
+        from sourcebook.files.upload_store import open_store
 
         upload_name(name), upload_tags(tags)
         file = BytesIO(content) if isinstance(content, bytes) else content

@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
 from psycopg import Connection
@@ -21,7 +20,7 @@ from sourcebook.config.collection import FilesSource
 from sourcebook.database.queries import queries
 from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownCollectionError, UnknownUploadError
 from sourcebook.files.upload_names import SCHEME, upload_name, upload_tags, upload_uri
-from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes, store_location
+from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes
 
 _LOCK: Final = 0x50_0B0B
 """Key of the advisory lock between storing bytes and deleting them."""
@@ -68,18 +67,6 @@ class NewUpload:
     incoming: IncomingBytes
     tags: tuple[str, ...] = ()
     """Tags of the document; where empty, those of the version before."""
-
-
-def open_store(home: Path) -> UploadStore:
-    """Return the store for new uploads.
-
-    Args:
-        home: the state folder.
-
-    Raises:
-        UploadError: it cannot be reached.
-    """
-    return UploadStore(store_location(home))
 
 
 def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload], *, actor: str) -> list[Upload]:

@@ -24,6 +24,7 @@ from sourcebook.config.retention import RetentionSettings
 from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
+from sourcebook.config.store_urls import has_password
 from sourcebook.config.usage import UsageSettings
 
 MOST_SHARDS: Final = 64
@@ -47,6 +48,16 @@ class FilesSource(Settings):
         default=False, strict=True, description="true or false: whether links that lead out of the root are followed"
     )
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
+
+    @field_validator("root")
+    @classmethod
+    def _no_password_in_clear(cls, root: str, info: ValidationInfo) -> str:
+        """Refuse a password in a configuration file; settings in the ledger may have one of an earlier version."""
+        if info.context and has_password(root):
+            raise PydanticCustomError(
+                "password", "the package of its file system reads credentials from the environment"
+            )
+        return root
 
     def model_post_init(self, context: Any, /) -> None:
         """Keep the folder of the configuration file: `root` is relative to it."""

@@ -61,7 +61,7 @@ def _without_values(details: ErrorDetails, model: type[BaseModel]) -> str:
     if details["type"] == "missing":
         return f"{_known_place(model, at)}: the key is missing; it holds {_allowed(model, at)}"
     reason = ""
-    if details["type"] in _TOLD | {"secret"}:
+    if details["type"] in _TOLD | {"secret", "password"}:
         reason = f"{details['msg']}; "
     return f"{_known_place(model, at) or 'the settings'}: {reason}allowed: {_allowed(model, at)}"
 
@@ -104,6 +104,9 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
         case "secret":
             found = f"found a literal value ({details['msg']})"
             return text.position(at), f"{describe(at)}: {found}; allowed: ${{NAME}}, as in {_allowed(model, at)}"
+        case "password":
+            found = f"found a URL with a password ({details['msg']})"
+            return text.position(at), f"{describe(at)}: {found}; allowed: {_allowed(model, at)}"
         case kind if kind in _TOLD:
             reason = f" ({details['msg']})"
         case _:

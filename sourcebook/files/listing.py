@@ -14,6 +14,7 @@ from urllib.parse import quote_from_bytes
 from sourcebook.errors import FailureClass, ListingError, failure_class_of
 from sourcebook.files.patterns import PathFilter
 from sourcebook.files.source import FetchedRepository, Source, UploadedFile
+from sourcebook.files.store_errors import store_error
 from sourcebook.files.walk import FOLDER, WalkedFolder, walk
 
 _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
@@ -152,10 +153,12 @@ class Listing:
         location = self._source.location
         try:
             system, root = self._source.file_system()
+            system.invalidate_cache()  # a process that goes on for days would list what it listed first
             reachable = system.exists(root)
             found: dict[str, dict[str, Any]] = system.find(root, detail=True) if reachable else {}
         except Exception as error:  # each file system has errors of its own
-            raise ListingError(f"{location} cannot be listed: {error}", failure_class_of(error)) from error
+            told = store_error(error, location)
+            raise ListingError(f"the listing failed: {told.strerror or told}", failure_class_of(told)) from error
         if not reachable:
             raise ListingError(f"{location} does not exist or cannot be reached", FailureClass.MISSING)
         base = root.rstrip("/")

@@ -13,12 +13,15 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from sourcebook.files.confinement import open_confined
 from sourcebook.files.source import Source, UploadedFile
+from sourcebook.files.store_errors import StoreError, store_calls, store_error
 from sourcebook.files.upload_names import SCHEME
 from sourcebook.files.upload_store import open_upload
 
 _HEAD = 4096
 _READ_WHOLE = 64_000_000
 """Bytes up to which a remote file is fetched in one request."""
+_OWN = (OSError.__module__, StoreError.__module__)
+"""Modules of errors that say enough as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,11 @@ def read_file(source: Source, uri: str) -> FileContent:
     if source.repository is not None:
         return FileContent(_read_blob(source, uri), "")
     if source.uploads is not None:
-        with open_file(source, uri) as upload:
+        with store_errors(source), open_file(source, uri) as upload:
             return FileContent(_checked(source, uri, upload.read()), "")
-    system, _ = source.file_system()
-    return FileContent(bytes(system.cat_file(uri)), "")
+    with store_errors(source):
+        system, _ = source.file_system()
+        return FileContent(bytes(system.cat_file(uri)), "")
 
 
 def digest_file(source: Source, uri: str, size: int) -> FileDigest:
@@ -78,19 +82,20 @@ def digest_file(source: Source, uri: str, size: int) -> FileDigest:
         return FileDigest(hashlib.sha256(content).digest(), content[:_HEAD])
     if source.uploads is not None:
         stored = _upload(source, uri)
-        with open_upload(stored.sha256, stored.store) as upload:
+        with store_errors(source), open_upload(stored.sha256, stored.store) as upload:
             head = upload.read(_HEAD)
             upload.seek(0)
             digest = hashlib.file_digest(upload, "sha256").digest()
         return FileDigest(_undamaged(source, uri, digest), head)
-    system, _ = source.file_system()
-    if size <= _READ_WHOLE:
-        content = system.cat_file(uri)
-        return FileDigest(hashlib.sha256(content).digest(), bytes(content[:_HEAD]))
-    with system.open(uri, "rb") as remote:
-        head = remote.read(_HEAD)
-        remote.seek(0)
-        return FileDigest(hashlib.file_digest(remote, "sha256").digest(), head)
+    with store_errors(source):
+        system, _ = source.file_system()
+        if size <= _READ_WHOLE:
+            content = system.cat_file(uri)
+            return FileDigest(hashlib.sha256(content).digest(), bytes(content[:_HEAD]))
+        with system.open(uri, "rb") as remote:
+            head = remote.read(_HEAD)
+            remote.seek(0)
+            return FileDigest(hashlib.file_digest(remote, "sha256").digest(), head)
 
 
 def has_hash(source: Source, uri: str, size: int, sha256: bytes | None) -> bool:
@@ -114,21 +119,28 @@ def open_file(source: Source, uri: str) -> BinaryIO:
     if source.uploads is not None:
         stored = _upload(source, uri)
         return open_upload(stored.sha256, stored.store)
-    opened: BinaryIO = source.file_system()[0].open(uri, "rb")
-    return opened
+    with store_errors(source):
+        opened: BinaryIO = source.file_system()[0].open(uri, "rb")
+        return opened
 
 
 @contextmanager
 def store_errors(source: Source) -> Iterator[None]:
     """Raise every error of a remote source as an OSError: its file system has errors of its own, or lacks a package."""
-    try:
+    if source.is_local:
         yield
-    except OSError:
-        raise
-    except Exception as error:
-        if source.is_local:
-            raise
-        raise OSError(str(error)) from error
+    elif source.repository is None and source.uploads is None:
+        with store_calls(source.location):
+            yield
+    else:
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, OSError) and type(error).__module__ in _OWN:
+                raise
+            raise store_error(
+                error, "the store of uploads" if source.repository is None else source.location
+            ) from error
 
 
 def _read_blob(source: Source, uri: str) -> bytes:

@@ -15,15 +15,15 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Final, Self
+from typing import BinaryIO, Final, Self
 
 from sourcebook.config.paths import configuration_path, sourcebook_home
 from sourcebook.config.state_folder import make_private_folder
+from sourcebook.config.store_urls import has_password, shown_store
 from sourcebook.errors import UploadError, UploadSpaceError
 from sourcebook.files.incoming_folders import own_folder, remove_unheld
-
-if TYPE_CHECKING:
-    from fsspec import AbstractFileSystem
+from sourcebook.files.remote_bytes import RemoteBytes
+from sourcebook.files.store_errors import store_error
 
 VARIABLE: Final = "SOURCEBOOK_UPLOADS"
 _FOLDER: Final = "uploads"
@@ -37,10 +37,31 @@ _log = logging.getLogger(__name__)
 
 def store_location(home: Path) -> str:
     """Return where uploads are stored: SOURCEBOOK_UPLOADS, or else `uploads/` in the state folder."""
-    named = os.environ.get(VARIABLE)
-    if named is None or not named.strip():
+    named = os.environ.get(VARIABLE, "").strip()
+    if not named:
         return str(home.absolute() / _FOLDER)
-    return named if "://" in named else str(Path(named).expanduser().absolute())
+    if "://" in named and not named.startswith("file://"):
+        return named
+    return str(Path(named.removeprefix("file://")).expanduser().absolute())
+
+
+def open_store(home: Path) -> "UploadStore":
+    """Return the store for new uploads.
+
+    Args:
+        home: the state folder.
+
+    Raises:
+        UploadError: it has a password in its URL, or the package of its file system is not installed.
+    """
+    location = store_location(home)
+    if has_password(location):
+        raise UploadError(
+            f"{VARIABLE} has a password in its URL {shown_store(location)}, which the database would contain in clear: "
+            "leave it to the environment, as the package of the file system reads it"
+        )
+    with _upload_errors(location):
+        return UploadStore(location)
 
 
 def open_upload(sha256: bytes, stored: str) -> BufferedReader:
@@ -59,7 +80,11 @@ def open_upload(sha256: bytes, stored: str) -> BufferedReader:
             return UploadStore(location).open(sha256)
         except FileNotFoundError as error:
             missing = missing or error
-    raise FileNotFoundError(errno.ENOENT, "its bytes are not in the store of uploads") from missing
+    raise FileNotFoundError(
+        errno.ENOENT,
+        "its bytes are not in the store of uploads: machines that share a database share a store, too, which "
+        f"{VARIABLE} names",
+    ) from missing
 
 
 def upload_path(sha256: bytes, stored: str) -> Path | None:
@@ -96,13 +121,7 @@ class UploadStore:
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/") if "://" in location else location
-        self._system: AbstractFileSystem | None = None
-        self._root = self.location
-        if "://" in location:
-            import fsspec.core
-
-            with _errors_of_stores():
-                self._system, self._root = fsspec.core.url_to_fs(self.location)
+        self._remote = RemoteBytes(self.location) if "://" in location else None
 
     def begin(self) -> "IncomingBytes":
         """Return the writer of new bytes.
@@ -111,18 +130,15 @@ class UploadStore:
             UploadError: the store cannot be written.
         """
         name = uuid.uuid4().hex
-        if self._system is None:
-            with _upload_errors():
-                parent = Path(self._root, _INCOMING)
+        with _upload_errors(self.location):
+            if self._remote is None:
+                parent = Path(self.location, _INCOMING)
                 self._make_folder(parent)
                 path = own_folder(parent, self._mode()) / name
                 mode = self._mode() & 0o666
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
                 return IncomingBytes(self, str(path), os.fdopen(descriptor, "wb", buffering=0))
-        path_there = f"{self._root}/{_INCOMING}/{name}"
-        with _upload_errors():
-            self._system.makedirs(f"{self._root}/{_INCOMING}", exist_ok=True)
-            return IncomingBytes(self, path_there, self._system.open(path_there, "wb"))
+            return IncomingBytes(self, *self._remote.begin(_INCOMING, name))
 
     def publish(self, incoming: str, sha256: bytes, size: int) -> None:
         """Give whole bytes their place; bytes that have it already are replaced by the same ones.
@@ -130,39 +146,34 @@ class UploadStore:
         Raises:
             UploadError: the store cannot be written.
         """
-        with _upload_errors():
-            if self._system is None:
-                path = Path(self._root, _place(sha256))
-                self._make_folder(path.parent)
-                Path(incoming).replace(path)
-                for folder in (path.parent, path.parent.parent, Path(self._root)):
-                    _sync_folder(folder)
+        with _upload_errors(self.location):
+            if self._remote is not None:
+                self._remote.publish(incoming, _place(sha256), sha256, size)
                 return
-            there = f"{self._root}/{_place(sha256)}"
-            if self._system.exists(there) and self._system.size(there) == size:
-                self._system.rm_file(incoming)
-                return
-            self._system.makedirs(there.rpartition("/")[0], exist_ok=True)
-            self._system.mv(incoming, there)
+            path = Path(self.location, _place(sha256))
+            self._make_folder(path.parent)
+            Path(incoming).replace(path)
+            for folder in (path.parent, path.parent.parent, Path(self.location)):
+                _sync_folder(folder)
 
     def _make_folder(self, folder: Path) -> None:
         """Create a folder of a local store, with the mode of the store; a new store is private."""
-        if not Path(self._root).is_dir():
-            make_private_folder(Path(self._root))
+        if not Path(self.location).is_dir():
+            make_private_folder(Path(self.location))
         folder.parent.mkdir(mode=self._mode(), exist_ok=True)
         folder.mkdir(mode=self._mode(), exist_ok=True)
 
     def _mode(self) -> int:
-        return stat.S_IMODE(Path(self._root).stat().st_mode)
+        return stat.S_IMODE(Path(self.location).stat().st_mode)
 
     def discard(self, incoming: str) -> None:
         """Delete bytes that are not to be kept; errors are logged."""
         try:
-            if self._system is None:
+            if self._remote is None:
                 Path(incoming).unlink(missing_ok=True)
-            elif self._system.exists(incoming):
-                self._system.rm_file(incoming)
-        except Exception as error:  # noqa: BLE001 - each file system has errors of its own
+            else:
+                self._remote.discard(incoming)
+        except OSError as error:
             _log.warning("an unfinished upload cannot be deleted: %s", error)
 
     def open(self, sha256: bytes) -> BufferedReader:
@@ -171,11 +182,9 @@ class UploadStore:
         Raises:
             OSError: they are not there, or the store is out of reach.
         """
-        if self._system is None:
-            return Path(self._root, _place(sha256)).open("rb")
-        with _errors_of_stores():
-            opened: BufferedReader = self._system.open(f"{self._root}/{_place(sha256)}", "rb")
-            return opened
+        if self._remote is None:
+            return Path(self.location, _place(sha256)).open("rb")
+        return self._remote.open(_place(sha256))
 
     def remove(self, sha256: bytes) -> None:
         """Delete bytes; those that are not there are deleted already.
@@ -183,13 +192,10 @@ class UploadStore:
         Raises:
             OSError: they cannot be deleted.
         """
-        if self._system is None:
-            Path(self._root, _place(sha256)).unlink(missing_ok=True)
-            return
-        with _errors_of_stores():
-            there = f"{self._root}/{_place(sha256)}"
-            if self._system.exists(there):
-                self._system.rm_file(there)
+        if self._remote is None:
+            Path(self.location, _place(sha256)).unlink(missing_ok=True)
+        else:
+            self._remote.remove(_place(sha256))
 
     def remove_unheld(self) -> int:
         """Delete what processes have left that ended before their bytes were whole; return the number of files.
@@ -199,13 +205,16 @@ class UploadStore:
         Raises:
             OSError: it cannot be deleted.
         """
-        return remove_unheld(Path(self._root, _INCOMING)) if self._system is None else 0
+        return remove_unheld(Path(self.location, _INCOMING)) if self._remote is None else 0
 
     def remove_abandoned(self, age: float = _ABANDONED_SECONDS) -> int:
         """Delete what writers have left that ended before their bytes were whole; return the number of files.
 
         Args:
             age: seconds since the last change of a file whose process may still write it.
+
+        Raises:
+            OSError: they cannot be listed.
         """
         before = time.time() - age
         removed = self.remove_unheld()
@@ -217,16 +226,14 @@ class UploadStore:
 
     def _incoming(self) -> Iterator[tuple[str, float]]:
         """Yield the paths of incoming bytes with the times of their last changes; nothing where there is no store."""
-        if self._system is None:
-            folder = Path(self._root, _INCOMING)
-            for path in folder.rglob("*") if folder.is_dir() else ():
-                with suppress(FileNotFoundError):  # it has become whole
-                    if path.is_file():
-                        yield str(path), path.stat().st_mtime
+        if self._remote is not None:
+            yield from self._remote.changes(_INCOMING)
             return
-        with suppress(Exception):  # each file system has errors of its own; the next look finds them
-            for path in self._system.find(f"{self._root}/{_INCOMING}"):
-                yield path, self._system.modified(path).timestamp()
+        folder = Path(self.location, _INCOMING)
+        for path in folder.rglob("*") if folder.is_dir() else ():
+            with suppress(FileNotFoundError):  # it has become whole
+                if path.is_file():
+                    yield str(path), path.stat().st_mtime
 
 
 class IncomingBytes:
@@ -255,7 +262,7 @@ class IncomingBytes:
             UploadError: the store cannot be written.
         """
         rest = memoryview(data)
-        with _upload_errors():
+        with _upload_errors(self.store.location):
             while rest:
                 rest = rest[self._file.write(rest) :]
         self._digest.update(data)
@@ -269,7 +276,7 @@ class IncomingBytes:
             UploadError: the store cannot be written.
         """
         if self._is_open:
-            with _upload_errors():
+            with _upload_errors(self.store.location):
                 if "://" not in self.store.location:
                     os.fsync(self._file.fileno())
                 self._file.close()
@@ -316,19 +323,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _errors_of_stores() -> Iterator[None]:
-    """Raise every error of a remote store as an OSError: each file system has errors of its own."""
-    try:
-        yield
-    except OSError:
-        raise
-    except Exception as error:
-        raise OSError(f"the store of uploads cannot be read: {error}") from error
-
-
-@contextmanager
-def _upload_errors() -> Iterator[None]:
-    """Raise the errors of writing as sentences."""
+def _upload_errors(location: str) -> Iterator[None]:
+    """Raise the errors of writing to a store as sentences."""
     try:
         yield
     except (UploadError, MemoryError):
@@ -338,5 +334,6 @@ def _upload_errors() -> Iterator[None]:
             raise UploadSpaceError(
                 "there is no space for the upload: free some, or set SOURCEBOOK_UPLOADS to another disk"
             ) from error
-        reason = getattr(error, "strerror", None) or error
+        found = store_error(error, location) if "://" in location else error
+        reason = getattr(found, "strerror", None) or found
         raise UploadError(f"the upload cannot be stored: {reason}; see SOURCEBOOK_UPLOADS") from error

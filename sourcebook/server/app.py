@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
-from sourcebook.admin.uploads import open_store
 from sourcebook.errors import SourcebookError
+from sourcebook.files.upload_store import open_store
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
 from sourcebook.metrics.replica import ReplicaCollector

@@ -2,32 +2,31 @@
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from datetime import datetime
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
 from sourcebook.files.reading import open_file, store_errors
+from sourcebook.files.source import Source
 from sourcebook.redaction.documents import redact_document
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.raw_files import every_source
+from sourcebook.transfer.export_files import ExportFiles
 from sourcebook.transfer.file_names import file_name_of
-from sourcebook.transfer.manifest import Checksums
 
 MARKDOWN: Final = "documents"
 ORIGINALS: Final = "originals"
 JSON_LINES: Final = "documents.jsonl"
 _AT_ONCE: Final = 32
 """Documents that are fetched at once."""
-_PIECE: Final = 1 << 20
-"""Bytes of a file that are copied at once."""
+_PIECE: Final = 1 << 18
+"""Bytes of a file that are copied at once; most files are smaller, and compared before they are written."""
 _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """Characters that YAML refuses in a text, and JSON does not."""
 
@@ -38,8 +37,8 @@ class DocumentsWriter:
     Args:
         connection: in a transaction that reads one moment.
         collection: the name of the collection.
-        folder: its folder in the export.
-        checksums: the list of the export's files.
+        files: the files of the export.
+        folder: name of the collection's folder among them.
         redactor: replaces personal data and secrets in Markdown, titles and metadata; originals are left out then.
     """
 
@@ -47,93 +46,86 @@ class DocumentsWriter:
         self,
         connection: Connection,
         collection: str,
-        folder: Path,
-        checksums: Checksums,
+        files: ExportFiles,
+        folder: str,
         redactor: Redactor | None = None,
     ) -> None:
         self._connection = connection
         self._collection = collection
+        self._files = files
         self._folder = folder
-        self._checksums = checksums
         self._redactor = redactor
         self._sources = {source.id: source for source in every_source(connection, collection)}
 
     def write(self, formats: Sequence[str]) -> tuple[int, int]:
         """Write every document in each format that holds documents; return the numbers of documents and originals."""
         documents = originals = 0
-        lines = (self._folder / JSON_LINES).open("x", encoding="utf-8") if "jsonl" in formats else None
-        try:
-            with self._connection.cursor("export_documents", row_factory=dict_row) as cursor:
-                cursor.itersize = _AT_ONCE
-                for row in cursor.execute(queries["export_documents"], {"collection": self._collection}):
-                    documents += 1
-                    row = row if self._redactor is None else redacted_row(self._redactor, row)
-                    facts = facts_of(row)
-                    if "markdown" in formats:
-                        facts["original"] = self._write_original(row) if self._redactor is None else None
-                        originals += facts["original"] is not None
-                        self._write_markdown(row, facts)
-                    if lines is not None:
-                        lines.write(json.dumps({**facts, "markdown": row["markdown"]}, ensure_ascii=False) + "\n")
-        finally:
-            if lines is not None:
-                lines.close()
-        if lines is not None:
-            self._checksums.add(f"{self._folder.name}/{JSON_LINES}")
+        with ExitStack() as opened:
+            lines = None
+            if "jsonl" in formats:
+                lines = opened.enter_context(self._files.file(f"{self._folder}/{JSON_LINES}"))
+            cursor = opened.enter_context(self._connection.cursor("export_documents", row_factory=dict_row))
+            cursor.itersize = _AT_ONCE
+            for row in cursor.execute(queries["export_documents"], {"collection": self._collection}):
+                documents += 1
+                row = row if self._redactor is None else redacted_row(self._redactor, row)
+                facts = facts_of(row)
+                if "markdown" in formats:
+                    facts["original"] = self._write_original(row) if self._redactor is None else None
+                    originals += facts["original"] is not None
+                    self._write_markdown(row, facts)
+                if lines is not None:
+                    text = json.dumps({**facts, "markdown": row["markdown"]}, ensure_ascii=False)
+                    lines.write(f"{text}\n".encode())
         return documents, originals
 
     def _write_markdown(self, row: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
         name = f"{MARKDOWN}/{file_name_of(row['uri'], row['source_location'], '.md')}"
-        text = f"{front_matter(facts)}\n{row['markdown']}\n".encode()
-        path = self._folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(text)
-        self._checksums.add(f"{self._folder.name}/{name}", hashlib.sha256(text).hexdigest())
+        self._files.put(f"{self._folder}/{name}", f"{front_matter(facts)}\n{row['markdown']}\n".encode())
 
     def _write_original(self, row: Mapping[str, Any]) -> str | None:
         """Copy the bytes that a document was made from; return their path, None where the source has other ones."""
         if row["bytes_sha256"] is None:
             return None  # a page, whose Markdown is all that is kept, or an attachment, which is in its message
         name = f"{ORIGINALS}/{file_name_of(row['uri'], row['source_location'])}"
-        path = self._folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as target:
-            digest = self._copy(row, target)
-        if digest is None or digest != row["bytes_sha256"]:
-            path.unlink()
-            return None
-        self._checksums.add(f"{self._folder.name}/{name}", digest.hex())
-        return name
-
-    def _copy(self, row: Mapping[str, Any], target: BinaryIO) -> bytes | None:
-        """Copy the bytes of a document and return their SHA-256; None where the source cannot be read."""
+        path = f"{self._folder}/{name}"
         if row["is_stored"]:
             found = self._connection.execute(
                 queries["stored_page"], {"source": row["source_id"], "uri": row["uri"]}
             ).fetchone()
-            target.write(found[0] if found else b"")
-            return bytes(row["bytes_sha256"])  # the hash of a linked document leaves out what changes at every request
+            # Its hash in the ledger may leave out what changes at every request: that of the bytes is listed.
+            self._files.put(path, found[0] if found else b"")
+            return name
         source = self._sources.get(row["source_id"])
-        if source is None:
-            return None
-        try:
-            with store_errors(source):
-                file = open_file(source, row["uri"])
-        except OSError:
-            return None
-        digest = hashlib.sha256()
-        with file:
-            while True:
+        return name if source is not None and self._copy(source, row["uri"], row["bytes_sha256"], path) else None
+
+    def _copy(self, source: Source, uri: str, sha256: bytes, path: str) -> bool:
+        """Copy the bytes of a document; return whether the source has those that it was made from."""
+        with ExitStack() as opened:
+            try:
+                with store_errors(source):
+                    file = opened.enter_context(open_file(source, uri))
+                    first = file.read(_PIECE)
+                    second = file.read(_PIECE) if len(first) == _PIECE else b""
+            except OSError:
+                return False
+            if not second:
+                is_whole = hashlib.sha256(first).digest() == sha256
+                if is_whole:
+                    self._files.put(path, first, sha256)
+                return is_whole
+            target = opened.enter_context(self._files.file(path))
+            piece = first
+            while piece:
+                target.write(piece)
                 try:
                     with store_errors(source):
-                        piece = file.read(_PIECE)
+                        piece, second = second, file.read(_PIECE)
                 except OSError:
-                    return None
-                if not piece:
-                    return digest.digest()
-                digest.update(piece)
-                target.write(piece)
+                    target.is_kept = False
+                    return False
+            target.is_kept = target.sha256 == sha256
+            return target.is_kept
 
 
 def front_matter(facts: Mapping[str, Any]) -> str:
@@ -181,10 +173,3 @@ def _moment(moment: datetime | None) -> str | None:
 def _json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def remove_empty_folders(folder: Path) -> None:
-    """Remove the folders that are left without a file, such as those of originals that have changed."""
-    for path, _, _ in os.walk(folder, topdown=False):
-        with suppress(OSError):  # it is not empty
-            Path(path).rmdir()

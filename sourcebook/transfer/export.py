@@ -1,8 +1,7 @@
-"""Export of collections into a folder, which appears whole or not at all."""
+"""Export of collections into a folder or to a URL, where they are whole or no export."""
 
-import errno
-import os
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -21,27 +20,19 @@ from sourcebook.indexing.damage import find_every_damage
 from sourcebook.indexing.suspicion import find_suspicion
 from sourcebook.redaction.documents import redactor_of
 from sourcebook.redaction.redactor import Redactor
-from sourcebook.transfer.documents import DocumentsWriter, remove_empty_folders
+from sourcebook.transfer.documents import DocumentsWriter
+from sourcebook.transfer.export_files import ExportFiles
+from sourcebook.transfer.export_place import Place, export_place
 from sourcebook.transfer.file_names import safe_name
 from sourcebook.transfer.judgments import JUDGMENTS, write_judgments
-from sourcebook.transfer.ledger_tables import FOLDER, TABLES, write_table
-from sourcebook.transfer.manifest import (
-    CHECKSUMS,
-    MANIFEST,
-    Checksums,
-    ExportedCollection,
-    ExportedGeneration,
-    Manifest,
-    write_manifest,
-)
-from sourcebook.transfer.partial_folder import partial_folder, remove_abandoned
-from sourcebook.transfer.passages import JSON_LINES, PARQUET, write_passages
+from sourcebook.transfer.ledger_tables import TABLES, write_table
+from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, manifest_text
+from sourcebook.transfer.passages import write_passages
 
 FORMATS: Final = ("markdown", "parquet", "jsonl")
 DEFAULT_FORMATS: Final = ("markdown", "parquet")
 _MOST_NAMED: Final = 5
 """Damaged items that a refusal names."""
-_NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +54,7 @@ class Exported:
 
 def export_collections(
     database: Database,
-    folder: Path,
+    folder: Path | str,
     collections: Sequence[str],
     formats: Sequence[str] = DEFAULT_FORMATS,
     *,
@@ -73,11 +64,11 @@ def export_collections(
     """Write collections as they are at one moment into a folder, which must be empty or not exist.
 
     Ingests and searches go on meanwhile. Memory stays flat: rows are read and written in parts. What killed exports of
-    that name have left beside it is deleted.
+    that name have left beside a folder is deleted. At a URL the manifest comes last: without it there is no export.
 
     Args:
         database: the knowledge base.
-        folder: the folder to write.
+        folder: the folder to write, or an fsspec URL such as `s3://bucket/handbook`.
         collections: names of collections that exist.
         formats: `markdown`, `parquet` and `jsonl`; an import needs `parquet`.
         progress: called with a collection and (done, total) passages.
@@ -85,39 +76,18 @@ def export_collections(
 
     Raises:
         TransferError: rows of a collection are damaged; a collection redacts what leaves it, and a format holds it
-            whole; the folder has contents, cannot be written, or its disk is full; nothing is left then.
+            whole; the folder has contents, cannot be written or reached, or its disk is full; nothing is left then, or
+            the message says what.
     """
-    target = Path(os.path.abspath(folder))  # noqa: PTH100 - `resolve` would follow a link in the name itself
-    _check_target(target)
-    try:
-        remove_abandoned(target)
-        with partial_folder(target) as work:
-            with database.connection() as connection, connection.transaction():
-                connection.execute(queries["begin_export"])
-                _check_sound(connection, collections)
-                redactors = {} if unredacted else _redactors(connection, collections, formats)
-                exported = _write(connection, work, target, collections, formats, progress, redactors)
-            work.chmod(0o777 & ~_umask())
-            if target.is_dir():
-                target.rmdir()
-            work.rename(target)
-    except OSError as error:
-        if error.errno in _NO_SPACE:
-            raise TransferError(
-                f"{target} was not written, its disk is full ({error.strerror}): free some space, or name a folder on "
-                "another disk; nothing is left of it"
-            ) from error
-        raise TransferError(f"{target} was not written: {error.strerror or error}; nothing is left of it") from error
-    return exported
-
-
-def _check_target(target: Path) -> None:
-    if not target.parent.is_dir():
-        raise TransferError(f"there is no folder {target.parent} to write {target.name} in: create it")
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise TransferError(f"{target} is no folder: name one that does not exist yet")
-    if target.is_dir() and any(target.iterdir()):
-        raise TransferError(f"the folder {target} is not empty: name another one, or delete it first")
+    with (
+        export_place(folder) as place,
+        database.connection() as connection,
+        connection.transaction(),
+    ):
+        connection.execute(queries["begin_export"])
+        _check_sound(connection, collections)
+        redactors = {} if unredacted else _redactors(connection, collections, formats)
+        return _write(connection, place, collections, formats, progress, redactors)
 
 
 def _redactors(connection: Connection, collections: Sequence[str], formats: Sequence[str]) -> dict[str, Redactor]:
@@ -148,8 +118,7 @@ def _check_sound(connection: Connection, collections: Sequence[str]) -> None:
 
 def _write(
     connection: Connection,
-    work: Path,
-    target: Path,
+    place: Place,
     names: Sequence[str],
     formats: Sequence[str],
     progress: Callable[[str, int, int], None],
@@ -157,17 +126,14 @@ def _write(
 ) -> Exported:
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries["exported_collections"], {"collections": list(names)}).fetchall()
-    checksums = Checksums(work)
     originals = 0
-    exported = []
-    try:
-        for row in rows:
-            collection, copied = _write_collection(connection, work, row, formats, checksums, progress, redactors)
-            originals += copied
-            exported.append(collection)
-        digest = checksums.finish()
-    finally:
-        checksums.close()
+    exported: list[ExportedCollection] = []
+    for row in rows:
+        folder = _folder_name(row["name"], {collection.folder for collection in exported})
+        collection, copied = _write_collection(connection, place.files, folder, row, formats, progress, redactors)
+        originals += copied
+        exported.append(collection)
+    digest = place.files.finish_list().hex()
     manifest = Manifest(
         sourcebook=_version(),
         schema_version=max(migration.version for migration in migrations()),
@@ -176,31 +142,29 @@ def _write(
         collections=exported,
         checksums=digest,
     )
-    write_manifest(work, manifest)
-    listed = sum((work / name).stat().st_size for name in (CHECKSUMS, MANIFEST))
+    text = manifest_text(manifest)
+    place.files.finish(text)
     return Exported(
-        str(target),
+        place.shown,
         tuple(collection.name for collection in exported),
         sum(collection.documents for collection in exported),
         originals,
         sum(collection.passages for collection in exported),
-        checksums.files + 2,
-        checksums.bytes + listed,
+        place.files.files + 2,
+        place.files.bytes + place.files.sums.stat().st_size + len(text),
     )
 
 
 def _write_collection(
     connection: Connection,
-    work: Path,
+    files: ExportFiles,
+    folder: str,
     row: Mapping[str, Any],
     formats: Sequence[str],
-    checksums: Checksums,
     progress: Callable[[str, int, int], None],
     redactors: Mapping[str, Redactor],
 ) -> tuple[ExportedCollection, int]:
     name = str(row["name"])
-    folder = work / _folder_name(work, name)
-    folder.mkdir()
     generation = _generation(row)
     passages = 0
     if generation is not None and row["id"] is not None and {"parquet", "jsonl"} & set(formats):
@@ -209,26 +173,20 @@ def _write_collection(
             name,
             row["id"],
             generation,
+            files,
             folder,
             formats,
             lambda done, total, failed=0: progress(name, done, total),
         )
-        for file in (PARQUET, JSON_LINES):
-            if (folder / file).exists():
-                checksums.add(f"{folder.name}/{file}")
     if "parquet" in formats:
-        (folder / FOLDER).mkdir()
         for table in TABLES:
-            write_table(connection, table, folder / table.path, collection=name, generation=row["id"])
-            checksums.add(f"{folder.name}/{table.path}")
-    judgments = write_judgments(connection, name, folder / JUDGMENTS)
-    if judgments:
-        checksums.add(f"{folder.name}/{JUDGMENTS}")
-    documents, originals = DocumentsWriter(connection, name, folder, checksums, redactors.get(name)).write(formats)
-    remove_empty_folders(folder)
+            with files.file(f"{folder}/{table.path}") as target:
+                write_table(connection, table, target, collection=name, generation=row["id"])
+    judgments = write_judgments(connection, name, files, f"{folder}/{JUDGMENTS}")
+    documents, originals = DocumentsWriter(connection, name, files, folder, redactors.get(name)).write(formats)
     return ExportedCollection(
         name=name,
-        folder=folder.name,
+        folder=folder,
         settings=row["settings"],
         declared_in=row["declared_in"],
         written_settings=row["written_settings"],
@@ -254,10 +212,10 @@ def _generation(row: Mapping[str, Any]) -> ExportedGeneration | None:
     )
 
 
-def _folder_name(work: Path, collection: str) -> str:
+def _folder_name(collection: str, taken: AbstractSet[str]) -> str:
     """Return the name of a collection's folder; a number tells apart names that differ in their signs alone."""
     name, number = safe_name(collection), 1
-    while (work / name).exists():
+    while name in taken:
         number += 1
         name = f"{safe_name(collection)}-{number}"
     return name
@@ -267,9 +225,3 @@ def _version() -> str:
     with suppress(PackageNotFoundError):
         return version("sourcebook")
     return "unknown"
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

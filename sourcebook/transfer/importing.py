@@ -31,10 +31,11 @@ from sourcebook.model.passage_part import parts_of
 from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.relations.update import update_relations
 from sourcebook.transfer.column_types import JSONB
+from sourcebook.transfer.fetched_export import opened_export
 from sourcebook.transfer.judgments import JUDGMENTS, load_judgments
 from sourcebook.transfer.ledger_import import copy_columns, load_table
 from sourcebook.transfer.ledger_tables import TABLES
-from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, inside, read_manifest
+from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, inside
 from sourcebook.transfer.new_numbers import NewNumbers, new_numbers
 from sourcebook.transfer.parquet_files import read_metadata, read_parts
 from sourcebook.transfer.passages import OPTIONAL, PARQUET, checked_vectors, column_types
@@ -87,7 +88,7 @@ class Imported:
 
 def import_collections(
     database: Database,
-    folder: Path,
+    folder: Path | str,
     *,
     progress: Callable[[str, int, int], None] = lambda collection, done, total: None,
     waiting: Callable[[str], None] = lambda collection: None,
@@ -98,7 +99,7 @@ def import_collections(
 
     Args:
         database: the knowledge base.
-        folder: the folder that an export has written, with Parquet files.
+        folder: the folder that an export has written, with Parquet files, or its fsspec URL.
         progress: called with a collection and (done, total) passages.
         waiting: called with a collection that another process is ingesting.
 
@@ -106,7 +107,17 @@ def import_collections(
         TransferError: the export is damaged, incomplete or foreign, or a collection exists already.
         ModelError: a model of the export cannot be found on this machine.
     """
-    manifest = read_manifest(folder)
+    with opened_export(folder) as (fetched, manifest):
+        return _import_all(database, fetched, manifest, progress, waiting)
+
+
+def _import_all(
+    database: Database,
+    folder: Path,
+    manifest: Manifest,
+    progress: Callable[[str, int, int], None],
+    waiting: Callable[[str], None],
+) -> Imported:
     _check_readable(folder, manifest)
     for collection in manifest.collections:
         if collection.generation is not None:

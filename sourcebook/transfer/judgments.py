@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from sourcebook.database.queries import queries
 from sourcebook.errors import TransferError
+from sourcebook.transfer.export_files import ExportFiles
 
 JUDGMENTS: Final = "judgments.jsonl"
 _ROWS: Final = 1_000
@@ -27,15 +28,15 @@ class _Judgment(BaseModel):
     judged_at: AwareDatetime
 
 
-def write_judgments(connection: Connection, collection: str, path: Path) -> int:
+def write_judgments(connection: Connection, collection: str, files: ExportFiles, path: str) -> int:
     """Write the judgments of a collection to a file, and return their number; without any there is no file."""
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries["recorded_judgments"], {"collections": [collection]}).fetchall()
     if rows:
-        with path.open("w", encoding="utf-8", newline="\n") as file:
+        with files.file(path) as file:
             for row in rows:
                 line = {name: _plain(value) for name, value in row.items() if name != "collection"}
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.write(f"{json.dumps(line, ensure_ascii=False)}\n".encode())
     return len(rows)
 
 

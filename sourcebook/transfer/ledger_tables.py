@@ -4,7 +4,7 @@ The columns are read from the database, so that a new column travels without a c
 """
 
 from dataclasses import dataclass
-from pathlib import Path
+from io import RawIOBase
 from typing import Final
 
 import pyarrow as pa
@@ -57,14 +57,14 @@ TABLES: Final = (
 
 
 def write_table(
-    connection: Connection, table: LedgerTable, path: Path, *, collection: str, generation: int | None
+    connection: Connection, table: LedgerTable, target: RawIOBase, *, collection: str, generation: int | None
 ) -> int:
     """Write the rows of a collection in a table to a Parquet file, and return their number.
 
     Args:
         connection: in a transaction that reads one moment.
         table: the table.
-        path: the file, which does not exist.
+        target: where the file is written.
         collection: the name of the collection.
         generation: the number of its active generation.
     """
@@ -73,7 +73,7 @@ def write_table(
         cursor.itersize = table.rows
         cursor.execute(queries[table.query], {"collection": collection, "generation": generation})
         schema = pa.schema([(each.name, parquet_type(each.type_code, each.name)) for each in cursor.description or ()])
-        file = ParquetFile(path, schema)
+        file = ParquetFile(target, schema)
         try:
             for row in cursor:
                 file.add(row)

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -24,7 +25,7 @@ MANIFEST: Final = "manifest.json"
 CHECKSUMS: Final = "SHA256SUMS"
 FORMAT_VERSION: Final = 1
 """Version of the folder's layout; a reader refuses a newer one."""
-_MOST_BYTES: Final = 64_000_000
+MOST_BYTES: Final = 64_000_000
 """Bytes of a manifest; a larger file is no manifest."""
 _SMALL: Final = 1 << 18
 """Bytes from which a file is hashed in parts."""
@@ -83,49 +84,9 @@ class Manifest(_Part):
     """SHA-256 of SHA256SUMS, in hexadecimal digits."""
 
 
-class Checksums:
-    """The list of the files of an export, which grows with each of them.
-
-    Args:
-        folder: the folder of the export.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file = (folder / CHECKSUMS).open("w", encoding="utf-8", newline="\n")
-        self.files = 0
-        self.bytes = 0
-
-    def add(self, path: str, sha256: str | None = None) -> None:
-        """Add a file that is complete.
-
-        Args:
-            path: its path within the folder.
-            sha256: its SHA-256; None where it has to be read.
-        """
-        self._file.write(f"{sha256 or sha256_of(self._folder / path)}  {path}\n")
-        self.files += 1
-        self.bytes += (self._folder / path).stat().st_size
-
-    def finish(self) -> str:
-        """Close the list and return its SHA-256."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        return sha256_of(self._folder / CHECKSUMS)
-
-    def close(self) -> None:
-        """Close the list."""
-        self._file.close()
-
-
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest, the last file of an export."""
-    with (folder / MANIFEST).open("w", encoding="utf-8") as file:
-        json.dump(manifest.model_dump(mode="json"), file, ensure_ascii=False, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
+def manifest_text(manifest: Manifest) -> bytes:
+    """Return the bytes of a manifest, the last file of an export."""
+    return f"{json.dumps(manifest.model_dump(mode='json'), ensure_ascii=False, indent=2)}\n".encode()
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -134,10 +95,24 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         TransferError: the folder is no export, of a newer version, incomplete or damaged.
     """
+    manifest = load_manifest(folder)
+    known: set[str] = set()
+    for digest, path in listed_files(folder, manifest):
+        if _sha256_inside(folder, path, known) != digest:
+            raise damaged(folder, path)
+    return manifest
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """Return the manifest of an export, without a look at the files.
+
+    Raises:
+        TransferError: the folder is no export, or of a newer version, or the manifest is damaged.
+    """
     path = folder / MANIFEST
     try:
         with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
+            text = file.read(MOST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise TransferError(
             f"{folder} is no export of Sourcebook: it has no {MANIFEST}; name the folder that  sourcebook export  wrote"
@@ -156,7 +131,6 @@ def read_manifest(folder: Path) -> Manifest:
     except (ValueError, ValidationError) as error:
         raise TransferError(f"{path} is not a manifest of Sourcebook, or it is damaged: export again") from error
     _check_names(folder, manifest)
-    _check_files(folder, manifest)
     return manifest
 
 
@@ -226,18 +200,25 @@ def _check_names(folder: Path, manifest: Manifest) -> None:
             )
 
 
-def _check_files(folder: Path, manifest: Manifest) -> None:
-    """Compare each file with the list."""
+def listed_files(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield the SHA-256 and the path of each file in the list of an export, after a look at the list's own.
+
+    Raises:
+        TransferError: the list is missing or damaged.
+    """
     if sha256_of(inside(folder, CHECKSUMS)) != manifest.checksums:
         raise TransferError(f"{folder / CHECKSUMS} is damaged: it differs from its SHA-256; copy or export it again")
-    known: set[str] = set()
     with (folder / CHECKSUMS).open(encoding="utf-8", newline="\n") as file:
         for line in file:
             matched = _LINE.fullmatch(line)
             if matched is None:
                 raise TransferError(f"{folder / CHECKSUMS} is damaged: a line has no SHA-256; export again")
             digest, path = matched.groups()
-            if _sha256_inside(folder, path, known) != digest:
-                raise TransferError(
-                    f"{folder / path} is damaged or was changed: it differs from its SHA-256; copy or export it again"
-                )
+            yield digest, path
+
+
+def damaged(folder: Path, path: str) -> TransferError:
+    """Return the error of a file that differs from its SHA-256."""
+    return TransferError(
+        f"{folder / path} is damaged or was changed: it differs from its SHA-256; copy or export it again"
+    )

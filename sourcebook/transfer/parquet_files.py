@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from io import RawIOBase
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,24 +24,19 @@ class ParquetFile:
     """A Parquet file that is being written.
 
     Args:
-        path: its path; no file may exist there.
+        file: where it is written.
         schema: the columns and the metadata.
         vectors: whether the file has a column `vector`, whose bytes compress better when they are split by place.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, *, vectors: bool = False) -> None:
+    def __init__(self, file: RawIOBase, schema: pa.Schema, *, vectors: bool = False) -> None:
         self.schema = schema
         self.rows = 0
         options: dict[str, Any] = {}
         if vectors:
             names = [name for name in schema.names if name != "vector"]
             options = {"use_dictionary": names, "column_encoding": {"vector.list.element": "BYTE_STREAM_SPLIT"}}
-        self._file = path.open("xb")
-        try:
-            self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", compression_level=1, **options)
-        except BaseException:
-            self._file.close()
-            raise
+        self._writer = pq.ParquetWriter(file, schema, compression="zstd", compression_level=1, **options)
         self._waiting: list[tuple[Any, ...]] = []
         self._bytes = 0
 
@@ -58,20 +54,16 @@ class ParquetFile:
         self.rows += batch.num_rows
 
     def finish(self) -> None:
-        """Write what waits, and close the file."""
+        """Write what waits, and the end of the file."""
         self._write_waiting()
         self._writer.close()
-        self._file.flush()
-        self._file.close()
 
     def abandon(self) -> None:
-        """Close the file, whatever it lacks; nothing happens after `finish`."""
+        """Write no more, whatever the file lacks; nothing happens after `finish`."""
         self._waiting.clear()
         with suppress(OSError, ValueError, pa.ArrowException):
             self._writer.close()
         self._writer.is_open = False  # its finaliser would try again
-        with suppress(OSError):
-            self._file.close()
 
     def _write_waiting(self) -> None:
         if self._waiting:

@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 from sourcebook.errors import TransferError
 from sourcebook.model.progress import Progress
+from sourcebook.transfer.export_files import ExportFiles
 from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration
 from sourcebook.transfer.parquet_files import ROWS, ParquetFile
 
@@ -59,7 +61,8 @@ def write_passages(
     collection: str,
     number: int,
     generation: ExportedGeneration,
-    folder: Path,
+    files: ExportFiles,
+    folder: str,
     formats: Sequence[str],
     progress: Progress,
 ) -> int:
@@ -73,10 +76,15 @@ def write_passages(
         "embedding": json.dumps(generation.embedding),
     }
     schema = pa.schema(list(column_types(generation.dimensions).items()), metadata=metadata)
-    file = ParquetFile(folder / PARQUET, schema, vectors=True) if "parquet" in formats else None
-    lines = (folder / JSON_LINES).open("x", encoding="utf-8") if "jsonl" in formats else None
     total, done = _count(connection, number), 0
-    try:
+    with ExitStack() as opened:
+        file = lines = None
+        if "parquet" in formats:
+            target = opened.enter_context(files.file(f"{folder}/{PARQUET}"))
+            file = ParquetFile(target, schema, vectors=True)
+            opened.callback(file.abandon)
+        if "jsonl" in formats:
+            lines = opened.enter_context(files.file(f"{folder}/{JSON_LINES}"))
         for rows in _parts(connection, number):
             *columns, vectors = zip(*rows, strict=True)
             matrix, embedded = _matrix(vectors, generation.dimensions)
@@ -86,18 +94,12 @@ def write_passages(
                 arrays = [pa.array(column, type=kind) for column, kind in zip(columns, COLUMNS.values(), strict=True)]
                 file.write([*arrays, values])
             if lines is not None:
-                lines.writelines(
-                    _line(row, vector if row[-1] else None) for row, vector in zip(rows, matrix, strict=True)
-                )
+                for row, vector in zip(rows, matrix, strict=True):
+                    lines.write(_line(row, vector if row[-1] else None).encode())
             done += len(rows)
             progress(done, total)
         if file is not None:
             file.finish()
-    finally:
-        if file is not None:
-            file.abandon()
-        if lines is not None:
-            lines.close()
     return done
 
 

@@ -1,7 +1,6 @@
 """`sourcebook export`: collections as files."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,7 +25,10 @@ def register(app: typer.Typer) -> None:
 
 def export(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write: empty, or not there yet.")],
+    folder: Annotated[
+        str,
+        typer.Argument(metavar="DIR", help="The folder or URL (s3://bucket/name) to write: empty, or not there yet."),
+    ],
     collections: Collections = None,
     formats: Annotated[
         list[Format] | None,

@@ -1,6 +1,5 @@
 """`sourcebook import`: collections from files."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,7 +16,10 @@ def register(app: typer.Typer) -> None:
 
 def import_(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `sourcebook export` wrote.")],
+    folder: Annotated[
+        str,
+        typer.Argument(metavar="DIR", help="A folder that `sourcebook export` wrote, or its URL as s3://bucket/name."),
+    ],
     as_json: Json = False,
 ) -> None:
     """Take in collections that `sourcebook export` wrote: searchable at once, nothing is parsed or embedded.

@@ -11,10 +11,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from sourcebook.admin.uploads import Upload, add_uploads, open_store
+from sourcebook.admin.uploads import Upload, add_uploads
 from sourcebook.admin.work_requests import WorkRequest
 from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
 from sourcebook.files.upload_names import upload_name, upload_tags
+from sourcebook.files.upload_store import open_store
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader, Writer

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from tempfile import NamedTemporaryFile
 
 from sourcebook.errors import RecordingError, failure_class_of
-from sourcebook.files.reading import local_path, open_file
+from sourcebook.files.reading import local_path, open_file, store_errors
 from sourcebook.files.source import Source
 from sourcebook.files.upload_store import upload_path
 
@@ -36,7 +36,7 @@ def place_of(sources: Mapping[int, Source], source_id: int, uri: str) -> Iterato
         return
     with NamedTemporaryFile(prefix="sourcebook-") as copy:
         try:
-            with open_file(source, uri) as content:
+            with store_errors(source), open_file(source, uri) as content:
                 shutil.copyfileobj(content, copy)
             copy.flush()
         except OSError as error:

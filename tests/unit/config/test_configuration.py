@@ -146,6 +146,11 @@ class TestRoots:
         (files,) = read(MINIMAL.replace("./docs", url)).collections["handbook"].files
         assert (files.location, files.is_local) == (url, False)
 
+    def test_a_password_in_a_url_is_refused_and_not_shown(self) -> None:
+        with pytest.raises(ConfigurationError, match=r"files\[0\]\.root: found a URL with a password") as refused:
+            read(MINIMAL.replace("./docs", "ftp://reader:tide42@example.com/docs"))
+        assert "tide42" not in str(refused.value)
+
     @pytest.mark.parametrize("written", ["./docs", "docs/", "../{here}/docs", "{folder}/docs", "file://{folder}/docs"])
     def test_a_folder_has_one_location_however_it_is_written(self, written: str, tmp_path: Path) -> None:
         """The location is the identity of a source, so every spelling ends at the same path."""

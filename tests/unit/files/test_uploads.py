@@ -219,6 +219,17 @@ def test_bytes_at_a_url(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [path.rpartition("/")[2] for path in found] == [DIGEST.hex()]
     with open_upload(DIGEST, location) as file:
         assert file.read() == BYTES
+    fsspec.filesystem("memory").pipe_file(found[0], bytes(len(BYTES)))
+    with store.begin() as incoming:
+        incoming.write(BYTES)
+        incoming.publish()
+    with open_upload(DIGEST, location) as file:
+        assert file.read() == BYTES  # damaged ones are replaced
     remove_upload_bytes(DIGEST, location)
     with pytest.raises(OSError, match="not in the store"):
         open_upload(DIGEST, location)
+
+
+def test_a_file_url_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCEBOOK_UPLOADS", f"file://{tmp_path}/uploads")
+    assert store_location(Path("/unused")) == f"{tmp_path}/uploads"

@@ -1,0 +1,115 @@
+"""The files of a store of uploads at an fsspec URL: written under a temporary name, moved once they are whole."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
+from io import BufferedReader
+from typing import BinaryIO, Final
+
+from sourcebook.files.remote_folder import RemoteFolder
+from sourcebook.files.store_errors import store_calls
+
+_BLOCK: Final = 16 << 20
+"""Bytes of a part of a written file, which are in memory: 10,000 parts, the most of S3, are 160 GB."""
+_READ_AHEAD: Final = 4 << 20
+
+
+class RemoteBytes:
+    """The files below a URL.
+
+    Args:
+        url: an fsspec URL without a slash at its end.
+
+    Raises:
+        OSError: no file system is known for it, or its package is not installed.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._folder = RemoteFolder(url)
+        self._system = self._folder.system
+
+    def begin(self, folder: str, name: str) -> tuple[str, BinaryIO]:
+        """Return the path of a new file, and the file opened for writing.
+
+        Raises:
+            OSError: the store cannot be written.
+        """
+        path = self._folder.path(f"{folder}/{name}")
+        with store_calls(self._url):
+            return path, self._folder.written([path], lambda: self._system.open(path, "wb", block_size=_BLOCK))
+
+    def publish(self, incoming: str, place: str, sha256: bytes, size: int) -> None:
+        """Move a whole file to its place. The same bytes there stay as they are, and damaged ones are replaced.
+
+        Args:
+            incoming: path of the file.
+            place: its path within the store.
+            sha256: of its bytes.
+            size: number of its bytes.
+
+        Raises:
+            OSError: the store cannot be written.
+        """
+        there = self._folder.path(place)
+        with store_calls(self._url):
+            if self._has(there, sha256, size):
+                self._system.rm_file(incoming)
+                return
+            if self._system.exists(there):
+                self._system.rm_file(there)  # damaged; not every file system moves over a file
+            try:
+                self._folder.written([there], lambda: self._system.mv(incoming, there))
+            except Exception:
+                if not self._has(there, sha256, size):  # else somebody has stored the same bytes in between
+                    raise
+                self._system.rm_file(incoming)
+
+    def discard(self, path: str) -> None:
+        """Delete a file where it is there.
+
+        Raises:
+            OSError: it cannot be deleted.
+        """
+        with store_calls(self._url):
+            if self._system.exists(path):
+                self._system.rm_file(path)
+
+    def open(self, place: str) -> BufferedReader:
+        """Open a file for reading.
+
+        Raises:
+            OSError: it is not there, or the store is out of reach.
+        """
+        with store_calls(self._url):
+            opened: BufferedReader = self._system.open(self._folder.path(place), "rb", block_size=_READ_AHEAD)
+            return opened
+
+    def remove(self, place: str) -> None:
+        """Delete a file; one that is not there is deleted already.
+
+        Raises:
+            OSError: it cannot be deleted.
+        """
+        self.discard(self._folder.path(place))
+
+    def changes(self, folder: str) -> Iterator[tuple[str, float]]:
+        """Yield the paths of the files of a folder with the times of their last changes, in seconds since 1970.
+
+        Raises:
+            OSError: the store is out of reach.
+        """
+        with store_calls(self._url):
+            for path in self._system.find(self._folder.path(folder)):
+                with suppress(FileNotFoundError):  # it has become whole
+                    yield path, self._system.modified(path).timestamp()
+
+    def _has(self, path: str, sha256: bytes, size: int) -> bool:
+        """Whether there is a file of these bytes."""
+        try:
+            if self._system.size(path) != size:
+                return False
+            with self._system.open(path, "rb", block_size=_READ_AHEAD) as file:
+                return hashlib.file_digest(file, "sha256").digest() == sha256
+        except FileNotFoundError:
+            return False
