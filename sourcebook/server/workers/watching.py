@@ -46,7 +46,7 @@ class _Worker:
     failures: int = 0
     """Starts in a row that have failed."""
     reason: str = ""
-    """What the last one said."""
+    """Last words of a process that could not begin."""
     due: float = 0.0
     """Time of the next start, where no process runs."""
     totals: Mapping[Part, float] = field(default_factory=dict)
@@ -167,13 +167,13 @@ class _Watch:
         """Take the messages that have come, after waiting for one."""
         by_connection = {each.connection: each for each in self._workers if each.connection is not None}
         for source in wait([*by_connection, self._woken], seconds):
-            if source == self._woken:
+            if not isinstance(source, Connection):  # a signal has come
                 with suppress(BlockingIOError):
                     os.read(self._woken, 4_096)
                 continue
-            worker = by_connection[source]  # type: ignore[index] # it is none of the others
+            worker = by_connection[source]
             try:
-                self._take(worker, source.recv())  # type: ignore[union-attr]
+                self._take(worker, source.recv())
             except (EOFError, OSError):
                 self._replace(worker)
         for worker in self._workers:

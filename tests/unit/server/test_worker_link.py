@@ -47,7 +47,7 @@ def test_sums_are_those_that_were_asked_for(pair: Pair, monkeypatch: pytest.Monk
     with pytest.raises(CountersError, match="ask again"):
         link.totals()
     monkeypatch.setattr(link_module, "_SECONDS_TO_ANSWER", 30.0)
-    asked = []
+    asked: list[int] = []
 
     def answer() -> None:
         while len(asked) < 2:
